@@ -1,0 +1,3 @@
+from raybench.cli import main
+
+main()

@@ -1,0 +1,99 @@
+"""Peer iterations: carries the protocol's questions to the fleet and the replies back."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from raybench.autobench import prompts
+from raybench.autobench.protocol import Ask, Kind, Record, Reply, Settings, Standing, iteration
+from raybench.errors import RunFailed
+from raybench.fleet import Fleet
+from raybench.types import Completion, Message, Request
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds the replies: most tokens by kind, and whether ratings are constrained."""
+
+    tokens: Mapping[Kind, int]
+    constrained_ratings: bool = True
+
+
+async def run_iteration(
+    index: int, standing: Standing, settings: Settings, fleet: Fleet, limits: Limits
+) -> Record:
+    """Play one iteration of the protocol and return its journal record.
+
+    To the protocol's own fields it adds `errors` (calls that got no reply), `tokens` (prompt and
+    output, by model), `seconds` and `ended_ms`. Raises RunFailed where no model answers at all:
+    that is an outage, and nothing of it belongs in the journal.
+    """
+    begun = time.monotonic()
+    errors: list[dict[str, str]] = []
+    tokens = {model: [0, 0] for model in settings.models}
+    protocol = iteration(index, standing, settings)
+    asks = next(protocol)
+    while True:
+        completions = await _complete(asks, settings.seed, fleet, limits)
+        for ask, completion in zip(asks, completions, strict=True):
+            tokens[ask.model][0] += completion.prompt_tokens
+            tokens[ask.model][1] += completion.output_tokens
+            if completion.finish == "error":
+                errors.append(
+                    {"model": ask.model, "key": ask.key, "error": completion.error or "unknown"}
+                )
+        if all(completion.finish == "error" for completion in completions) and len(asks) > 1:
+            raise RunFailed(f"iteration {index}: no model answers any more: {completions[0].error}")
+        try:
+            asks = protocol.send([_reply(completion) for completion in completions])
+        except StopIteration as end:
+            record: Record = end.value
+            return record | {
+                "errors": errors,
+                "tokens": tokens,
+                "seconds": round(time.monotonic() - begun, 3),
+                "ended_ms": time.time_ns() // 1_000_000,
+            }
+
+
+async def _complete(
+    asks: Sequence[Ask], seed: int, fleet: Fleet, limits: Limits
+) -> list[Completion]:
+    """Ask every model side by side, each with all of its questions at once."""
+    by_model: dict[str, list[int]] = {}
+    for position, ask in enumerate(asks):
+        by_model.setdefault(ask.model, []).append(position)
+    batches = await asyncio.gather(
+        *(
+            fleet.complete(model, [_request(asks[position], seed, limits) for position in positions])
+            for model, positions in by_model.items()
+        )
+    )
+    completions: dict[int, Completion] = {}
+    for positions, batch in zip(by_model.values(), batches, strict=True):
+        completions.update(zip(positions, batch, strict=True))
+    return [completions[position] for position in range(len(asks))]
+
+
+def _request(ask: Ask, seed: int, limits: Limits) -> Request:
+    rating = ask.kind in ("task_rating", "answer_rating")
+    return Request(
+        messages=(Message("user", ask.prompt),),
+        seed=_seed(seed, ask),
+        max_tokens=limits.tokens[ask.kind],
+        regex=prompts.RANK_REGEX if rating and limits.constrained_ratings else None,
+    )
+
+
+def _seed(seed: int, ask: Ask) -> int:
+    """Derive the request's own seed, so that it does not depend on when it is sent."""
+    digest = hashlib.sha256(f"{seed}/{ask.key}/{ask.model}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _reply(completion: Completion) -> Reply:
+    if completion.finish == "error":
+        return Reply(None)
+    return Reply(completion.text, truncated=completion.finish == "length")

@@ -1,0 +1,1 @@
+"""AutoBench: reciprocal peer assessment (Loi et al.). The pure part: prompts and protocol."""

@@ -1,0 +1,167 @@
+"""What the journal of the peer protocol says, for results and report. Reads records, decides nothing."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from raybench.autobench.protocol import Record, Settings, Standing, replay
+from raybench.stats import intervals
+from raybench.types import Counts, Estimate
+
+SCORE = "autobench/score"
+WEIGHT = "autobench/weight"
+PARSE_RATE = "autobench/parse_rate"
+
+
+def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str, Estimate]]:
+    """Return every model's metrics: consensus score, judging weight, share of readable ratings."""
+    standing = replay(records, settings)
+    return {
+        model: {
+            SCORE: _score(model, records, standing),
+            WEIGHT: Estimate(
+                standing.weights[model],
+                None,
+                None,
+                standing.iteration,
+                "equation 3, after the last iteration",
+            ),
+            PARSE_RATE: intervals.share(*_parsed(model, records), over="ratings asked for"),
+        }
+        for model in settings.models
+    }
+
+
+def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
+    """Count what happened to each model's work.
+
+    ok, truncated: its answers that came whole, or were cut at the token limit. infra_error: its
+    calls, of any kind, that got no reply. unparsed: ratings it gave that could not be read.
+    judge_error: ratings of its answers that are missing, whosever fault that is.
+    """
+    tally: dict[str, Counter[str]] = {model: Counter() for model in models}
+    for record in records:
+        failed = {(error["model"], error["key"]) for error in record.get("errors", ())}
+        for model, _ in failed:
+            tally[model]["infra_error"] += 1
+        for model, answer in record["answers"].items():
+            if answer is not None:
+                cut = model in record.get("truncated", ())
+                tally[model]["truncated" if cut else "ok"] += 1
+        for judge, rating, key in _ratings(record):
+            if rating is None and (judge, key) not in failed:
+                tally[judge]["unparsed"] += 1
+        for contestant in _judged(record):
+            tally[contestant]["judge_error"] += sum(
+                row[contestant] is None for row in record["judgments"].values()
+            )
+    return {model: Counts(**tally[model]) for model in models}
+
+
+def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """Yield every unit that needs a person's eye, and why."""
+    for record in records:
+        why = []
+        if record["task"] is None:
+            why.append(f"no task was accepted in {len(record['attempts'])} attempts")
+        why += [
+            f"{error['model']}: no reply to {error['key']} ({error['error']})"
+            for error in record.get("errors", ())
+        ]
+        failed = {(error["model"], error["key"]) for error in record.get("errors", ())}
+        unread = Counter(
+            judge
+            for judge, rating, key in _ratings(record)
+            if rating is None and (judge, key) not in failed
+        )
+        why += [f"{judge}: {n} ratings could not be read" for judge, n in unread.items()]
+        why += [f"{model}: answer cut at the token limit" for model in record.get("truncated", ())]
+        why += [
+            f"{model}: empty answer"
+            for model, answer in record["answers"].items()
+            if answer is not None and not answer.strip()
+        ]
+        if why:
+            yield {"iteration": record["iteration"], "why": why}
+
+
+def mean_judgments(
+    records: Iterable[Record], models: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """Return who rated whom how high on average: judges by contestants."""
+    seen: dict[tuple[str, str], list[int]] = {}
+    for record in records:
+        for judge, row in record["judgments"].items():
+            for contestant, rating in row.items():
+                if rating is not None:
+                    seen.setdefault((judge, contestant), []).append(rating)
+    return {
+        judge: {
+            contestant: sum(given) / len(given) if (given := seen.get((judge, contestant))) else None
+            for contestant in models
+        }
+        for judge in models
+    }
+
+
+def attempts(records: Iterable[Record], models: Sequence[str]) -> dict[str, list[Record]]:
+    """Return the tasks that each model proposed, accepted or not."""
+    proposed: dict[str, list[Record]] = {model: [] for model in models}
+    for record in records:
+        for attempt in record["attempts"]:
+            proposed[attempt["generator"]].append(attempt)
+    return proposed
+
+
+def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
+    """Return the L1 distance between successive weight vectors, one per iteration."""
+    before: Mapping[str, float] = Standing.start(settings.models).weights
+    distances = []
+    for record in records:
+        after = record["weights"]
+        distances.append(sum(abs(after[model] - before[model]) for model in settings.models))
+        before = after
+    return distances
+
+
+def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimate:
+    seen = [record["scores"][model] for record in records if record["scores"].get(model) is not None]
+    estimate = intervals.mean(seen, over="scored iterations")
+    # The protocol's own running mean is the value; it may differ in the last bit.
+    return Estimate(
+        standing.scores[model], estimate.stderr, estimate.ci95, estimate.n, estimate.method
+    )
+
+
+def _parsed(judge: str, records: Iterable[Record]) -> tuple[int, int]:
+    given = [
+        rating
+        for record in records
+        for by, rating, key in _ratings(record)
+        if by == judge and not _is_failed(record, judge, key)
+    ]
+    return sum(rating is not None for rating in given), len(given)
+
+
+def _is_failed(record: Record, model: str, key: str) -> bool:
+    return any(
+        error["model"] == model and error["key"] == key for error in record.get("errors", ())
+    )
+
+
+def _judged(record: Record) -> Iterator[str]:
+    """Yield the contestants whose answers were put before the judges."""
+    for contestant, answer in record["answers"].items():
+        if answer is not None and answer.strip():
+            yield contestant
+
+
+def _ratings(record: Record) -> Iterator[tuple[str, int | None, str]]:
+    """Yield every rating that was asked for: judge, rating, key of the ask."""
+    index = record["iteration"]
+    for number, attempt in enumerate(record["attempts"], start=1):
+        for judge, rating in attempt["ratings"].items():
+            yield judge, rating, f"{index}/{number}/task_rating"
+    for contestant in _judged(record):
+        for judge, row in record["judgments"].items():
+            yield judge, row[contestant], f"{index}/answer_rating/{contestant}"

@@ -1,0 +1,239 @@
+"""The command line: compose the configuration, check it, plan, run. Light until a run begins.
+
+Hydra composes; its messages are turned into one that names the mistake and the mend. Nothing heavy
+(ray, vllm, torch, mlflow) is imported before the configuration has proved right.
+"""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from raybench import config as schema
+from raybench.config import Config
+from raybench.errors import ConfigurationError, RaybenchError
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line; the process's exit code says how it went."""
+    from hydra._internal.utils import get_args_parser
+
+    args = get_args_parser().parse_args()
+    passive = args.help or args.hydra_help or args.cfg or args.info or args.shell_completion
+    if not sys.argv[1:]:
+        print(_welcome())
+        return
+    try:
+        _register_schema()
+        if not passive:
+            for overrides in _sweep(args.overrides) if args.multirun else [args.overrides]:
+                check(compose(overrides, args.config_dir))
+    except RaybenchError as error:
+        _stop(error)
+    _run_with_hydra()
+
+
+def conf_dir() -> Path:
+    """Return the folder of the Hydra tree: in the wheel beside this file, in a checkout at its root."""
+    packaged = Path(__file__).parent / "conf"
+    return packaged if packaged.is_dir() else Path(__file__).parents[1] / "conf"
+
+
+def experiments() -> dict[str, str]:
+    """Return every experiment with the line that describes it."""
+    found = {}
+    for file in sorted((conf_dir() / "experiment").glob("*.yaml")):
+        lines = file.read_text(encoding="utf-8").splitlines()
+        remarks = (line for line in lines if line.startswith("# ") and "@package" not in line)
+        found[file.stem] = next(remarks, "").removeprefix("# ")
+    return found
+
+
+def compose(overrides: Sequence[str], config_dir: str | None = None) -> "DictConfig":
+    """Compose the configuration from `conf/` and the overrides; mistakes are ConfigurationErrors."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+
+    from raybench.mistakes import explain
+
+    _register_schema()
+    extra = [f"hydra.searchpath=[file://{Path(config_dir).absolute()}]"] if config_dir else []
+    try:
+        with initialize_config_dir(str(conf_dir()), version_base="1.3"):
+            return hydra_compose("config", overrides=[*overrides, *extra])
+    except Exception as error:
+        GlobalHydra.instance().clear()
+        raise ConfigurationError(explain(error, overrides, _known_keys())) from error
+
+
+def check(composed: "DictConfig") -> Config:
+    """Return the typed configuration, or raise one error that lists everything wrong with it."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    from raybench.mistakes import explain
+
+    try:
+        # A '+' adds any key past the schema; laying the values over it again refuses those.
+        typed = OmegaConf.merge(
+            OmegaConf.structured(Config), OmegaConf.to_container(composed, resolve=True)
+        )
+        config = cast(Config, OmegaConf.to_object(typed))
+    except OmegaConfBaseException as error:
+        raise ConfigurationError(explain(error, (), _known_keys())) from error
+    found = list(_problems(config))
+    if found:
+        head = "the configuration cannot be run:\n" if len(found) > 1 else ""
+        marker = "  - " if len(found) > 1 else ""
+        raise ConfigurationError(head + "\n".join(marker + problem for problem in found))
+    return config
+
+
+def _problems(config: Config) -> Iterator[str]:
+    if config.experiment is None:
+        yield f"no experiment is named: add +experiment=NAME.\n{_experiment_lines()}"
+        return
+    found = list(schema.problems(config))
+    yield from found
+    if config.data.dir is not None:
+        yield from _data_problems(Path(config.data.dir).expanduser())
+    from raybench.tracking.mlflow import check_uri
+
+    try:
+        check_uri(config.tracking.uri)
+    except ConfigurationError as error:
+        yield str(error)
+    if not found:  # the fleet's rules take a sound roster for granted
+        from raybench import fleet
+
+        yield from fleet.problems([model.spec() for model in config.roster.models], config.fleet)
+
+
+def _data_problems(folder: Path) -> Iterator[str]:
+    try:
+        next(folder.iterdir(), None)
+    except OSError as error:
+        yield (
+            f"data.dir '{folder}' cannot be read ({error.strerror}): give a readable folder, or "
+            "leave it null"
+        )
+
+
+def _run_with_hydra() -> None:
+    """Hand over to Hydra, which calls `_job` once, or once per job of a multirun."""
+    import hydra
+
+    worst = 0
+
+    def job(composed: "DictConfig") -> None:
+        nonlocal worst
+        from hydra.core.hydra_config import HydraConfig
+        from hydra.types import RunMode
+
+        code = _job(composed)
+        worst = max(worst, code)
+        if code and (code == _INTERRUPTED or HydraConfig.get().mode == RunMode.RUN):
+            sys.exit(code)  # the other jobs of a multirun go on after a failure, not after Ctrl-C
+
+    hydra.main(config_path=str(conf_dir()), config_name="config", version_base="1.3")(job)()
+    sys.exit(worst)
+
+
+def _job(composed: "DictConfig") -> int:
+    """Run one job; return its exit code."""
+    from omegaconf import OmegaConf
+
+    from raybench import experiments as rooms
+    from raybench.tracking.plan import describe
+
+    try:
+        config = check(composed)
+        experiment = rooms.load(config.experiment or "")
+        if config.dry_run:
+            print(describe(experiment.plan(config)))
+            return 0
+        resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
+        asyncio.run(_until_terminated(experiment.run(config, resolved)))
+    except RaybenchError as error:
+        _say(error)
+        return error.exit_code
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return _INTERRUPTED
+    return 0
+
+
+async def _until_terminated(run: Any) -> None:
+    """Await the run; SIGTERM ends it as Ctrl-C does, with everything taken down."""
+    task = asyncio.ensure_future(run)
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    await task
+
+
+def _sweep(overrides: Sequence[str]) -> list[list[str]]:
+    """Return the jobs of a multirun of plain choices, so that all are checked before one starts."""
+    from hydra._internal.core_plugins.basic_sweeper import BasicSweeper
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    from raybench.mistakes import explain
+
+    try:
+        parsed = OverridesParser.create().parse_overrides(list(overrides))
+        if any(override.key_or_group.startswith("hydra") for override in parsed):
+            return []  # another sweeper may be chosen: each job is checked when it starts
+        batches = BasicSweeper.split_arguments(parsed, None)
+    except Exception as error:
+        raise ConfigurationError(explain(error, overrides, _known_keys())) from error
+    return [list(job) for batch in batches for job in batch]
+
+
+def _register_schema() -> None:
+    from hydra.core.config_store import ConfigStore
+
+    ConfigStore.instance().store("schema", Config)
+
+
+def _known_keys() -> set[str]:
+    """Return every key of the configuration, dotted."""
+    from omegaconf import DictConfig, OmegaConf
+
+    def walk(node: DictConfig, prefix: str) -> Iterator[str]:
+        for key in node:
+            dotted = f"{prefix}{key}"
+            yield dotted
+            if not OmegaConf.is_missing(node, key) and isinstance(node[key], DictConfig):
+                yield from walk(node[key], f"{dotted}.")
+
+    return set(walk(OmegaConf.structured(Config), ""))
+
+
+def _welcome() -> str:
+    return (
+        "raybench ranks language models on one Ray cluster. Choose an experiment:\n\n"
+        f"{_experiment_lines()}\n\n"
+        "For example: python -m raybench +experiment=autobench roster=simulated dry_run=true\n"
+        "Every setting: python -m raybench --help"
+    )
+
+
+def _experiment_lines() -> str:
+    return "\n".join(f"  +experiment={name:<12} {line}" for name, line in experiments().items())
+
+
+def _say(error: RaybenchError) -> None:
+    print(f"raybench: {error}", file=sys.stderr)
+
+
+def _stop(error: RaybenchError) -> None:
+    _say(error)
+    sys.exit(error.exit_code)

@@ -1,0 +1,217 @@
+"""The typed configuration: what `conf/` may say, with the defaults and the rules between fields.
+
+Hydra checks names and types against these dataclasses and hands back instances of them; nothing
+below the command line knows that Hydra exists. `problems` collects every broken rule at once.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from raybench.errors import did_you_mean
+from raybench.types import EngineKind, ModelSpec, Sampling
+
+MISSING = "???"
+"""What OmegaConf reads as 'this must be given'."""
+
+
+@dataclass
+class SamplingConf:
+    """How a model draws its tokens."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+
+
+@dataclass
+class ModelConf:
+    """One entry of a roster."""
+
+    name: str = MISSING
+    engine: str = "vllm"
+    weights: str = ""
+    revision: str | None = None
+    sampling: SamplingConf = field(default_factory=SamplingConf)
+    system_prompt: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def spec(self) -> ModelSpec:
+        """Return the model as the fleet knows it."""
+        return ModelSpec(
+            name=self.name,
+            engine=self.engine,  # type: ignore[arg-type]  # `problems` has checked it
+            weights=self.weights,
+            revision=self.revision,
+            sampling=Sampling(**vars(self.sampling)),
+            system_prompt=self.system_prompt,
+            options=self.options,
+        )
+
+
+@dataclass
+class RosterConf:
+    """The models to rank."""
+
+    name: str = MISSING
+    models: list[ModelConf] = field(default_factory=list)
+
+
+@dataclass
+class FleetConf:
+    """How engines are hosted. The vLLM settings are defaults; a model's `options` override them."""
+
+    address: str | None = None
+    device: str = "auto"
+    memory_share: float = 0.9
+    kv_cache_gib: float | None = None
+    max_model_len: int | None = None
+    max_num_seqs: int | None = None
+    start_deadline_s: float = 900.0
+    reply_deadline_s: float = 600.0
+    attempts: int = 3
+
+
+@dataclass
+class TrackingConf:
+    """Where MLflow keeps the runs."""
+
+    uri: str = MISSING
+    experiment: str = "raybench"
+
+
+@dataclass
+class DataConf:
+    """Where benchmark data is read from."""
+
+    dir: str | None = None
+
+
+@dataclass
+class DifficultyConf:
+    """A difficulty label, its noun phrase in the task prompt, and how often it is drawn."""
+
+    label: str = MISSING
+    phrase: str = MISSING
+    probability: float = MISSING  # type: ignore[assignment]
+
+
+@dataclass
+class AutobenchConf:
+    """The peer protocol; the values are in conf/experiment/autobench.yaml."""
+
+    iterations: int = 50
+    topics: list[str] = field(default_factory=list)
+    difficulties: list[DifficultyConf] = field(default_factory=list)
+    mean_threshold: float = 2.5
+    median_threshold: float = 2.0
+    attempts: int = 3
+    restarts: int = 2
+    constrained_ratings: bool = True
+    task_tokens: int = 256
+    answer_tokens: int = 1024
+    rating_tokens: int = 16
+
+
+@dataclass
+class Config:
+    """Everything one invocation is told."""
+
+    experiment: str | None = None
+    roster: RosterConf = field(default_factory=RosterConf)
+    fleet: FleetConf = field(default_factory=FleetConf)
+    tracking: TrackingConf = field(default_factory=TrackingConf)
+    data: DataConf = field(default_factory=DataConf)
+    autobench: AutobenchConf = field(default_factory=AutobenchConf)
+    seed: int = 0
+    runs_dir: str = "runs"
+    resume: bool = True
+    dry_run: bool = False
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield every rule that the configuration breaks, each with its mend."""
+    yield from _roster_problems(config.roster)
+    yield from _fleet_problems(config.fleet)
+    if config.experiment == "autobench":
+        yield from _autobench_problems(config.autobench, len(config.roster.models))
+
+
+def _roster_problems(roster: RosterConf) -> Iterator[str]:
+    if not roster.models:
+        yield (
+            f"roster '{roster.name}' has no models: list at least one under roster.models, or "
+            "choose another with roster=NAME"
+        )
+    for name, count in Counter(model.name for model in roster.models).items():
+        if count > 1:
+            yield (
+                f"roster '{roster.name}' has {count} models named '{name}': results are kept by "
+                "name, so give each its own under roster.models[].name"
+            )
+    for model in roster.models:
+        where = f"model '{model.name}' of roster '{roster.name}'"
+        if model.engine not in get_args(EngineKind):
+            yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(
+                model.engine, get_args(EngineKind)
+            )
+        elif not model.weights and model.engine != "simulated":
+            yield (
+                f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder (for "
+                "an openai engine, the name the endpoint knows the model by)"
+            )
+        if model.sampling.temperature < 0:
+            yield f"{where}: sampling.temperature is {model.sampling.temperature}; it is 0 or more"
+        if not 0 < model.sampling.top_p <= 1:
+            yield f"{where}: sampling.top_p is {model.sampling.top_p}; it lies in (0, 1]"
+        if model.sampling.max_tokens is not None and model.sampling.max_tokens < 1:
+            yield f"{where}: sampling.max_tokens is {model.sampling.max_tokens}; it is 1 or more"
+
+
+def _fleet_problems(fleet: FleetConf) -> Iterator[str]:
+    if fleet.device not in ("auto", "cpu", "gpu"):
+        yield f"fleet.device is '{fleet.device}'." + did_you_mean(
+            fleet.device, ("auto", "cpu", "gpu")
+        )
+    if not 0 < fleet.memory_share <= 1:
+        yield (
+            f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
+            "that one engine may take, in (0, 1]"
+        )
+    for name in ("kv_cache_gib", "max_model_len", "max_num_seqs"):
+        value = getattr(fleet, name)
+        if value is not None and value <= 0:
+            yield f"fleet.{name} is {value}: it is more than 0, or null for the engine's own choice"
+    for name in ("start_deadline_s", "reply_deadline_s", "attempts"):
+        if getattr(fleet, name) <= 0:
+            yield f"fleet.{name} is {getattr(fleet, name)}: it is more than 0"
+
+
+def _autobench_problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
+    if models == 1:
+        yield (
+            "autobench needs at least two models to assess one another, the roster has one: add "
+            "one under roster.models"
+        )
+    for name in ("iterations", "attempts", "task_tokens", "answer_tokens", "rating_tokens"):
+        if getattr(autobench, name) < 1:
+            yield f"autobench.{name} is {getattr(autobench, name)}: it is 1 or more"
+    if autobench.restarts < 0:
+        yield f"autobench.restarts is {autobench.restarts}: it is 0 or more"
+    if not autobench.topics:
+        yield "autobench.topics is empty: name at least one topic"
+    if not any(difficulty.probability > 0 for difficulty in autobench.difficulties):
+        yield "autobench.difficulties has none with a probability above 0: give one"
+    for difficulty in autobench.difficulties:
+        if difficulty.probability < 0:
+            yield (
+                f"autobench.difficulties: '{difficulty.label}' has probability "
+                f"{difficulty.probability}; it is 0 or more"
+            )
+    for name in ("mean_threshold", "median_threshold"):
+        if getattr(autobench, name) >= 5:
+            yield (
+                f"autobench.{name} is {getattr(autobench, name)}: ratings end at 5 and a task has "
+                "to exceed it, so none would ever be accepted; give less than 5"
+            )

@@ -1,0 +1,28 @@
+"""Errors that speak to the person: what is wrong, where, and the mend, in one message."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class RaybenchError(Exception):
+    """A failure whose text is meant for the person at the terminal; shown without a traceback."""
+
+    exit_code = 1
+
+
+class ConfigurationError(RaybenchError):
+    """The request cannot be carried out as written; known before Ray starts."""
+
+    exit_code = 2
+
+
+class RunFailed(RaybenchError):
+    """The run could not go on; what it finished is in its journal and the same command resumes."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ' Did you mean X?' where a known name is close, then the list of what there is."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return f"{hint} There is: {', '.join(names)}."

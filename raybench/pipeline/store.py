@@ -1,0 +1,155 @@
+"""Run folders and journals: what was finished is on disk before it counts, and is found again.
+
+A run's name ends in the fingerprint of its configuration: the same command finds the unfinished run
+of the same configuration and goes on from its journal. A run is finished when its results.json is
+there, which is written last. A lock that dies with its process tells a run that is under way from
+one that was killed.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from raybench.errors import RunFailed
+
+RESULTS = "results.json"
+_VOLATILE = ("resume", "dry_run")
+"""Settings that change how a run is invoked, not what it does."""
+
+
+class Journal:
+    """Append-only JSON lines, one record per unit; each is on the disk when `append` returns."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self.records: list[dict[str, Any]] = []
+        self._file = path.open("a+b")
+        self._recover()
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write the record durably, then count it."""
+        line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        self._file.write(line)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self.records.append(dict(record))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _recover(self) -> None:
+        """Read what is there; cut off a last line that a killed process left half-written."""
+        self._file.seek(0)
+        good = 0
+        for number, line in enumerate(self._file, start=1):
+            if not line.endswith(b"\n"):
+                break  # torn: its unit never counted and is done again
+            try:
+                self.records.append(json.loads(line))
+            except ValueError as error:
+                raise RunFailed(
+                    f"{self._path}, line {number}, is not JSON ({error}): the journal was changed "
+                    "from outside. Mend or delete that line, or start anew with resume=false"
+                ) from error
+            good += len(line)
+        self._file.truncate(good)
+
+
+class Run:
+    """One run's folder, locked for as long as this process works on it."""
+
+    def __init__(self, folder: Path, lock: int, *, resumed: bool) -> None:
+        self.folder = folder
+        self.resumed = resumed
+        self._lock = lock
+
+    @property
+    def id(self) -> str:
+        """The run's name: when it began and the fingerprint of its configuration."""
+        return self.folder.name
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
+
+    def journal(self, name: str) -> Journal:
+        """Open one of the run's journals."""
+        return Journal(self.folder / "journal" / f"{name}.jsonl")
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file whole or not at all."""
+        path = self.folder / name
+        aside = path.with_name(f".{name}.tmp")
+        with aside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+        return path
+
+    def write_json(self, name: str, value: Any) -> Path:
+        """Write a JSON file whole or not at all."""
+        return self.write(name, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+    def write_lines(self, name: str, rows: Iterable[Any]) -> Path:
+        """Write a file of JSON lines whole or not at all."""
+        return self.write(name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def open_run(
+    runs_dir: Path, experiment: str, config: Mapping[str, Any], *, resume: bool = True
+) -> Run:
+    """Return the unfinished run of this configuration, or a new one."""
+    parent = runs_dir / experiment
+    mark = fingerprint(config)
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        if resume:
+            for folder in sorted(parent.glob(f"*-{mark}"), reverse=True):
+                if (folder / RESULTS).exists():
+                    continue
+                if (lock := _lock(folder)) is not None:
+                    return Run(folder, lock, resumed=True)
+        return _new_run(parent, mark)
+    except OSError as error:
+        raise RunFailed(
+            f"the run folder cannot be written: {error}. Choose another with runs_dir=…"
+        ) from error
+
+
+def fingerprint(config: Mapping[str, Any]) -> str:
+    """Return the short digest by which the same configuration is known again."""
+    stable = {key: value for key, value in config.items() if key not in _VOLATILE}
+    text = json.dumps(stable, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def _new_run(parent: Path, mark: str) -> Run:
+    stamp = datetime.now(UTC)
+    while True:
+        # Microseconds keep runs that begin together (a sweep's) apart and in order.
+        folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
+        folder.mkdir(exist_ok=True)
+        if (lock := _lock(folder)) is not None:
+            return Run(folder, lock, resumed=False)
+        stamp = datetime.now(UTC)
+
+
+def _lock(folder: Path) -> int | None:
+    """Take the run's lock; None where another process holds it."""
+    handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,45 @@
+"""Estimates of one number from independent observations."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+
+from raybench.types import Estimate
+
+
+def mean(values: Sequence[float], *, over: str) -> Estimate:
+    """Mean with Student's interval; `over` names what was observed, for the method's name.
+
+    One observation carries no interval and none is guessed. Observations that are all equal have a
+    standard error of 0, which says that they agreed, not that the truth is known.
+    """
+    n = len(values)
+    if n == 0:
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    average = math.fsum(values) / n
+    if n == 1:
+        return Estimate(average, None, None, 1, f"mean over {over}; no interval from one")
+    stderr = float(np.std(values, ddof=1)) / math.sqrt(n)
+    half = float(stats.t.ppf(0.975, n - 1)) * stderr
+    return Estimate(
+        average, stderr, (average - half, average + half), n, f"mean over {over}, Student's t"
+    )
+
+
+def share(successes: int, n: int, *, over: str) -> Estimate:
+    """Share of successes with Wilson's interval, which stays inside 0 and 1."""
+    if n == 0:
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    p = successes / n
+    z = float(stats.norm.ppf(0.975))
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return Estimate(
+        p,
+        math.sqrt(p * (1 - p) / n),
+        (max(0.0, centre - half), min(1.0, centre + half)),
+        n,
+        f"share of {over}, Wilson",
+    )

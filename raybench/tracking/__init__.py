@@ -1,0 +1,1 @@
+"""What a run leaves for people: MLflow runs, leaderboard, report, plots, and the console."""

@@ -1,0 +1,192 @@
+"""The leaderboard: results.json as ranked rows, Markdown and CSV, with every number's caveats."""
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raybench.tracking.text import one_line
+from raybench.types import Counts
+
+SIMULATED = (
+    "simulated: stand-ins with invented abilities took part; "
+    "these numbers say nothing about real models."
+)
+
+COUNT_MEANINGS: Mapping[str, str] = {
+    "ok": "replies that were complete and understood; only these carry the scores",
+    "truncated": "replies cut off because they reached the most tokens allowed",
+    "unparsed": "complete replies in which the asked form of answer could not be found",
+    "infra_error": "requests that got no reply, or whose checking broke down: never a zero",
+    "judge_error": "replies that a judging model failed to judge",
+}
+
+_COUNT_NAMES = tuple(Counts().to_json())
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One metric of the leaderboard. The first column is the headline: it sets the order."""
+
+    key: str
+    title: str
+    digits: int = 3
+    higher_is_better: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One model's estimate of one metric. A value of None is a refusal, and method says why."""
+
+    value: float | None
+    ci95: tuple[float, float] | None
+    stderr: float | None
+    n: int
+    method: str
+
+    def text(self, digits: int) -> str:
+        """Return '0.731 [0.65, 0.81]', without the interval where there is none, or '—'."""
+        if self.value is None:
+            return "—"
+        shown = f"{self.value:z.{digits}f}"
+        return shown if self.ci95 is None else f"{shown} {self.interval(digits)}"
+
+    def interval(self, digits: int) -> str:
+        """Return '[0.65, 0.81]', a digit coarser than the value, or '' where there is none."""
+        if self.value is None or self.ci95 is None:
+            return ""
+        coarse = max(digits - 1, 0)
+        low, high = self.ci95
+        return f"[{low:z.{coarse}f}, {high:z.{coarse}f}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model's line. Equal headline values share a rank; a refused one has none."""
+
+    rank: int | None
+    model: str
+    cells: tuple[Cell, ...]
+    counts: Mapping[str, int]
+
+
+def rows(results: Mapping[str, Any], columns: Sequence[Column]) -> list[Row]:
+    """Return every model's row, best headline first, refused ones last in their given order."""
+    models, counts = results.get("models", {}), results.get("counts", {})
+    lines = [
+        Row(
+            rank=None,
+            model=name,
+            cells=tuple(_cell(models.get(name, {}).get(column.key)) for column in columns),
+            counts=dict.fromkeys(_COUNT_NAMES, 0) | dict(counts.get(name, {})),
+        )
+        for name in dict.fromkeys([*models, *counts])
+    ]
+    if not columns:
+        return lines
+    sign = -1.0 if columns[0].higher_is_better else 1.0
+
+    def order(row: Row) -> float:
+        value = row.cells[0].value
+        return math.inf if value is None else sign * value
+
+    ranked: list[Row] = []
+    for place, row in enumerate(sorted(lines, key=order), start=1):
+        rank: int | None = place
+        if row.cells[0].value is None:
+            rank = None
+        elif ranked and ranked[-1].cells[0].value == row.cells[0].value:
+            rank = ranked[-1].rank
+        ranked.append(Row(rank, row.model, row.cells, row.counts))
+    return ranked
+
+
+def counts_shown(lines: Iterable[Row]) -> list[str]:
+    """Return the counts that are not zero for every model, in their usual order."""
+    table = list(lines)
+    names = dict.fromkeys(name for row in table for name in row.counts)
+    return [name for name in names if any(row.counts.get(name) for row in table)]
+
+
+def refusals(lines: Iterable[Row]) -> dict[str, int]:
+    """Return why numbers were refused, each reason with the number of its footnote."""
+    reasons = (cell.method for row in lines for cell in row.cells if cell.value is None)
+    return {reason: mark for mark, reason in enumerate(dict.fromkeys(reasons), start=1)}
+
+
+def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+    """Return how each column's numbers were made: its methods, and over how many items."""
+    notes = []
+    for place, column in enumerate(columns):
+        cells = [row.cells[place] for row in lines if row.cells[place].value is not None]
+        if cells:
+            names = "; ".join(dict.fromkeys(one_line(cell.method) for cell in cells))
+            least, most = min(cell.n for cell in cells), max(cell.n for cell in cells)
+            n = f"n = {least}" if least == most else f"n = {least}–{most}"
+            direction = "" if column.higher_is_better else "; lower is better"
+            notes.append(f"{column.title}: {names} ({n}{direction})")
+    return notes
+
+
+def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
+    """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made."""
+    lines = rows(results, columns)
+    marks, counts = refusals(lines), counts_shown(lines)
+    head = ["rank", "model", *(column.title for column in columns), *counts]
+    right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
+    table = [[_escaped(name) for name in head], right]
+    for row in lines:
+        values = [
+            cell.text(column.digits) + (f"[^{marks[cell.method]}]" if cell.value is None else "")
+            for cell, column in zip(row.cells, columns, strict=True)
+        ]
+        numbers = [str(row.counts.get(name, 0)) for name in counts]
+        table.append([str(row.rank or "—"), _escaped(row.model), *values, *numbers])
+    blocks = [
+        [f"**{SIMULATED}**"] if results.get("simulated") else [],
+        [f"| {' | '.join(line)} |" for line in table],
+        [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
+        [f"- {_escaped(note)}" for note in methods(lines, columns)],
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
+    """Return leaderboard.csv: all digits, bounds, sizes, methods and counts, a column each."""
+    lines = rows(results, columns)
+    counts = list(dict.fromkeys(name for row in lines for name in row.counts)) or _COUNT_NAMES
+    parts = ("ci_low", "ci_high", "stderr", "n", "method")
+    keys = [name for c in columns for name in (c.key, *(f"{c.key}/{part}" for part in parts))]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["rank", "model", *keys, *counts, "simulated"])
+    for row in lines:
+        values: list[object] = []
+        for cell in row.cells:
+            low, high = cell.ci95 or (None, None)
+            values += [cell.value, low, high, cell.stderr, cell.n, one_line(cell.method)]
+        numbers = [row.counts.get(name, 0) for name in counts]
+        simulated = str(bool(results.get("simulated"))).lower()
+        writer.writerow([row.rank, one_line(row.model), *values, *numbers, simulated])
+    return out.getvalue()
+
+
+def _cell(estimate: Mapping[str, Any] | None) -> Cell:
+    if estimate is None:
+        return Cell(None, None, None, 0, "not measured")
+    value, ci95, method = estimate.get("value"), estimate.get("ci95"), estimate.get("method", "")
+    if value is None or not math.isfinite(value):
+        return Cell(None, None, None, estimate.get("n", 0), method or "refused without a reason")
+    bounds = None if ci95 is None or None in ci95 else (float(ci95[0]), float(ci95[1]))
+    return Cell(float(value), bounds, estimate.get("stderr"), estimate.get("n", 0), method)
+
+
+def _escaped(text: str) -> str:
+    """Return a name as Markdown text: no markup, no HTML, no cell of its own."""
+    line = one_line(text)
+    # An underscore inside a word is no markup, and most names have one.
+    line = re.sub(r"[\\`*\[\]|]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", line)
+    return line.replace("&", "&amp;").replace("<", "&lt;")

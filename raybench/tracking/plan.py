@@ -1,0 +1,26 @@
+"""The plan of a run, in words: what would be started and how much would be asked of it."""
+
+from raybench.types import ModelSpec, Plan
+
+
+def describe(plan: Plan) -> str:
+    """Return the plan as text, one fact a line."""
+    lines = [
+        f"Experiment  {plan.experiment}",
+        f"Models      {len(plan.models)}",
+        *(f"              {_model(model)}" for model in plan.models),
+        f"Engines     {len(plan.engines)}",
+        *(f"              {engine}" for engine in plan.engines),
+        f"Slots       {plan.slots} (every engine stays awake)",
+        f"Units       {plan.units:,} {plan.unit}s",
+        f"Calls       {plan.calls}",
+        *(f"Note        {note}" for note in plan.notes),
+    ]
+    return "\n".join(lines)
+
+
+def _model(model: ModelSpec) -> str:
+    sampling = f"temperature {model.sampling.temperature:g}, top_p {model.sampling.top_p:g}"
+    settings = ", ".join(f"{name} {value}" for name, value in model.options.items())
+    weights = f" {model.weights}" if model.weights else ""
+    return f"{model.name}: {model.engine}{weights}, {settings or sampling}"

@@ -1,0 +1,135 @@
+"""The nouns every floor shares: plain, frozen dataclasses and nothing that does work."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model draws its tokens. Two models may differ in nothing else."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+    """Most tokens of one reply; None leaves the bound to the request or to the context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt for one model.
+
+    What is left None here is taken from the model's own sampling.
+    """
+
+    messages: tuple[Message, ...]
+    seed: int
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    regex: str | None = None
+    """The reply must match this, where the engine can constrain its decoding."""
+    json_schema: Mapping[str, Any] | None = None
+    """The reply must be JSON of this schema, where the engine can constrain its decoding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back for one request. A failure is data here, never an exception."""
+
+    text: str
+    finish: Finish
+    reasoning: str = ""
+    """Thinking that the engine kept apart from the answer."""
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    error: str | None = None
+    """Why there is no reply, in words, when finish is 'error'."""
+
+    @classmethod
+    def failed(cls, reason: str, *, seconds: float = 0.0) -> "Completion":
+        """Return the completion of a request that got no reply."""
+        return cls(text="", finish="error", seconds=seconds, error=reason)
+
+
+EngineKind = Literal["vllm", "openai", "simulated"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSpec:
+    """What is ranked: weights, engine, sampling and system prompt under one name."""
+
+    name: str
+    engine: EngineKind
+    weights: str
+    """vllm: 'embedded', a Hugging Face id or a local path. openai: the name the endpoint knows."""
+    revision: str | None = None
+    sampling: Sampling = Sampling()
+    system_prompt: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The engine's own settings: vLLM engine arguments, an endpoint's URL, a simulated ability."""
+
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its uncertainty. Where the data carry no interval, method says why."""
+
+    value: float | None
+    stderr: float | None
+    ci95: Interval | None
+    n: int
+    method: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the shape that results.json promises."""
+        return {
+            "value": self.value,
+            "stderr": self.stderr,
+            "ci95": list(self.ci95) if self.ci95 else None,
+            "n": self.n,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What happened to a model's work, shown beside every score. Nothing is folded into a zero."""
+
+    ok: int = 0
+    truncated: int = 0
+    unparsed: int = 0
+    infra_error: int = 0
+    judge_error: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """Return the shape that results.json promises."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do, known before anything starts."""
+
+    experiment: str
+    models: tuple[ModelSpec, ...]
+    engines: tuple[str, ...]
+    slots: int
+    units: int
+    unit: str
+    calls: str
+    notes: tuple[str, ...] = ()
