@@ -1,0 +1,39 @@
+# PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from (see scripts/setup.sh);
+# ARGS=... goes to the program that a target runs.
+
+bin := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format lock clean
+
+help:    ## what there is (this)
+	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo '  PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from; ARGS="..." is handed on,'
+	@echo '  as in: make demo ARGS="dry_run=true", make test ARGS="-m '"'not slow'"'", make lock ARGS=--upgrade'
+
+setup:   ## .venv from the pinned lists (nothing to do when it is there)
+	@scripts/setup.sh
+
+demo: setup   ## a peer assessment of the embedded models, to its leaderboard
+	$(bin)/python -m raybench +experiment=autobench $(ARGS)
+
+test: lint   ## lint, types, floors, all tests
+	$(bin)/python -m pytest $(ARGS)
+
+lint: setup   ## style, format, types, the floors of the house
+	$(bin)/ruff check
+	$(bin)/ruff format --check
+	$(bin)/mypy
+	$(bin)/lint-imports
+
+format: setup   ## rewrite the code in its style
+	$(bin)/ruff check --fix
+	$(bin)/ruff format
+
+lock:    ## resolve the pinned lists anew from pyproject.toml (ARGS=--upgrade: the newest versions)
+	@scripts/lock.sh $(ARGS)
+
+clean:   ## remove what can be made again (runs/ stays)
+	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find raybench tests -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Resolve requirements/{gpu,cpu,dev}.txt from pyproject.toml (`make lock`).
+#
+# Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
+# list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# uv comes with the tools. Where they are not installed yet, a scratch environment lends it.
+bin=.venv/bin
+if ! "$bin/uv" --version >/dev/null 2>&1; then
+    python=$(scripts/python.sh)
+    "$python" -m venv "$scratch/venv"
+    bin=$scratch/venv/bin
+    "$bin/pip" install --quiet uv
+fi
+
+more=("$@")
+
+lock() {    # NAME SOURCE...: write requirements/NAME.txt
+    local list=requirements/$1.txt
+    shift
+    echo "lock: $list"
+    "$bin/uv" pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
+        --constraints requirements/constraints.txt "${more[@]}" \
+        --annotation-style line --custom-compile-command "make lock" \
+        --output-file "$list" "$@" >/dev/null
+    # uv repeats the environments of pyproject.toml as a marker on every line. The lists are for
+    # those environments alone, so the marker only hides the few that mean something.
+    sed -E -i \
+        -e "s/(implementation_name == 'cpython'|platform_python_implementation == 'CPython') and //g" \
+        -e "s/ and sys_platform == 'linux'//g" \
+        -e "s/ ; \(platform_machine == 'aarch64'\) or \(platform_machine == 'x86_64'\)//" \
+        "$list"
+}
+
+# vLLM's GPU build names more versions than its CPU build. The CPU list follows the GPU list, so
+# that the two devices differ in nothing they share; the tools fit both.
+lock gpu pyproject.toml --extra gpu --excludes requirements/gpu-excludes.txt
+lock cpu pyproject.toml requirements/cpu.in --extra cpu --excludes requirements/cpu-excludes.txt \
+    --constraints requirements/gpu.txt
+
+"$bin/python" - > "$scratch/dev.in" <<'PYTHON'
+import tomllib
+
+with open("pyproject.toml", "rb") as file:
+    print(*tomllib.load(file)["project"]["optional-dependencies"]["dev"], sep="\n")
+PYTHON
+lock dev "$scratch/dev.in" --constraints requirements/cpu.txt --constraints requirements/gpu.txt
+
+# The tools' list leaves out what both devices' lists hold; and that one list constrained another is
+# no reason for a package to be there.
+sed -i \
+    -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' \
+    -e "s|-r $scratch/dev.in|raybench (pyproject.toml)|" requirements/dev.txt
+sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
