@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def conf_dir() -> Path:
-    """Return the folder of the Hydra tree: in the wheel beside this file, in a checkout at its root."""
+    """Return the Hydra tree: in the wheel beside this file, in a checkout at its root."""
     packaged = Path(__file__).parent / "conf"
     return packaged if packaged.is_dir() else Path(__file__).parents[1] / "conf"
 
@@ -58,7 +58,7 @@ def experiments() -> dict[str, str]:
 
 
 def compose(overrides: Sequence[str], config_dir: str | None = None) -> "DictConfig":
-    """Compose the configuration from `conf/` and the overrides; mistakes are ConfigurationErrors."""
+    """Compose `conf/` and the overrides; mistakes are ConfigurationErrors."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -209,7 +209,7 @@ def _known_keys() -> set[str]:
 
     def walk(node: DictConfig, prefix: str) -> Iterator[str]:
         for key in node:
-            dotted = f"{prefix}{key}"
+            dotted = f"{prefix}{key!s}"
             yield dotted
             if not OmegaConf.is_missing(node, key) and isinstance(node[key], DictConfig):
                 yield from walk(node[key], f"{dotted}.")

@@ -158,8 +158,8 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
             )
         elif not model.weights and model.engine != "simulated":
             yield (
-                f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder (for "
-                "an openai engine, the name the endpoint knows the model by)"
+                f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
+                "(for an openai engine, the name the endpoint knows the model by)"
             )
         if model.sampling.temperature < 0:
             yield f"{where}: sampling.temperature is {model.sampling.temperature}; it is 0 or more"
@@ -182,7 +182,7 @@ def _fleet_problems(fleet: FleetConf) -> Iterator[str]:
     for name in ("kv_cache_gib", "max_model_len", "max_num_seqs"):
         value = getattr(fleet, name)
         if value is not None and value <= 0:
-            yield f"fleet.{name} is {value}: it is more than 0, or null for the engine's own choice"
+            yield f"fleet.{name} is {value}: it is more than 0, or null for our choice"
     for name in ("start_deadline_s", "reply_deadline_s", "attempts"):
         if getattr(fleet, name) <= 0:
             yield f"fleet.{name} is {getattr(fleet, name)}: it is more than 0"

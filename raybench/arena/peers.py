@@ -67,7 +67,9 @@ async def _complete(
         by_model.setdefault(ask.model, []).append(position)
     batches = await asyncio.gather(
         *(
-            fleet.complete(model, [_request(asks[position], seed, limits) for position in positions])
+            fleet.complete(
+                model, [_request(asks[position], seed, limits) for position in positions]
+            )
             for model, positions in by_model.items()
         )
     )

@@ -4,7 +4,6 @@ Tables 5 to 8 of the paper. The typographic quotes and the line breaks of table 
 prints the task prompt for one case, a 'difficult' question about math: its third paragraph belongs
 to the difficulty and its fourth to the topic. The wording for the others is ours, in that form.
 """
-# ruff: noqa: RUF001  (the paper's quotation marks and dashes are kept)
 
 import re
 
@@ -24,17 +23,10 @@ _TASK_TAIL = (
 )
 _DIFFICULTY_GUIDANCE = {
     "very difficult": (
-        "Requires deep analysis and several dependent reasoning steps; expect high\n"
-        "difficulty."
+        "Requires deep analysis and several dependent reasoning steps; expect high\ndifficulty."
     ),
-    "difficult": (
-        "Requires analysis and multi-step reasoning; expect intermediate\n"
-        "difficulty."
-    ),
-    "standard": (
-        "Requires solid understanding and some reasoning; expect standard\n"
-        "difficulty."
-    ),
+    "difficult": ("Requires analysis and multi-step reasoning; expect intermediate\ndifficulty."),
+    "standard": ("Requires solid understanding and some reasoning; expect standard\ndifficulty."),
 }
 _TOPIC_GUIDANCE = {
     "math": (

@@ -116,7 +116,7 @@ class Reply:
 def iteration(
     index: int, standing: Standing, settings: Settings
 ) -> Generator[list[Ask], list[Reply], Record]:
-    """Run iteration `index` (from 1): yield batches of asks, be sent their replies, return the record.
+    """Run iteration `index` (from 1): yield asks, be sent their replies, return the record.
 
     The record holds `iteration, generator, topic, difficulty, attempts, task, answers, judgments,
     scores, cumulative, weights` as the design page describes them, and `truncated`, the models
@@ -224,7 +224,7 @@ def contestant_scores(
 
 
 def accepted(ratings: Ratings, weights: Mapping[str, float], settings: Settings) -> bool:
-    """Tell whether a task passes: weighted mean and weighted median both exceed their thresholds."""
+    """Tell whether a task passes: weighted mean and median both exceed their thresholds."""
     mean, median = weighted_mean(ratings, weights), weighted_median(ratings, weights)
     if mean is None or median is None:
         return False
@@ -271,7 +271,7 @@ def _draw(difficulties: Sequence[Difficulty], rng: random.Random) -> Difficulty:
 
 
 def _generators(settings: Settings, rng: random.Random) -> Sequence[str]:
-    """Draw the generators in the order in which an iteration tries them, none twice while others wait."""
+    """Draw the generators in the order of trying, none twice while others wait."""
     wanted = settings.restarts + 1
     order: list[str] = []
     while len(order) < wanted:

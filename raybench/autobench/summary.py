@@ -1,4 +1,4 @@
-"""What the journal of the peer protocol says, for results and report. Reads records, decides nothing."""
+"""What the peers' journal says, for results and report. Reads records, decides nothing."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,7 +97,9 @@ def mean_judgments(
                     seen.setdefault((judge, contestant), []).append(rating)
     return {
         judge: {
-            contestant: sum(given) / len(given) if (given := seen.get((judge, contestant))) else None
+            contestant: sum(given) / len(given)
+            if (given := seen.get((judge, contestant)))
+            else None
             for contestant in models
         }
         for judge in models
@@ -125,7 +127,9 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
 
 
 def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimate:
-    seen = [record["scores"][model] for record in records if record["scores"].get(model) is not None]
+    seen = [
+        record["scores"][model] for record in records if record["scores"].get(model) is not None
+    ]
     estimate = intervals.mean(seen, over="scored iterations")
     # The protocol's own running mean is the value; it may differ in the last bit.
     return Estimate(

@@ -55,7 +55,9 @@ def plan(config: Config) -> Plan:
         unit="iteration",
         calls=f"{least * conf.iterations:,} to {most * conf.iterations:,}",
         notes=(
-            f"ratings constrained: {'yes, where the engine can' if conf.constrained_ratings else 'no'}",
+            "ratings constrained where the engine can"
+            if conf.constrained_ratings
+            else "ratings unconstrained",
         ),
     )
 

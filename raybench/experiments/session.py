@@ -1,4 +1,4 @@
-"""What every experiment's run has in common: folder, journal, tracking, progress, fleet, results."""
+"""What every run has in common: folder, journal, tracking, progress, fleet, results."""
 
 import asyncio
 import contextlib
@@ -164,7 +164,7 @@ class Session:
 async def open_session(
     config: Config, resolved: Mapping[str, Any], plan: Plan, *, journal: str
 ) -> AsyncIterator[Session]:
-    """Open the run (the unfinished one of this configuration, or a new one) and all that records it."""
+    """Open the run, the unfinished one or a new one, and all that records it."""
     folder = Path(config.runs_dir)
     versions = _versions()
     with open_run(folder, plan.experiment, resolved, resume=config.resume) as run:

@@ -21,6 +21,7 @@ class Engine(Protocol):
         """Return one completion per request, in order."""
         ...
 
+
 class Fleet:
     """The running engines and the models they serve."""
 
@@ -39,7 +40,7 @@ class Fleet:
 async def open_fleet(
     models: Sequence[ModelSpec], conf: FleetConf, say: Say
 ) -> AsyncIterator[Fleet]:
-    """Bring up every engine that the models need; take them down on the way out, whatever happens."""
+    """Bring up every engine that the models need; take them down on the way out."""
     engines: dict[str, Engine] = {}
     specs = group_engines(models)
     async with AsyncExitStack() as stack:

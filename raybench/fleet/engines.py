@@ -1,4 +1,4 @@
-"""Which engines a roster needs: models of the same weights and settings share one. Starts nothing."""
+"""Which engines a roster needs: models of the same weights and settings share one."""
 
 import hashlib
 import json
@@ -61,7 +61,7 @@ def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
 
 
 def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
-    """Yield what makes these models impossible to host, as far as it shows before anything starts."""
+    """Yield what makes these models impossible to host, as far as that shows beforehand."""
     for model in models:
         where = f"model '{model.name}'"
         if model.engine == "vllm":

@@ -1,18 +1,20 @@
-"""Hosting: vLLM engines in Ray Serve, one application each, brought up and taken down by the run."""
+"""Hosting: vLLM engines in Ray Serve, one application each, for as long as the run."""
 
 import asyncio
+import contextlib
+import io
 import json
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
-from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path, on_gpu
+from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path
 from raybench.types import Completion, ModelSpec, Request
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class HostedEngine:
         self._conf = conf
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
-        """Send the batch; where the replica dies under it, send it again to the one that follows."""
+        """Send the batch; where the replica dies under it, send it to the one that follows."""
         reason = ""
         for attempt in range(self._conf.attempts):
             if attempt:
@@ -49,7 +51,7 @@ class HostedEngine:
         return [Completion.failed(reason) for _ in requests]
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def host(
     specs: Sequence[EngineSpec], conf: FleetConf, say: "Say"
 ) -> AsyncIterator[Mapping[str, "Engine"]]:
@@ -78,25 +80,26 @@ async def host(
         yield await _serve(specs, conf, gpu=gpu)
     finally:
         say("stopping the engines")
-        if address == "local":
-            serve.shutdown()
-        else:
-            # Somebody else's cluster: take down what is ours and nothing more.
-            for spec in specs:
-                serve.delete(spec.name)
-        ray.shutdown()
+        # Ray prints that calls to the Serve it has just been told to stop have failed.
+        with contextlib.redirect_stdout(io.StringIO()):
+            if address == "local":
+                serve.shutdown()
+            else:
+                # Somebody else's cluster: take down what is ours and nothing more.
+                for spec in specs:
+                    serve.delete(spec.name)
+            ray.shutdown()
 
 
-async def _serve(
-    specs: Sequence[EngineSpec], conf: FleetConf, *, gpu: bool
-) -> dict[str, "Engine"]:
+async def _serve(specs: Sequence[EngineSpec], conf: FleetConf, *, gpu: bool) -> dict[str, "Engine"]:
     from ray import serve
     from ray.serve.llm import LLMConfig, build_llm_deployment
 
     from raybench.fleet.replica import BatchServer
 
+    _quieten()
     # No HTTP proxy: the driver calls the deployments' handles.
-    serve.start(http_options={"location": "NoServer"})
+    serve.start(http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"})
     handles = serve.run_many(
         [
             serve.RunTarget(
@@ -230,6 +233,14 @@ def _set_environment() -> None:
         os.environ.setdefault(name, value)
 
 
+def _quieten() -> None:
+    """Keep Ray's remarks off the terminal: importing ray.serve.llm sets the root logger to INFO."""
+    logging.getLogger().setLevel(logging.WARNING)
+    for name in list(logging.root.manager.loggerDict):
+        if name.startswith("ray"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+
+
 def _device(gpu: bool) -> str:
     return "GPU" if gpu else "CPU"
 
@@ -244,6 +255,3 @@ def _reason(application: Any) -> str:
 def _last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1] if lines else ""
-
-
-__all__ = ["HostedEngine", "host", "llm_config", "on_gpu"]

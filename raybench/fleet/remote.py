@@ -1,4 +1,4 @@
-"""OpenAI-compatible endpoints, through httpx. The key comes from the environment and stays there."""
+"""OpenAI-compatible endpoints, through httpx. Keys come from the environment and stay there."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What runs inside a Serve replica: vLLM as `ray.serve.llm` hosts it, with a door for whole batches.
+"""What runs inside a Serve replica: vLLM as `ray.serve.llm` hosts it, taking whole batches.
 
 Imported only where ray and vllm are wanted (host.py, and the replica's own process).
 """
@@ -32,7 +32,11 @@ class BatchServer(LLMServer):
             messages = [
                 {"role": message.role, "content": message.content} for message in request.messages
             ]
-            _, (prompt,) = await engine.renderer.render_chat_async([messages], ChatParams())
+            _, (prompt,) = await engine.renderer.render_chat_async(
+                [messages],
+                # Without it the model would first write the assistant's own header.
+                ChatParams(chat_template_kwargs={"add_generation_prompt": True}),
+            )
             final: Any = None
             async for output in engine.generate(prompt, _sampling(request), uuid4().hex):
                 final = output

@@ -51,8 +51,7 @@ class Progress:
         self._before = done
         self._interval = interval
         self._clock = clock
-        self._began = clock()
-        self._working: float | None = None
+        self._began = self._working = clock()
         self._phase = ""
         self._prompt = self._output = self._errors = self._swaps = 0
         self._recent: deque[tuple[float, int]] = deque()
@@ -90,10 +89,14 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
-        else:
-            self._print()
         if self._beat is not None:
             self._beat.join(timeout=1.0)
+            self._print()
+
+    def start(self) -> None:
+        """Mark the preparation as over: the pace is measured from here, not from the beginning."""
+        with self._lock:
+            self._working = self._clock()
 
     def phase(self, text: str) -> None:
         """Say what goes on now, or what is being waited for."""
@@ -104,7 +107,6 @@ class Progress:
     def advance(self) -> None:
         """Count a unit as finished."""
         with self._lock:
-            self._work()
             self.done += 1
         self._changed()
 
@@ -113,12 +115,11 @@ class Progress:
     ) -> None:
         """Add what was spent and what went wrong."""
         with self._lock:
-            now = self._work()
             self._prompt += prompt_tokens
             self._output += output_tokens
             self._errors += errors
             self._swaps += swaps
-            self._recent.append((now, output_tokens))
+            self._recent.append((self._clock(), output_tokens))
         self._changed()
 
     def say(self, text: str) -> None:
@@ -133,9 +134,8 @@ class Progress:
     def eta(self) -> float | None:
         """Return the seconds left by the pace of this session, or None before its first unit."""
         units = self.done - self._before
-        if units <= 0 or self._working is None or self.done >= self.total:
+        if units <= 0 or self.done >= self.total:
             return None
-        # The work begins with the first sign of it: bringing engines up is no part of the pace.
         return (self._clock() - self._working) / units * (self.total - self.done)
 
     def rate(self) -> float | None:
@@ -145,8 +145,7 @@ class Progress:
             while self._recent and self._recent[0][0] < now - _WINDOW:
                 self._recent.popleft()
             tokens = sum(count for _, count in self._recent)
-            begun = now if self._working is None else self._working
-        span = min(_WINDOW, now - begun)
+            span = min(_WINDOW, now - self._working)
         return tokens / span if tokens and span >= 1.0 else None
 
     def facts(self) -> list[str]:
@@ -184,20 +183,17 @@ class Progress:
         grid = Table.grid(padding=(0, 1), expand=True)
         grid.add_column(no_wrap=True)
         grid.add_column(width=12)
+        grid.add_column(no_wrap=True)
         grid.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         counted = Text(f"{self.done}/{self.total} {self._unit}", style="bold")
         bar = ProgressBar(total=max(self.total, 1), completed=self.done)
         facts = Text(" · ".join(self.facts()))
         if self._errors:
             facts.highlight_regex(r"\b\d+ errors?\b", "yellow")
-        grid.add_row(counted, bar, facts)
+        # A time that moves shows that a long wait is not a hang.
+        elapsed = Text(duration(self._clock() - self._began), style="dim")
+        grid.add_row(counted, bar, elapsed, facts)
         return grid
-
-    def _work(self) -> float:
-        now = self._clock()
-        if self._working is None:
-            self._working = now
-        return now
 
     def _changed(self) -> None:
         """Print if the last line is old enough; the heartbeat brings what came too soon."""
@@ -247,24 +243,27 @@ def show_leaderboard(
 ) -> None:
     """Print the final table on stdout: coloured on a terminal, plain and unbroken in a file."""
     from rich.console import Console
-    from rich.padding import Padding
     from rich.text import Text
 
+    out = file or sys.stdout
     lines = rows(results, columns)
-    console = Console(file=file or sys.stdout, highlight=False)
-    tables = [_table(lines, columns, stacked=stacked) for stacked in (False, True)]
-    widths = [console.measure(table).maximum for table in tables]
+    console = Console(file=out, highlight=False)
+    wide = _table(lines, columns, compact=False)
+    room = Console(file=out, width=10_000).measure(wide).maximum
     if not console.is_terminal:
-        console = Console(file=console.file, highlight=False, width=max(80, widths[0]))
-    wide = widths[0] <= console.width
-    if title:
-        console.print(Text(one_line(title), style="bold"))
-    if results.get("simulated"):
-        console.print(Text(SIMULATED, style="bold yellow"))
-    console.print(tables[0] if wide else tables[1])
-    notes = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
-    for note in [*notes, *methods(lines, columns)]:
-        console.print(Padding(Text(note, style="dim"), (0, 0, 0, 1)))
+        # A file has room for everything, and whoever searches it wants unbroken lines.
+        console = Console(file=out, highlight=False, width=room)
+    fits = room <= console.width
+    with console.capture() as capture:
+        if title:
+            console.print(Text(one_line(title), style="bold"), soft_wrap=True)
+        if results.get("simulated"):
+            console.print(Text(SIMULATED, style="bold yellow"), soft_wrap=not console.is_terminal)
+        console.print(wide if fits else _table(lines, columns, compact=True))
+        reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
+        for note in [*reasons, *methods(lines, columns)]:
+            console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
+    _write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 
 
 def short(number: float) -> str:
@@ -287,38 +286,41 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _table(lines: Sequence[Row], columns: Sequence[Column], *, stacked: bool) -> Any:
-    """Return the rich table; stacked puts intervals below their values, for narrow terminals."""
+def _table(lines: Sequence[Row], columns: Sequence[Column], *, compact: bool) -> Any:
+    """Return the rich table; a compact one puts intervals and counts on second lines."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     marks, counts = refusals(lines), counts_shown(lines)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-    table.add_column("#", justify="right")
-    table.add_column("model", overflow="fold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("#", justify="right", no_wrap=True)
+    table.add_column("model", overflow="fold", no_wrap=not compact)
     for column in columns:
-        table.add_column(Text(one_line(column.title)), justify="right")
-    for name in counts:
-        table.add_column(Text(name.replace("_", " ")), justify="right")
+        table.add_column(Text(one_line(column.title)), justify="right", no_wrap=True)
+    for name in [] if compact else counts:
+        table.add_column(Text(name.replace("_", " ")), justify="right", no_wrap=True)
     for row in lines:
-        cells = []
+        cells: list[Text] = []
         for place, (cell, column) in enumerate(zip(row.cells, columns, strict=True)):
-            text = cell.text(column.digits)
+            value, gap, interval = cell.text(column.digits).partition(" ")
             if cell.value is None:
-                text += f" [{marks[cell.method]}]"
-            value, _, interval = text.partition(" ")
-            shown = Text(value, style="bold" if place == 0 else "")
-            cells.append(
-                shown.append(("\n" if stacked else " ") + interval, style="dim")
-                if interval
-                else shown
-            )
+                value += f" [{marks[cell.method]}]"
+            shown = Text().append(value, "" if place else "bold")
+            cells.append(shown.append("\n" if compact and gap else gap).append(interval, "dim"))
         numbers = [
             Text(str(row.counts.get(name, 0)), style="yellow" if _bad(row, name) else "dim")
             for name in counts
         ]
-        table.add_row(str(row.rank or "—"), Text(one_line(row.model)), *cells, *numbers)
+        model = Text(one_line(row.model))
+        if compact:
+            for name, number in zip(counts, numbers, strict=True):
+                if name == "ok" or number.plain != "0":
+                    model.append("\n" if name == counts[0] else ", ").append_text(number)
+                    model.append(f" {name.replace('_', ' ')}", "dim")
+            table.add_row(str(row.rank or "—"), model, *cells)
+        else:
+            table.add_row(str(row.rank or "—"), model, *cells, *numbers)
     return table
 
 
@@ -327,7 +329,8 @@ def _bad(row: Row, name: str) -> bool:
 
 
 def _is_live(stream: TextIO) -> bool:
-    return stream.isatty() and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    able = os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return able and stream.isatty() and _encoding(stream).startswith("utf")
 
 
 def _start_live(progress: Progress) -> Any:
@@ -347,8 +350,14 @@ def _start_live(progress: Progress) -> Any:
 
 def _write(stream: TextIO, text: str) -> None:
     """Write a line; a terminal that went away must not end the run."""
+    encoding = _encoding(stream)
     try:
-        stream.write(text + "\n")
+        stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
         stream.flush()
     except (OSError, ValueError):
         pass
+
+
+def _encoding(stream: TextIO) -> str:
+    """Return what the stream can carry: a name in letters that it lacks must not end the run."""
+    return (getattr(stream, "encoding", None) or "utf-8").lower()

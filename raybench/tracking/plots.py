@@ -11,11 +11,13 @@ from typing import Any
 from raybench.tracking.text import one_line
 
 # Okabe and Ito's palette, told apart by colour-blind readers, without its black and its yellow,
-# which vanish on a dark and on a light page, and with its blue a little lighter. Seven and more lines differ in their dashes too.
+# which vanish on a dark and on a light page, and with its blue a little lighter.
+# Seven and more lines differ in their dashes too.
 _COLOURS = ("#2f86c5", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)))
 _INK = "#010203"
 """Stands for the page's text colour while matplotlib draws, and becomes currentColor."""
+_STROKES = "stroke-linejoin: round; stroke-linecap: butt"
 _WIDTH = 6.4
 _NAME = 28
 """Longer names are cut: the table has them in full."""
@@ -160,31 +162,47 @@ def _svg(figure: Any, label: str) -> str:
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    # matplotlib's style sheet would count for the whole page; its rules are inherited as well.
+    text = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", text, flags=re.DOTALL)
     used = set(re.findall(r"#([\w-]+)", text))
-    text = re.sub(r' id="([\w-]+)"', lambda m: m[0] if m[1] in used else "", text)
+    text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
     text = text.replace(_INK, "currentColor").replace("'DejaVu Sans'", "system-ui, sans-serif")
     # The label is ours, but quotes in it would end the attribute.
     name = re.sub(r"[<>&\"]", " ", one_line(label))
-    return text.replace("<svg", f'<svg role="img" aria-label="{name}"', 1).strip()
+    return text.replace(
+        "<svg", f'<svg role="img" aria-label="{name}" style="{_STROKES}"', 1
+    ).strip()
 
 
 def _name_ends(axes: Any, ends: Sequence[tuple[str, float, float, str]], gap: float) -> None:
     """Write each line's name at its end, pushed apart where they would overlap."""
     low, high = axes.get_ylim()
     order = sorted(ends, key=lambda end: end[2])
-    places = [(y - low) / (high - low) for _, _, y, _ in order]
-    for i in range(1, len(places)):
-        places[i] = max(places[i], places[i - 1] + gap)
-    for i in reversed(range(len(places))):  # what was pushed out at the top comes down again
-        ceiling = places[i + 1] - gap if i + 1 < len(places) else 1.0
-        places[i] = min(places[i], ceiling)
+    places = _spread([(y - low) / (high - low) for _, _, y, _ in order], gap)
     for (name, x, y, colour), place in zip(order, places, strict=True):
         axes.annotate(
             name, xy=(x, y), xycoords="data", xytext=(1.03, place), textcoords="axes fraction",
             va="center", color=colour, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "alpha": 0.45, "lw": 0.8,
-                        "shrinkA": 0, "shrinkB": 2},
+                        "shrinkA": 2, "shrinkB": 2, "relpos": (0, 0.5)},
         )  # fmt: skip
+
+
+def _spread(wanted: Sequence[float], gap: float) -> list[float]:
+    """Return the places nearest to the wanted, ascending ones that keep the gap and stay in 0..1.
+
+    Less i·gap each, this is isotonic regression: neighbours that clash are pooled at their mean.
+    """
+    pools: list[tuple[float, int]] = []
+    for i, place in enumerate(wanted):
+        total, count = place - i * gap, 1
+        while pools and pools[-1][0] / pools[-1][1] > total / count:
+            total, count = total + pools[-1][0], count + pools[-1][1]
+            pools.pop()
+        pools.append((total, count))
+    highest = max(1 - (len(wanted) - 1) * gap, 0.0)
+    free = [min(max(total / count, 0.0), highest) for total, count in pools for _ in range(count)]
+    return [place + i * gap for i, place in enumerate(free)]
 
 
 def _finite(value: Number) -> Number:

@@ -1,0 +1,49 @@
+"""What several tests share: running the program as a person does."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SIMULATED = ("+experiment=autobench", "roster=simulated")
+
+
+def raybench(
+    *arguments: str,
+    cwd: Path,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 120,
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m raybench` in a folder of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "raybench", *arguments],
+        cwd=cwd,
+        env={**os.environ, "NO_COLOR": "1", **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    """Start `python -m raybench` in a process group of its own, as a shell does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "raybench", *arguments],
+        cwd=cwd,
+        env={**os.environ, "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def only_run(folder: Path) -> Path:
+    """Return the one run folder below runs/autobench."""
+    (run,) = (folder / "runs" / "autobench").iterdir()
+    return run

@@ -1,0 +1,166 @@
+"""The command line as a person meets it: what it lists, refuses, plans, and how it says so."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import ROOT, SIMULATED, raybench
+
+from raybench import cli
+from raybench.errors import ConfigurationError
+
+AUTOBENCH = "+experiment=autobench"
+
+# What a person types, and what the answer has to name: the mistake and the mend.
+MISTAKES = {
+    "unknown experiment": (["+experiment=autobnch"], ["autobnch", "Did you mean 'autobench'"]),
+    "missing plus": (["experiment=autobench"], ["plus", "+experiment=autobench"]),
+    "no experiment": (["roster=simulated"], ["+experiment=NAME", "autobench"]),
+    "unknown roster": ([AUTOBENCH, "roster=embeded"], ["embeded", "Did you mean 'embedded'"]),
+    "unknown key": (
+        [AUTOBENCH, "autobench.iteratons=3"],
+        ["autobench.iteratons", "Did you mean 'autobench.iterations'"],
+    ),
+    "unknown key, forced": (
+        [AUTOBENCH, "+autobench.iteratons=3"],
+        ["autobench.iteratons", "Did you mean 'autobench.iterations'"],
+    ),
+    "wrong type": (
+        [AUTOBENCH, "autobench.iterations=many"],
+        ["autobench.iterations", "many", "whole number"],
+    ),
+    "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
+    "no value": ([AUTOBENCH, "autobench.iterations"], ["autobench.iterations", "KEY=VALUE"]),
+    "empty roster": ([AUTOBENCH, "roster.models=[]"], ["no models", "roster.models"]),
+    "one model": (
+        [AUTOBENCH, "roster.models=[{name: a, engine: simulated}]"],
+        ["at least two models", "roster.models"],
+    ),
+    "duplicate names": (
+        [AUTOBENCH, "roster.models.1.name=smollm2-greedy"],
+        ["2 models named 'smollm2-greedy'", "name"],
+    ),
+    "missing weights": (
+        [AUTOBENCH, "roster.models.0.weights=/no/such/folder"],
+        ["/no/such/folder", "does not exist", "config.json"],
+    ),
+    "no weights": (
+        [AUTOBENCH, "roster.models=[{name: a},{name: b}]"],
+        ["model 'a'", "no weights", "embedded"],
+    ),
+    "unknown engine": (
+        [AUTOBENCH, "roster.models.0.engine=vlm"],
+        ["vlm", "Did you mean 'vllm'"],
+    ),
+    "unreadable data": (
+        [AUTOBENCH, "data.dir=/no/such/data"],
+        ["data.dir", "/no/such/data", "No such file"],
+    ),
+    "impossible memory": (
+        [AUTOBENCH, "fleet.device=cpu", "fleet.kv_cache_gib=100000"],
+        ["GiB", "fleet.kv_cache_gib"],
+    ),
+    "bad tracking URI": ([AUTOBENCH, "tracking.uri=ftp://host/x"], ["tracking.uri", "sqlite:///"]),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_message_with_the_mend(name: str) -> None:
+    arguments, parts = MISTAKES[name]
+    with pytest.raises(ConfigurationError) as caught:
+        cli.check(cli.compose(arguments))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["unknown experiment", "wrong type", "impossible memory"])
+@pytest.mark.parametrize("multirun", [False, True])
+def test_a_mistake_exits_with_2_and_without_a_traceback(
+    name: str, multirun: bool, tmp_path: Path
+) -> None:
+    done = raybench(*(["--multirun"] if multirun else []), *MISTAKES[name][0], cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("raybench: ")
+    assert "Traceback" not in done.stderr + done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        cli.check(cli.compose([AUTOBENCH, "autobench.iterations=0", "tracking.uri=ftp://x"]))
+    assert "autobench.iterations" in str(caught.value)
+    assert "tracking.uri" in str(caught.value)
+
+
+def test_alone_it_lists_the_experiments(tmp_path: Path) -> None:
+    done = raybench(cwd=tmp_path)
+    assert done.returncode == 0
+    for name, line in cli.experiments().items():
+        assert f"+experiment={name}" in done.stdout
+        assert line
+        assert line in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(cli.experiments()))
+@pytest.mark.parametrize(
+    "roster", sorted(file.stem for file in (cli.conf_dir() / "roster").glob("*.yaml"))
+)
+def test_every_experiment_composes_with_every_roster(name: str, roster: str) -> None:
+    config = cli.check(cli.compose([f"+experiment={name}", f"roster={roster}"]))
+    assert config.experiment == name
+    assert config.roster.models
+
+
+def test_dry_run_prints_the_plan_and_starts_nothing(tmp_path: Path) -> None:
+    done = raybench(AUTOBENCH, "dry_run=true", cwd=tmp_path)
+    assert done.returncode == 0
+    for word in ("Models", "smollm2-greedy", "Engines", "Slots", "Units", "Calls"):
+        assert word in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_the_groups(tmp_path: Path) -> None:
+    done = raybench("--help", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "+experiment=autobench" in done.stdout
+    for group in ("experiment", "roster", "fleet", "tracking", "data"):
+        assert f"{group}:" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], [], [AUTOBENCH, "dry_run=true"]])
+def test_nothing_heavy_is_imported_before_it_is_needed(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    code = (
+        "import atexit, sys\n"
+        "def heavy():\n"
+        "    roots = {name.partition('.')[0] for name in sys.modules}\n"
+        "    print('HEAVY', sorted(roots & {'ray', 'torch', 'vllm', 'mlflow', 'transformers'}))\n"
+        "atexit.register(heavy)\n"
+        f"sys.argv = ['raybench', *{arguments!r}]\n"
+        "from raybench.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "HEAVY []" in done.stdout
+
+
+def test_the_mlflow_folder_does_not_shadow_the_library() -> None:
+    assert (ROOT / "mlflow").is_dir()
+    code = "import mlflow; print(mlflow.__version__)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("3.")
+    assert not (ROOT / "mlflow" / "__init__.py").exists()
+
+
+def test_multirun_runs_every_job(tmp_path: Path) -> None:
+    done = raybench("--multirun", *SIMULATED, "autobench.iterations=2", "seed=1,2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    results = list((tmp_path / "runs" / "autobench").glob("*/results.json"))
+    assert len(results) == 2
+    assert len({result.read_text() for result in results}) == 2

@@ -1,0 +1,133 @@
+import csv
+import io
+import math
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.tracking.leaderboard import (
+    SIMULATED,
+    Cell,
+    Column,
+    counts_shown,
+    methods,
+    refusals,
+    rows,
+    to_csv,
+    to_markdown,
+)
+
+SCORE, ERROR = Column("t/score", "Score"), Column("t/error", "Error", 2, higher_is_better=False)
+
+
+def estimate(value: float | None, method: str = "t interval") -> dict[str, Any]:
+    ci95 = None if value is None else [value - 0.081, value + 0.079]
+    return {"value": value, "stderr": 0.04, "ci95": ci95, "n": 140, "method": method}
+
+
+def results(**scores: float | None) -> dict[str, Any]:
+    return {
+        "models": {
+            name: {"t/score": estimate(value, "t interval" if value is not None else "too few")}
+            for name, value in scores.items()
+        },
+        "counts": {name: {"ok": 9, "truncated": 0} for name in scores},
+        "simulated": False,
+    }
+
+
+numbers = st.none() | st.floats(allow_nan=True, allow_infinity=False, width=32)
+
+
+@given(st.lists(numbers, max_size=12), st.booleans())
+def test_order_and_ranks(values: list[float | None], higher: bool) -> None:
+    column = Column("t/score", "Score", higher_is_better=higher)
+    given_ = {f"m{i}": value for i, value in enumerate(values)}
+    lines = rows(results(**given_), [column])
+    assert sorted(row.model for row in lines) == sorted(given_)
+    shown = [row.cells[0].value for row in lines]
+    known = [value for value in shown if value is not None]
+    assert shown == sorted(known, reverse=higher) + [None] * (len(shown) - len(known))
+    for row in lines:
+        value = row.cells[0].value
+        if value is None:
+            assert row.rank is None
+        else:
+            better = [v for v in known if (v > value if higher else v < value)]
+            assert row.rank == 1 + len(better)
+
+
+def test_equal_models_and_refused_ones_keep_the_order_of_the_roster() -> None:
+    lines = rows(results(d=None, c=0.5, b=0.5, a=None), [SCORE])
+    assert [(row.model, row.rank) for row in lines] == [
+        ("c", 1), ("b", 1), ("d", None), ("a", None),
+    ]  # fmt: skip
+
+
+def test_cells_as_text() -> None:
+    cell = Cell(0.731, (0.65, 0.81), 0.04, 140, "Wilson")
+    assert cell.text(3) == "0.731 [0.65, 0.81]"
+    assert Cell(1042.4, (980.2, 1101.0), None, 9, "").text(0) == "1042 [980, 1101]"
+    assert Cell(0.5, None, None, 9, "one trajectory").text(2) == "0.50"
+    assert Cell(-0.0001, None, None, 9, "").text(2) == "0.00"
+    assert Cell(None, None, None, 1, "too few").text(3) == "—"
+
+
+def test_a_refused_number_has_a_footnote_and_a_missing_one_says_so() -> None:
+    table = results(a=0.5, b=None)
+    table["counts"]["ghost"] = {"ok": 0, "infra_error": 4}
+    lines = rows(table, [SCORE, ERROR])
+    assert refusals(lines) == {"not measured": 1, "too few": 2}
+    text = to_markdown(table, [SCORE])
+    assert "| — | b | —[^1] |" in text
+    assert "[^1]: too few" in text
+    assert "[^2]: not measured" in text
+
+
+def test_counts_stand_beside_the_scores_unless_all_are_zero() -> None:
+    table = results(a=0.5, b=0.25)
+    table["counts"]["b"]["judge_error"] = 2
+    assert counts_shown(rows(table, [SCORE])) == ["ok", "judge_error"]
+    text = to_markdown(table, [SCORE])
+    assert "| rank | model | Score | ok | judge_error |" in text
+    assert "| 2 | b | 0.250 [0.17, 0.33] | 9 | 2 |" in text
+
+
+def test_methods_name_the_intervals() -> None:
+    table = results(a=0.5, b=0.25)
+    table["models"]["b"]["t/score"]["n"] = 20
+    table["models"]["a"]["t/error"] = estimate(0.1, "bootstrap")
+    assert methods(rows(table, [SCORE, ERROR]), [SCORE, ERROR]) == [
+        "Score: t interval (n = 20–140)",
+        "Error: bootstrap (n = 140; lower is better)",
+    ]
+
+
+def test_csv_spells_everything_out() -> None:
+    table = results(a=1 / 3, b=None) | {"simulated": True}
+    first, second = csv.DictReader(io.StringIO(to_csv(table, [SCORE])))
+    assert float(first["t/score"]) == 1 / 3
+    assert math.isclose(float(first["t/score/ci_low"]), 1 / 3 - 0.081)
+    assert (first["t/score/n"], first["ok"], first["judge_error"]) == ("140", "9", "0")
+    assert (first["rank"], first["simulated"]) == ("1", "true")
+    assert (second["rank"], second["t/score"], second["t/score/method"]) == ("", "", "too few")
+
+
+def test_a_simulated_table_says_so() -> None:
+    table = results(a=0.5)
+    assert SIMULATED not in to_markdown(table, [SCORE])
+    assert SIMULATED in to_markdown(table | {"simulated": True}, [SCORE])
+
+
+def test_names_cannot_break_the_table() -> None:
+    text = to_markdown(results(**{"a|b\n<script>": 0.5, "__x__": 0.4, "my_model": 0.3}), [SCORE])
+    assert r"| a\|b &lt;script> |" in text
+    assert r"| \_\_x\_\_ |" in text
+    assert "| my_model |" in text
+
+
+def test_nothing_to_show() -> None:
+    assert rows({}, [SCORE]) == []
+    assert to_markdown({}, [SCORE]).startswith("| rank | model | Score |")
+    assert to_csv({}, [SCORE]).startswith("rank,model,t/score,")

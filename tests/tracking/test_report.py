@@ -1,0 +1,125 @@
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench.tracking import plots, report
+from raybench.tracking.leaderboard import SIMULATED, Column
+from raybench.tracking.report import Item, Section, Table
+
+NASTY = "<script>alert(1)</script>"
+COLUMNS = [Column("t/score", "Score")]
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Collects the elements and the text, and sees that every element is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.words: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.words.append(data.strip())
+
+    @property
+    def text(self) -> str:
+        return " ".join(word for word in self.words if word)
+
+
+@pytest.fixture
+def results() -> dict[str, Any]:
+    score = {"value": 0.731, "stderr": 0.04, "ci95": [0.65, 0.81], "n": 140, "method": "Wilson"}
+    refused = {"value": None, "stderr": None, "ci95": None, "n": 2, "method": f"too few {NASTY}"}
+    return {
+        "models": {NASTY: {"t/score": score}, "small": {"t/score": refused}},
+        "counts": {NASTY: {"ok": 139, "judge_error": 1}, "small": {"ok": 2}},
+        "simulated": False,
+    }
+
+
+def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Page:
+    report.write(
+        path / "report.html",
+        title=f"Title {NASTY}",
+        subtitle="Sub & title",
+        results=results,
+        columns=COLUMNS,
+        sections=sections,
+        run={"seed": "0", NASTY: NASTY},
+    )
+    assert [file.name for file in path.iterdir()] == ["report.html"]
+    return Page((path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_the_page_shows_scores_counts_and_how_it_was_run(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    page = written(tmp_path, results, [])
+    assert "0.731 [0.65, 0.81] 139 1" in page.text
+    assert "— 1 2 0" in page.text  # refused, footnote 1, two fine replies, no judge error
+    assert "Score: Wilson (n = 140)" in page.text
+    assert "judge error replies that a judging model failed to judge" in page.text
+    assert "How it was run seed 0" in page.text
+    assert SIMULATED not in page.text
+
+
+def test_a_simulated_run_says_so(tmp_path: Path, results: dict[str, Any]) -> None:
+    assert SIMULATED in written(tmp_path, results | {"simulated": True}, []).text
+
+
+def test_text_of_models_is_shown_and_never_obeyed(tmp_path: Path, results: dict[str, Any]) -> None:
+    body = {NASTY: f'</pre>{NASTY}" onload="x', "{{ 7 * 7 }}": "\x1b[2J\ud83d"}
+    table = Table(["a", NASTY], [[NASTY, 1.5], ["b", None]], caption=NASTY, digits=1)
+    page = written(
+        tmp_path,
+        results,
+        [
+            Section(NASTY, NASTY, plots.forest({NASTY: {"value": 1.0}}, NASTY), table),
+            Section("Texts", items=[Item(NASTY, body)]),
+        ],
+    )
+    assert "script" not in page.tags
+    assert not [name for name, _ in page.attributes if name.startswith("on")]
+    assert page.text.count(NASTY) >= 10
+    assert f'</pre>{NASTY}" onload="x' in page.text
+    assert "{{ 7 * 7 }}" in page.text
+    assert {"svg", "details", "figure", "caption"} <= page.tags
+    assert "1.5" in page.text
+
+
+def test_the_page_needs_nothing_from_outside(tmp_path: Path, results: dict[str, Any]) -> None:
+    page = written(tmp_path, results, [Section("Plot", "", plots.forest({}, "x"))])
+    assert not page.tags & {"script", "link", "iframe", "object", "img"}
+    outside = [
+        (name, value)
+        for name, value in page.attributes
+        if name in ("src", "href", "action", "xlink:href") and not (value or "").startswith("#")
+    ]
+    assert outside == []
+
+
+def test_a_number_column_stands_to_the_right(tmp_path: Path, results: dict[str, Any]) -> None:
+    written(tmp_path, results, [Section("T", table=Table(["n", "s"], [[1, "x"], [None, "y"]]))])
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<td class="number">1</td>' in html
+    assert '<td class="">x</td>' in html

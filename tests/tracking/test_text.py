@@ -1,0 +1,23 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.tracking.text import one_line, printable
+
+
+@given(st.text(st.characters()))
+def test_printable_text_can_be_written_and_obeys_nothing(text: str) -> None:
+    shown = printable(text + "\ud83d\x1b\x9b")
+    shown.encode("utf-8")
+    assert not {"\x1b", "\x9b", "\x00", "\r"} & set(shown)
+
+
+def test_plain_text_stays_itself() -> None:
+    assert printable("a\tb\nc — 模型 é") == "a\tb\nc — 模型 é"
+    assert printable("a\r\nb") == "a\nb"
+
+
+@given(st.text(), st.integers(1, 20))
+def test_one_line_is_one_short_line(text: str, most: int) -> None:
+    line = one_line(text, most)
+    assert len(line) <= most
+    assert len(line.splitlines()) <= 1

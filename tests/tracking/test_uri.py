@@ -1,0 +1,103 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from raybench.errors import ConfigurationError
+from raybench.tracking.uri import absolute, check_uri, masked, redacted, sqlite_path, ui_command
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "sqlite:///mlflow.db",
+        "sqlite:///new/folder/mlflow.db?timeout=30",
+        "http://host:5000",
+        "https://user:secret@mlflow.example.org/prefix",
+        "postgresql+json://user:pw@db/mlflow",  # any importable module stands for a driver here
+        "databricks",
+        "databricks://profile",
+    ],
+)
+def test_usable_addresses_pass(uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    check_uri(uri)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("uri", "mend"),
+    [
+        ("mlruns", "sqlite:///mlruns/mlflow.db"),
+        ("./tracking/mlflow.db", "sqlite:///./tracking/mlflow.db"),
+        ("file:///data/mlruns", "sqlite:////data/mlruns/mlflow.db"),
+        ("file:mlruns", "sqlite:///mlruns/mlflow.db"),
+        ("localhost:5000", "http://localhost:5000"),
+        ("", "sqlite:///"),
+        ("sqlite://mlflow.db", "sqlite:///mlflow.db"),
+        ("sqlite:mlflow.db", "sqlite:///mlflow.db"),
+        ("sqlite:///", "sqlite:///mlflow.db"),
+        ("sqlite:///:memory:", "sqlite:///mlflow.db"),
+        ("sqlite:///~/mlflow.db", "sqlite:////"),
+        ("http://", "http://host:5000"),
+        ("http://host:port", "http://host:5000"),
+        ("http://a host:5000", "http://host:5000"),
+        ("postgres://u:p@h/db", "postgresql://"),
+        ("postgresql+no_such_driver://u:p@h/db", "no_such_driver"),
+        ("s3://bucket/mlruns", "sqlite:///"),
+    ],
+)
+def test_the_rest_is_refused_with_the_mend(uri: str, mend: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        check_uri(uri)
+    assert str(caught.value).startswith("tracking.uri: ")
+    assert mend in str(caught.value)
+    assert "u:p@" not in str(caught.value)
+
+
+def test_a_place_that_can_hold_no_database_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no database, and longer than a header")
+    for path, complaint in [
+        (text / "mlflow.db", "is not a folder"),
+        (text, "no SQLite database"),
+        (tmp_path, "is a folder"),
+    ]:
+        with pytest.raises(ConfigurationError, match=complaint):
+            check_uri(f"sqlite:///{path}")
+
+
+def test_a_folder_without_write_permission_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Tests may run as root, whom no permission stops.
+    monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != tmp_path)
+    with pytest.raises(ConfigurationError, match="cannot be written to"):
+        check_uri(f"sqlite:///{tmp_path}/mlflow.db")
+
+
+def test_passwords_are_never_shown() -> None:
+    uri = "postgresql://ray:s3cret@db:5432/mlflow"
+    assert redacted(uri) == "postgresql://ray:***@db:5432/mlflow"
+    assert "s3cret" not in masked("login of ray with s3cret failed", uri)
+    assert "s3cret" not in ui_command(uri)
+    assert redacted("sqlite:///a.db") == "sqlite:///a.db"
+
+
+def test_sqlite_paths_outlive_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert sqlite_path("sqlite:///runs/m.db") == tmp_path / "runs/m.db"
+    assert absolute("sqlite:///m.db?timeout=3") == f"sqlite:///{tmp_path}/m.db?timeout=3"
+    assert absolute("http://host:5000") == "http://host:5000"
+    assert sqlite_path("http://host:5000") is None
+
+
+def test_the_command_that_shows_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    inside = ui_command(f"sqlite:///{tmp_path}/runs/mlflow.db")
+    assert inside.endswith("mlflow ui --backend-store-uri sqlite:///runs/mlflow.db")
+    assert ui_command("sqlite:////else where/m.db").endswith("'sqlite:////else where/m.db'")
+    assert ui_command("http://host:5000") == "http://host:5000"
+    assert "Databricks" in ui_command("databricks")
