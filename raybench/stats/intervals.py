@@ -39,7 +39,8 @@ def share(successes: int, n: int, *, over: str) -> Estimate:
     return Estimate(
         p,
         math.sqrt(p * (1 - p) / n),
-        (max(0.0, centre - half), min(1.0, centre + half)),
+        # At p = 0 and 1 a bound is p itself, up to rounding.
+        (max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))),
         n,
         f"share of {over}, Wilson",
     )

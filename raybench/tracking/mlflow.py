@@ -350,6 +350,8 @@ class Tracker:
 def _client(uri: str, lock: Callable[[], AbstractContextManager[Any]]) -> Any:
     """Return a client of its own: nothing of MLflow's global state is read or changed."""
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    # It would print a link for each model on stdout, where the leaderboard goes.
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
     # MLflow's own patience (seven retries, two minutes each) would hold a run up for minutes.
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")

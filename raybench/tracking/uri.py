@@ -5,7 +5,9 @@ import os
 import shlex
 import shutil
 import socket
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -71,10 +73,16 @@ def masked(text: str, uri: str) -> str:
 
 
 def probe(uri: str) -> None:
-    """Raise OSError unless something answers at the URI within five seconds.
+    """Raise unless the store answers within some seconds.
 
-    MLflow and the database drivers would wait minutes for a server that is not there.
+    MLflow would try for minutes to reach a server or to open a file that is not there.
     """
+    path = sqlite_path(uri)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Patient while a neighbour sets the store up; what cannot be opened fails at once.
+        with closing(sqlite3.connect(path, timeout=60.0)) as database:
+            database.execute("PRAGMA schema_version")
     scheme = urlsplit(uri).scheme
     dialect = scheme.partition("+")[0]
     if scheme in ("http", "https"):
@@ -136,6 +144,8 @@ def _check_sqlite(uri: str) -> None:
     if name in ("", ":memory:"):
         what = "a database in memory is gone when the run ends"
         raise _refused(uri, what, f"Write {_SQLITE}mlflow.db")
+    if "%" in name:
+        raise _refused(uri, "MLflow's parts disagree on what '%' means in a path", _MEND)
     if name.startswith("~"):
         mend = f"Write {_SQLITE}{Path(name).expanduser()}"
         raise _refused(uri, "SQLite takes '~' for the name of a folder", mend)

@@ -1,14 +1,17 @@
 import json
 import math
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from raybench.tracking.mlflow import Tracker
@@ -227,6 +230,19 @@ def test_a_server_that_is_not_there_costs_a_warning_and_no_time(tmp_path: Path) 
     assert "pw" not in warnings[0]
 
 
+def test_a_database_that_cannot_be_opened_costs_a_warning_and_no_time(tmp_path: Path) -> None:
+    (tmp_path / "store").write_text("a file where the folder should be")
+    (tmp_path / "text.db").write_text("what SQLite does not know " * 20)
+    began = time.monotonic()
+    for path in ("store/mlflow.db", "text.db"):
+        warnings: list[str] = []
+        tracker = opened(f"sqlite:///{tmp_path}/{path}", tmp_path, warnings)
+        tracker.finish(RESULTS, [])
+        assert tracker.run_id is None
+        assert len(warnings) == 1
+    assert time.monotonic() - began < 10
+
+
 def test_a_server_that_accepts_and_never_answers_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +252,66 @@ def test_a_server_that_accepts_and_never_answers_is_given_up(
         tracker = opened(f"http://127.0.0.1:{mute.getsockname()[1]}", tmp_path, warnings)
     assert tracker.run_id is None
     assert len(warnings) == 1
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A real tracking server, and how to kill it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["--backend-store-uri", f"sqlite:///{tmp_path}/server.db", "--workers", "1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlflow", "server", "--port", str(port), *command],
+        cwd=tmp_path, env=os.environ | {"MLFLOW_DISABLE_TELEMETRY": "true"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+    def kill() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=10)
+
+    try:
+        deadline = time.monotonic() + 90
+        while time.monotonic() < deadline:
+            try:
+                if httpx.get(f"http://127.0.0.1:{port}/health", timeout=5).is_success:
+                    break
+            except httpx.HTTPError:
+                time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}", kill
+    finally:
+        kill()
+
+
+@pytest.mark.slow
+def test_a_server_that_dies_on_the_way(
+    server: tuple[str, Callable[[], None]], tmp_path: Path, capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
+    monkeypatch.setattr("raybench.tracking.mlflow._FLUSH_SECONDS", 0.0)
+    uri, kill = server
+    warnings: list[str] = []
+    page = tmp_path / "report.html"
+    page.write_text("<p>hello")
+    first = opened(uri, tmp_path / "first", warnings)
+    first.log_step({"alpha": {"demo/score": 0.5}}, {}, step=0, timestamp_ms=1)
+    first.finish(RESULTS, [page])
+    run = first._client.get_run(first.run_id)
+    assert run.info.status == "FINISHED"
+    assert [file.path for file in first._client.list_artifacts(first.run_id)] == ["report.html"]
+    assert warnings == []
+
+    second = opened(uri, tmp_path / "second", warnings)
+    kill()
+    for step in range(3):
+        second.log_step({"alpha": {"demo/score": 0.5}}, {}, step=step, timestamp_ms=1)
+    second.finish(RESULTS, [page])
+    assert len(warnings) == 1
+    assert uri in warnings[0]
+    assert capfd.readouterr() == ("", "")
 
 
 _OPEN = """

@@ -39,6 +39,7 @@ def test_usable_addresses_pass(uri: str, tmp_path: Path, monkeypatch: pytest.Mon
         ("sqlite:///", "sqlite:///mlflow.db"),
         ("sqlite:///:memory:", "sqlite:///mlflow.db"),
         ("sqlite:///~/mlflow.db", "sqlite:////"),
+        ("sqlite:///100%25/mlflow.db", "sqlite:///"),
         ("http://", "http://host:5000"),
         ("http://host:port", "http://host:5000"),
         ("http://a host:5000", "http://host:5000"),

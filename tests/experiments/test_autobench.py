@@ -1,0 +1,202 @@
+"""The peer experiment from the command line, on simulated engines: what it leaves, and resume."""
+
+import json
+import os
+import re
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import SIMULATED, only_run, raybench, start_raybench
+
+from raybench import cli
+from raybench.autobench.protocol import replay
+from raybench.experiments.autobench import settings
+
+QUICK = (*SIMULATED, "autobench.iterations=6")
+# One slow model slows every step of every iteration: there is time to kill the run in between.
+SLOW = (*QUICK, "++roster.models.0.options.latency_s=0.15")
+
+
+def journal(run: Path) -> list[dict[str, Any]]:
+    lines = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def untimed(record: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in ("seconds", "ended_ms")}
+
+
+def wait_for_units(folder: Path, units: int, process: Any) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        files = list(folder.glob("runs/autobench/*/journal/iterations.jsonl"))
+        if files and files[0].read_bytes().count(b"\n") >= units:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"no {units} units after a minute: {process.communicate()[0]}")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    done = raybench(*QUICK, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
+    run = only_run(finished)
+    for name in (
+        "config.yaml",
+        "journal/iterations.jsonl",
+        "results.json",
+        "leaderboard.md",
+        "leaderboard.csv",
+        "report.html",
+        "failures.jsonl",
+    ):
+        assert (run / name).is_file(), name
+    results = json.loads((run / "results.json").read_text())
+    assert results["simulated"] is True
+    assert len(results["models"]) == len(results["counts"]) == 12
+    for metrics in results["models"].values():
+        assert set(metrics) == {"autobench/score", "autobench/weight", "autobench/parse_rate"}
+        for estimate in metrics.values():
+            assert set(estimate) == {"value", "stderr", "ci95", "n", "method"}
+    for counts in results["counts"].values():
+        assert set(counts) == {"ok", "truncated", "unparsed", "infra_error", "judge_error"}
+
+
+def test_replay_over_the_journal_gives_exactly_the_weights_of_the_results(finished: Path) -> None:
+    run = only_run(finished)
+    results = json.loads((run / "results.json").read_text())
+    protocol = settings(cli.check(cli.compose(QUICK)))
+    standing = replay(journal(run), protocol)
+    for model, metrics in results["models"].items():
+        assert metrics["autobench/weight"]["value"] == standing.weights[model]
+        assert metrics["autobench/score"]["value"] == standing.scores[model]
+
+
+def test_the_last_lines_say_where_everything_lies(finished: Path) -> None:
+    told = (finished / "stdout").read_text()
+    for word in ("results.json", "report.html", "mlflow ui"):
+        assert word in told.split("Score")[-1]
+
+
+def test_the_report_needs_nothing_from_outside(finished: Path) -> None:
+    page = (only_run(finished) / "report.html").read_text(encoding="utf-8")
+    assert "sim-12" in page
+    assert "<svg" in page
+    assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
+
+
+def test_mlflow_has_the_run_with_a_child_per_model(finished: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{finished}/runs/mlflow.db")
+    experiment = client.get_experiment_by_name("raybench")
+    runs = client.search_runs([experiment.experiment_id])
+    parents = [run for run in runs if "mlflow.parentRunId" not in run.data.tags]
+    children = [run for run in runs if "mlflow.parentRunId" in run.data.tags]
+    assert len(parents) == 1
+    assert len(children) == 12
+    assert {run.info.status for run in runs} == {"FINISHED"}
+    assert parents[0].data.tags["simulated"] == "true"
+    results = json.loads((only_run(finished) / "results.json").read_text())
+    for child in children:
+        expected = results["models"][child.data.tags["model"]]["autobench/score"]["value"]
+        assert child.data.metrics["autobench/score"] == expected
+        steps = client.get_metric_history(child.info.run_id, "autobench/running_weight")
+        assert sorted(metric.step for metric in steps) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_finished_run_is_never_touched_again(finished: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in only_run(finished).rglob("*")}
+    done = raybench(*QUICK, cwd=finished)
+    assert done.returncode == 0
+    runs = sorted((finished / "runs" / "autobench").iterdir())
+    assert len(runs) == 2
+    assert {path: path.stat().st_mtime_ns for path in runs[0].rglob("*")} == before
+    assert [untimed(a) for a in journal(runs[0])] == [untimed(a) for a in journal(runs[1])]
+    for file in sorted(runs[1].rglob("*"), reverse=True):
+        file.unlink() if file.is_file() else file.rmdir()
+    runs[1].rmdir()
+
+
+def test_a_killed_run_resumes_and_ends_as_an_undisturbed_one(
+    finished: Path, tmp_path: Path
+) -> None:
+    process = start_raybench(*SLOW, cwd=tmp_path)
+    wait_for_units(tmp_path, 2, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    run = only_run(tmp_path)
+    kept = journal(run)
+    assert 2 <= len(kept) < 6
+    assert not (run / "results.json").exists()
+    # As if the kill had come in the middle of a write.
+    with (run / "journal" / "iterations.jsonl").open("a") as file:
+        file.write('{"iteration": 9, "gen')
+
+    done = raybench(*SLOW, cwd=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert f"Resuming runs/autobench/{run.name}: {len(kept)} of 6" in done.stderr
+    records = journal(only_run(tmp_path))
+    assert [record["iteration"] for record in records] == [1, 2, 3, 4, 5, 6]
+    assert records[: len(kept)] == kept
+    assert [untimed(a) for a in records] == [untimed(a) for a in journal(only_run(finished))]
+    results = json.loads((run / "results.json").read_text())
+    undisturbed = json.loads((only_run(finished) / "results.json").read_text())
+    assert results["models"] == undisturbed["models"]
+    assert results["counts"] == undisturbed["counts"]
+
+
+def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
+    process = start_raybench(*SLOW, cwd=tmp_path)
+    wait_for_units(tmp_path, 1, process)
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=30)[0]
+    assert process.returncode == 130
+    assert "Traceback" not in told
+    assert "the same command goes on from there" in told
+    assert not (only_run(tmp_path) / "results.json").exists()
+
+
+def test_a_termination_ends_the_run_as_ctrl_c_does(tmp_path: Path) -> None:
+    process = start_raybench(*SLOW, cwd=tmp_path)
+    wait_for_units(tmp_path, 1, process)
+    process.terminate()
+    told = process.communicate(timeout=30)[0]
+    assert process.returncode == 130
+    assert "the same command goes on from there" in told
+
+
+def test_a_broken_journal_is_told_without_a_traceback(tmp_path: Path) -> None:
+    process = start_raybench(*SLOW, cwd=tmp_path)
+    wait_for_units(tmp_path, 2, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    file = only_run(tmp_path) / "journal" / "iterations.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join(lines[1:]) + "\n")  # the first unit is gone
+    done = raybench(*SLOW, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "missing or there twice" in done.stderr
+    assert "resume=false" in done.stderr
+
+
+def test_resume_false_starts_anew(tmp_path: Path) -> None:
+    process = start_raybench(*SLOW, cwd=tmp_path)
+    wait_for_units(tmp_path, 1, process)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = raybench(*SLOW, "resume=false", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "Resuming" not in done.stderr
+    assert len(list((tmp_path / "runs" / "autobench").iterdir())) == 2

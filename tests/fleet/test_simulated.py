@@ -1,0 +1,219 @@
+import json
+import re
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.autobench import prompts
+from raybench.fleet.simulated import SimulatedEngine, problems
+from raybench.types import Completion, Message, ModelSpec, Request
+
+MANY = 400
+TASK = prompts.task("difficult", "a difficult", "math")
+ANSWER = prompts.answer("What is of quality 0.111?")
+
+
+def model(name: str = "sim", **options: Any) -> ModelSpec:
+    return ModelSpec(name, "simulated", "", options=options)
+
+
+async def ask(
+    model: ModelSpec, prompt: str = ANSWER, seeds: Sequence[int] = (0,), **kwargs: Any
+) -> list[Completion]:
+    requests = [Request((Message("user", prompt),), seed, **kwargs) for seed in seeds]
+    return await SimulatedEngine().complete(model, requests)
+
+
+async def qualities(model: ModelSpec, prompt: str) -> list[float]:
+    texts = [reply.text for reply in await ask(model, prompt, range(MANY))]
+    return [float(found[1]) for text in texts if (found := re.search(r"quality ([\d.]{5})", text))]
+
+
+async def ratings(model: ModelSpec, quality: float, **kwargs: Any) -> list[int | None]:
+    """What a judge says of an answer of this quality, to a question of another."""
+    prompt = prompts.rate_answer(
+        "A question of quality 0.999?", f"Simulated answer of quality {quality:.3f}."
+    )
+    replies = await ask(model, prompt, range(MANY), **kwargs)
+    return [prompts.parse_rank(reply.text) for reply in replies]
+
+
+async def test_the_same_seed_gives_the_same_reply() -> None:
+    once, twice = await ask(model(), seeds=range(20)), await ask(model(), seeds=range(20))
+    assert once == twice
+    assert len({reply.text for reply in once}) > 10
+
+
+async def test_a_reply_does_not_depend_on_the_batch_it_comes_in() -> None:
+    batch = await ask(model(), seeds=range(20))
+    (alone,) = await ask(model(), seeds=[13])
+    assert batch[13] == alone
+
+
+async def test_models_of_equal_ability_reply_differently() -> None:
+    assert await ask(model("one"), seeds=range(5)) != await ask(model("two"), seeds=range(5))
+
+
+async def test_a_reply_says_what_it_took() -> None:
+    (reply,) = await ask(model())
+    assert reply.finish == "stop"
+    assert reply.output_tokens == len(reply.text.split())
+    assert reply.prompt_tokens == len(ANSWER.split())
+
+
+@pytest.mark.parametrize("prompt", [TASK, ANSWER])
+async def test_abler_models_write_better(prompt: str) -> None:
+    means = [
+        statistics.fmean(await qualities(model(ability=ability), prompt))
+        for ability in (0.2, 0.5, 0.8)
+    ]
+    # The standard error is 0.1 / sqrt(400) = 0.005.
+    assert means == pytest.approx([0.2, 0.5, 0.8], abs=0.02)
+
+
+async def test_the_spread_is_that_of_the_options() -> None:
+    narrow = await qualities(model(spread=0.01), ANSWER)
+    wide = await qualities(model(spread=0.15), ANSWER)
+    assert statistics.stdev(narrow) == pytest.approx(0.01, rel=0.2)
+    assert statistics.stdev(wide) == pytest.approx(0.15, rel=0.2)
+    assert all(0 <= quality <= 1 for quality in await qualities(model(spread=5.0), ANSWER))
+
+
+@pytest.mark.parametrize(("quality", "truth"), [(0.0, 1), (0.3, 2), (0.5, 3), (0.75, 4), (1.0, 5)])
+async def test_a_perfect_judge_tells_the_truth(quality: float, truth: int) -> None:
+    assert set(await ratings(model(ability=1.0), quality)) == {truth}
+
+
+async def test_abler_models_judge_truer() -> None:
+    errors = []
+    for ability in (0.1, 0.5, 0.9):
+        given = await ratings(model(ability=ability), 0.5)
+        errors.append(statistics.fmean(abs((rating or 0) - 3) for rating in given))
+    assert errors[0] > errors[1] + 0.1
+    assert errors[1] > errors[2] + 0.1
+
+
+async def test_a_judge_reads_the_answer_and_not_the_question() -> None:
+    # `ratings` puts both before it; only the answer's quality differs.
+    judge = model(ability=0.9)
+    low, high = await ratings(judge, 0.1), await ratings(judge, 0.9)
+    assert max(rating or 0 for rating in low) < min(rating or 0 for rating in high)
+
+
+async def test_a_random_judge_rates_without_reading() -> None:
+    judge = model(ability=0.9, judge="random")
+    low, high = await ratings(judge, 0.1), await ratings(judge, 0.9)
+    assert low == high  # the same draws, whatever is judged
+    for rating in range(1, 6):
+        assert low.count(rating) / MANY == pytest.approx(0.2, abs=0.08)  # four standard errors
+
+
+async def test_a_constrained_rating_matches_its_regex() -> None:
+    prompt = prompts.rate_task("A question of quality 0.500?", "difficult", "math")
+    # Also from a judge that without the constraint would rather not say.
+    replies = await ask(model(unparsed=1.0), prompt, range(50), regex=prompts.RANK_REGEX)
+    assert all(re.fullmatch(prompts.RANK_REGEX, reply.text) for reply in replies)
+
+
+async def test_a_regex_it_cannot_match_is_an_error_and_not_a_reply() -> None:
+    (reply,) = await ask(model(), regex="[0-9]+")
+    assert reply.finish == "error"
+    assert reply.text == ""
+    assert "[0-9]+" in (reply.error or "")
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+async def test_unparsed_ratings_come_as_often_as_said(share: float) -> None:
+    given = await ratings(model(unparsed=share), 0.5)
+    assert given.count(None) / MANY == pytest.approx(share, abs=0.09)
+    # Only ratings are left unsaid.
+    assert len(await qualities(model(unparsed=share), ANSWER)) == MANY
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+async def test_infrastructure_fails_as_often_as_said(share: float) -> None:
+    replies = await ask(model(infra_error=share), seeds=range(MANY))
+    failed = [reply for reply in replies if reply.finish == "error"]
+    assert len(failed) / MANY == pytest.approx(share, abs=0.09)
+    assert all(reply.error and not reply.text for reply in failed)
+    assert all(reply.text and not reply.error for reply in replies if reply not in failed)
+
+
+def schemas() -> st.SearchStrategy[dict[str, Any]]:
+    """The kinds of schema that experiments use."""
+    bounds = st.tuples(st.integers(-1000, 1000), st.integers(-1000, 1000)).map(sorted)
+    numbers = st.builds(
+        lambda kind, bounds, keys: {
+            "type": kind,
+            **{key: bound for key, bound in zip(("minimum", "maximum"), bounds) if key in keys},
+        },
+        st.sampled_from(["integer", "number"]),
+        bounds,
+        st.sets(st.sampled_from(["minimum", "maximum"])),
+    )  # fmt: skip
+    leaves = st.one_of(
+        st.just({"type": "string"}),
+        st.just({"type": "boolean"}),
+        st.just({"type": "null"}),
+        st.just({"type": "array"}),
+        numbers,
+        st.lists(st.text() | st.integers(), min_size=1, max_size=4).map(lambda e: {"enum": e}),
+        (st.text() | st.integers()).map(lambda value: {"const": value}),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(
+                lambda items, least, room: {
+                    "type": "array", "items": items, "minItems": least, "maxItems": least + room
+                },
+                inner, st.integers(0, 3), st.integers(0, 3),
+            ),
+            st.dictionaries(st.text(), inner, max_size=3).map(
+                lambda properties: {
+                    "type": "object",
+                    "properties": properties,
+                    "required": list(properties),
+                    "additionalProperties": False,
+                }
+            ),
+        ),
+        max_leaves=6,
+    )  # fmt: skip
+
+
+@given(schemas(), st.integers(0, 2**31))
+async def test_json_fits_its_schema(schema: Mapping[str, Any], seed: int) -> None:
+    (reply,) = await ask(model(), seeds=[seed], json_schema=schema)
+    assert reply.finish == "stop"
+    jsonschema.validate(json.loads(reply.text), schema)
+
+
+def test_sound_options_are_no_problem() -> None:
+    options = {"ability": 1, "spread": 0.0, "judge": "random", "judge_noise": 3.5, "latency_s": 0}
+    assert list(problems("model 'm'", options)) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"abilty": 0.5}, "unknown simulated option 'abilty'. Did you mean 'ability'"),
+        ({"judge": "wise"}, "judge is 'wise'."),
+        ({"judge": None}, "judge is 'None'."),
+        ({"ability": 1.5}, "'ability' is 1.5; it is a number from 0 to 1"),
+        ({"ability": "high"}, "'ability' is 'high'; it is a number from 0 to 1"),
+        ({"infra_error": -0.1}, "'infra_error' is -0.1; it is a number from 0 to 1"),
+        ({"spread": -1}, "'spread' is -1; it is a number from 0 up"),
+        ({"latency_s": float("nan")}, "'latency_s' is nan"),
+        ({"latency_s": float("inf")}, "'latency_s' is inf"),
+    ],
+)
+def test_each_mistake_in_the_options_is_named(options: dict[str, Any], said: str) -> None:
+    (problem,) = problems("model 'm'", options)
+    assert problem.startswith("model 'm': ")
+    assert said in problem
