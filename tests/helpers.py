@@ -1,10 +1,13 @@
 """What several tests share: running the program as a person does."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).parents[1]
 SIMULATED = ("+experiment=autobench", "roster=simulated")
@@ -47,3 +50,15 @@ def only_run(folder: Path) -> Path:
     """Return the one run folder below runs/autobench."""
     (run,) = (folder / "runs" / "autobench").iterdir()
     return run
+
+
+def engine_processes() -> dict[int, str]:
+    """Return what of Ray, Serve and vLLM is running, by process id."""
+    found = {}
+    for process in psutil.process_iter(["name", "cmdline", "status"]):
+        line = " ".join(process.info["cmdline"] or ()) or process.info["name"] or ""
+        if process.info["status"] != psutil.STATUS_ZOMBIE and re.search(
+            r"raylet|gcs_server|ray::|VLLM|EngineCore|ray/_private|ray/dashboard", line
+        ):
+            found[process.pid] = line[:120]
+    return found

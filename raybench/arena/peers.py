@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raybench.autobench import prompts
 from raybench.autobench.protocol import Ask, Kind, Record, Reply, Settings, Standing, iteration
@@ -31,6 +31,7 @@ async def run_iteration(
     that is an outage, and nothing of it belongs in the journal.
     """
     begun = time.monotonic()
+    answered = False
     errors: list[dict[str, str]] = []
     tokens = {model: [0, 0] for model in settings.models}
     protocol = iteration(index, standing, settings)
@@ -44,11 +45,19 @@ async def run_iteration(
                 errors.append(
                     {"model": ask.model, "key": ask.key, "error": completion.error or "unknown"}
                 )
-        if all(completion.finish == "error" for completion in completions) and len(asks) > 1:
+        if any(completion.finish != "error" for completion in completions):
+            answered = True
+        elif len(asks) > 1:
             raise RunFailed(f"iteration {index}: no model answers any more: {completions[0].error}")
         try:
             asks = protocol.send([_reply(completion) for completion in completions])
         except StopIteration as end:
+            # Tasks are asked for one by one: that their generators are silent does not yet mean
+            # that all models are.
+            if not answered and not await _anybody_else(asks[0], errors, settings, fleet, limits):
+                raise RunFailed(
+                    f"iteration {index}: no model answers: {errors[-1]['error']}"
+                ) from None
             record: Record = end.value
             return record | {
                 "errors": errors,
@@ -56,6 +65,20 @@ async def run_iteration(
                 "seconds": round(time.monotonic() - begun, 3),
                 "ended_ms": time.time_ns() // 1_000_000,
             }
+
+
+async def _anybody_else(
+    ask: Ask,
+    errors: Sequence[Mapping[str, str]],
+    settings: Settings,
+    fleet: Fleet,
+    limits: Limits,
+) -> bool:
+    """Tell whether a model that was not asked yet answers."""
+    silent = {error["model"] for error in errors}
+    asks = [replace(ask, model=model) for model in settings.models if model not in silent]
+    completions = await _complete(asks, settings.seed, fleet, limits)
+    return any(completion.finish != "error" for completion in completions)
 
 
 async def _complete(

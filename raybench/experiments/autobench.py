@@ -39,6 +39,20 @@ def settings(config: Config) -> Settings:
     )
 
 
+def limits(config: Config) -> Limits:
+    """Return what bounds the models' replies."""
+    conf = config.autobench
+    return Limits(
+        tokens={
+            "task": conf.task_tokens,
+            "task_rating": conf.rating_tokens,
+            "answer": conf.answer_tokens,
+            "answer_rating": conf.rating_tokens,
+        },
+        constrained_ratings=conf.constrained_ratings,
+    )
+
+
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     conf = config.autobench
@@ -67,15 +81,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Run the iterations that are still missing, one after the other."""
     protocol = settings(config)
     conf = config.autobench
-    limits = Limits(
-        tokens={
-            "task": conf.task_tokens,
-            "task_rating": conf.rating_tokens,
-            "answer": conf.answer_tokens,
-            "answer_rating": conf.rating_tokens,
-        },
-        constrained_ratings=conf.constrained_ratings,
-    )
+    bounds = limits(config)
     async with open_session(config, resolved, plan(config), journal="iterations") as session:
         records: list[Record] = session.journal.records
         try:
@@ -91,7 +97,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
                 while len(records) < conf.iterations:
                     index = standing.iteration + 1
                     session.phase(f"iteration {index}")
-                    record = await run_iteration(index, standing, protocol, fleet, limits)
+                    record = await run_iteration(index, standing, protocol, fleet, bounds)
                     session.keep(record)
                     session.log(*_series(record), record)
                     standing = advance(standing, record["scores"])
@@ -130,6 +136,7 @@ def _sections(
     records: Sequence[Record], protocol: Settings, metrics: Mapping[str, Mapping[str, Any]]
 ) -> list[Section]:
     models = protocol.models
+    best_first = sorted(models, key=lambda model: -(metrics[model][summary.SCORE].value or 0))
     judged = summary.mean_judgments(records, models)
     proposed = sum(len(record["attempts"]) for record in records)
     tasks = sum(record["task"] is not None for record in records)
@@ -139,7 +146,7 @@ def _sections(
             "Mean over iterations of the weighted ratings of each model's answers, with 95 % "
             "intervals over iterations. Intervals that overlap a lot do not tell models apart.",
             figure=plots.forest(
-                {model: metrics[model][summary.SCORE].to_json() for model in models},
+                {model: metrics[model][summary.SCORE].to_json() for model in best_first},
                 xlabel="score (1-5)",
             ),
         ),

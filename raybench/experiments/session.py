@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -62,9 +62,12 @@ class Session:
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
 
-    def fleet(self) -> AbstractAsyncContextManager[Fleet]:
-        """Bring up the engines of the roster."""
-        return open_fleet(self._plan.models, self._config.fleet, self._progress.phase)
+    @asynccontextmanager
+    async def fleet(self) -> AsyncIterator[Fleet]:
+        """Bring up the engines of the roster; the pace of the work is measured from then on."""
+        async with open_fleet(self._plan.models, self._config.fleet, self._progress.phase) as fleet:
+            self._progress.start()
+            yield fleet
 
     def phase(self, text: str) -> None:
         """Say what is going on now."""

@@ -41,13 +41,19 @@ def prepare() -> Path:
     """Return the folder of the weights, preparing them first where that is still to be done."""
     if folder := cached():
         return folder
-    done = subprocess.run(
-        [sys.executable, "-m", "raybench.fleet.embedded"],
-        capture_output=True,
-        text=True,
-        timeout=_PREPARE_DEADLINE_S,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "raybench.fleet.embedded"],
+            capture_output=True,
+            text=True,
+            timeout=_PREPARE_DEADLINE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RunFailed(
+            f"the embedded weights were not prepared within {_PREPARE_DEADLINE_S} s in {_cache()}: "
+            "the machine may be short of memory or of time"
+        ) from error
     folder = cached()
     if done.returncode or folder is None:
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1]

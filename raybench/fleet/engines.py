@@ -106,15 +106,16 @@ def _weights_problems(where: str, weights: str) -> Iterator[str]:
     elif is_path(weights):
         try:
             folder = Path(weights).expanduser()
-            sound = (folder / "config.json").is_file()
+            json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            return
+        except FileNotFoundError:
             there = "holds no config.json" if folder.is_dir() else "does not exist"
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: '~nobody'
-            sound, there = False, f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        if not sound:
-            yield (
-                f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
-                "checkpoint (config.json, tokenizer, safetensors), a hub id ORG/NAME, or 'embedded'"
-            )
+            there = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        yield (
+            f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
+            "checkpoint (config.json, tokenizer, safetensors), a hub id ORG/NAME, or 'embedded'"
+        )
     elif not re.fullmatch(r"[\w.-]+/[\w.-]+", weights):
         yield (
             f"{where}: weights '{weights}' is neither a folder nor a hub id of the form ORG/NAME, "

@@ -6,8 +6,10 @@ import io
 import json
 import logging
 import os
+import signal
+import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +67,14 @@ async def host(
     from ray import serve
 
     address = conf.address or os.environ.get("RAY_ADDRESS") or "local"
-    ray.init(
-        address=address,
-        include_dashboard=False if address == "local" else None,
-        log_to_driver=False,
-        logging_level="ERROR",
-        namespace="raybench",
-    )
+    with _keeping_sigterm():
+        ray.init(
+            address=address,
+            include_dashboard=False if address == "local" else None,
+            log_to_driver=False,
+            logging_level="ERROR",
+            namespace="raybench",
+        )
     try:
         gpu = conf.device == "gpu" or (
             conf.device == "auto" and ray.cluster_resources().get("GPU", 0) > 0
@@ -150,7 +153,7 @@ def llm_config(spec: EngineSpec, conf: FleetConf, *, gpu: bool) -> dict[str, Any
             "gpu_memory_utilization": conf.memory_share,
         }
     else:
-        arguments |= _cpu_arguments(source, spec.revision, conf)
+        arguments |= _cpu_arguments(source, spec, conf)
     arguments = {name: value for name, value in arguments.items() if value is not None}
     environment = {"VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
     if local:
@@ -177,12 +180,19 @@ def llm_config(spec: EngineSpec, conf: FleetConf, *, gpu: bool) -> dict[str, Any
     }
 
 
-def _cpu_arguments(source: str, revision: str | None, conf: FleetConf) -> dict[str, Any]:
-    context = min(conf.max_model_len or _CPU_MAX_MODEL_LEN, _context(source, revision))
+def _cpu_arguments(source: str, spec: EngineSpec, conf: FleetConf) -> dict[str, Any]:
+    context = _context(source, spec.revision)
+    # A model's own option counts here too: whole prompts must fit into one step (below).
+    asked = spec.options.get("max_model_len") or conf.max_model_len or _CPU_MAX_MODEL_LEN
+    if isinstance(asked, int) and asked > 0:
+        context = min(asked, context)
     return {
         "max_model_len": context,
         "max_num_seqs": conf.max_num_seqs or _CPU_MAX_NUM_SEQS,
         "kv_cache_memory_bytes": int((conf.kv_cache_gib or CPU_KV_CACHE_GIB) * GIB),
+        # The prefix cache holds whole blocks. With vLLM's 128 on CPUs, 75 % of what the judges of
+        # one answer read comes from the cache, with 32 it is 88 % (measured).
+        "block_size": 32,
         "dtype": "bfloat16" if _has_bfloat16() else "float32",
         # Compiling costs a minute and a C++ compiler at every start, for 10 % (measured).
         "enforce_eager": True,
@@ -228,9 +238,18 @@ def _set_environment() -> None:
         "RAY_USAGE_STATS_ENABLED": "0",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_LOGGING_LEVEL": "WARNING",
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+        "RAY_worker_niceness": "0",  # engines are what the machine is for
     }.items():
         os.environ.setdefault(name, value)
+
+
+@contextlib.contextmanager
+def _keeping_sigterm() -> Iterator[None]:
+    """Put SIGTERM's handler back: Ray's own ends the driver before it can clean up."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)
 
 
 def _quieten() -> None:

@@ -146,15 +146,23 @@ def _completion(response: httpx.Response, seconds: float) -> Completion:
         message = choice["message"]
         usage = body.get("usage") or {}
         return Completion(
-            text=message.get("content") or "",
+            text=_text(message.get("content")),
             finish="length" if choice.get("finish_reason") == "length" else "stop",
-            reasoning=message.get("reasoning") or message.get("reasoning_content") or "",
+            reasoning=_text(message.get("reasoning") or message.get("reasoning_content")),
             prompt_tokens=int(usage.get("prompt_tokens") or 0),
             output_tokens=int(usage.get("completion_tokens") or 0),
             seconds=seconds,
         )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
+    except Exception as error:  # whatever the endpoint sent is data here
         return Completion.failed(
             f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})",
             seconds=seconds,
         )
+
+
+def _text(content: Any) -> str:
+    """Return what the endpoint calls a text as one that can be written down."""
+    if not isinstance(content, str | None):
+        raise TypeError("its content is no text")
+    # JSON can escape half a character, which no file can hold.
+    return (content or "").encode(errors="replace").decode()

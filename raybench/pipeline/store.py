@@ -66,7 +66,7 @@ class Journal:
             except ValueError as error:
                 raise RunFailed(
                     f"{self.path}, line {number}, is not a JSON record ({error}): the journal was "
-                    "changed from outside. Mend or delete that line, or start anew with resume=false"
+                    "changed from outside. Mend or delete the line, or start anew: resume=false"
                 ) from error
             self.records.append(record)
             good += len(line)

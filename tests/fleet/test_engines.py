@@ -19,9 +19,7 @@ def vllm(name: str = "m", weights: str = "org/weights", **kwargs: Any) -> ModelS
 
 
 def openai(name: str = "m", **options: Any) -> ModelSpec:
-    return ModelSpec(
-        name, "openai", "gpt", options={"base_url": "http://127.0.0.1:1/v1"} | options
-    )
+    return ModelSpec(name, "openai", "gpt", options={"base_url": "http://127.0.0.1:1/v1"} | options)
 
 
 def checkpoint(folder: Path, gib: float = 0.0) -> Path:
@@ -116,15 +114,15 @@ def test_every_model_is_in_one_engine_that_suits_it(roster: list[ModelSpec]) -> 
     assert len({(engine.weights, str(engine.options)) for engine in engines}) == len(engines)
     # Deployment names: unique, and safe in a URL, a metric and a log.
     assert len({engine.name for engine in engines}) == len(engines)
-    assert all(set(engine.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for engine in engines)
+    assert all(
+        set(engine.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for engine in engines
+    )
 
 
 # ------------------------------------------------------------------------------------- problems
 
 
-def test_a_sound_roster_has_no_problems(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sound_roster_has_no_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-1")
     roster = [
         vllm("hub"),
@@ -164,6 +162,13 @@ def test_a_folder_without_a_config_is_named(
     monkeypatch.chdir(tmp_path)
     (problem,) = problems([vllm("mine", "org/name")], CPU)
     assert "'org/name' holds no config.json" in problem
+
+
+def test_a_config_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    folder = checkpoint(tmp_path / "a")
+    (folder / "config.json").write_text("<html>Log in to download</html>")
+    (problem,) = problems([vllm("mine", str(folder))], CPU)
+    assert f"model 'mine': weights '{folder}' cannot be read" in problem
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

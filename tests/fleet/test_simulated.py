@@ -144,50 +144,49 @@ async def test_infrastructure_fails_as_often_as_said(share: float) -> None:
     assert all(reply.text and not reply.error for reply in replies if reply not in failed)
 
 
-def schemas() -> st.SearchStrategy[dict[str, Any]]:
-    """The kinds of schema that experiments use."""
-    bounds = st.tuples(st.integers(-1000, 1000), st.integers(-1000, 1000)).map(sorted)
-    numbers = st.builds(
-        lambda kind, bounds, keys: {
-            "type": kind,
-            **{key: bound for key, bound in zip(("minimum", "maximum"), bounds) if key in keys},
-        },
-        st.sampled_from(["integer", "number"]),
-        bounds,
-        st.sets(st.sampled_from(["minimum", "maximum"])),
-    )  # fmt: skip
-    leaves = st.one_of(
-        st.just({"type": "string"}),
-        st.just({"type": "boolean"}),
-        st.just({"type": "null"}),
-        st.just({"type": "array"}),
-        numbers,
-        st.lists(st.text() | st.integers(), min_size=1, max_size=4).map(lambda e: {"enum": e}),
-        (st.text() | st.integers()).map(lambda value: {"const": value}),
-    )
-    return st.recursive(
-        leaves,
-        lambda inner: st.one_of(
-            st.builds(
-                lambda items, least, room: {
-                    "type": "array", "items": items, "minItems": least, "maxItems": least + room
-                },
-                inner, st.integers(0, 3), st.integers(0, 3),
-            ),
-            st.dictionaries(st.text(), inner, max_size=3).map(
-                lambda properties: {
-                    "type": "object",
-                    "properties": properties,
-                    "required": list(properties),
-                    "additionalProperties": False,
-                }
-            ),
+def numbers(kind: str, bounds: tuple[int, int], given: set[str]) -> dict[str, Any]:
+    bounded = {"minimum": min(bounds), "maximum": max(bounds)}
+    return {"type": kind} | {name: bounded[name] for name in given}
+
+
+def arrays(items: dict[str, Any], least: int, room: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "minItems": least, "maxItems": least + room}
+
+
+def objects(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+integers = st.integers(-1000, 1000)
+schemas = st.recursive(
+    st.one_of(
+        st.sampled_from(["string", "boolean", "null", "array", "object"]).map(
+            lambda kind: {"type": kind}
         ),
-        max_leaves=6,
-    )  # fmt: skip
+        st.builds(
+            numbers,
+            st.sampled_from(["integer", "number"]),
+            st.tuples(integers, integers),
+            st.sets(st.sampled_from(["minimum", "maximum"])),
+        ),
+        st.lists(st.text() | integers, min_size=1, max_size=4).map(lambda values: {"enum": values}),
+        (st.text() | integers).map(lambda value: {"const": value}),
+    ),
+    lambda inner: st.one_of(
+        st.builds(arrays, inner, st.integers(0, 3), st.integers(0, 3)),
+        st.dictionaries(st.text(), inner, max_size=3).map(objects),
+    ),
+    max_leaves=6,
+)
+"""The kinds of schema that experiments use."""
 
 
-@given(schemas(), st.integers(0, 2**31))
+@given(schemas, st.integers(0, 2**31))
 async def test_json_fits_its_schema(schema: Mapping[str, Any], seed: int) -> None:
     (reply,) = await ask(model(), seeds=[seed], json_schema=schema)
     assert reply.finish == "stop"

@@ -1,0 +1,101 @@
+"""How many iterations does a peer assessment need to tell two of its models apart?
+
+    python perf/telling_apart.py RUN_FOLDER          from a run's journal
+    python perf/telling_apart.py --gather 100        from the demo's roster, many iterations at once
+
+Prints, for every pair of models, the mean difference of their scores over the iterations in which
+both were scored, its 95 % interval (paired, Student's t), and the number of iterations from which a
+difference of that size is more than twice its standard error.
+
+Gathering runs iterations side by side, several times faster than the experiment, which runs one
+after the other. It is exact here because the demo's thresholds accept a task as soon as anybody rates it
+above 1, whatever the weights: they enter only the scores, and those are replayed in order.
+"""
+
+import argparse
+import asyncio
+import itertools
+import json
+import math
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from raybench import cli
+from raybench.arena.peers import Limits, run_iteration
+from raybench.autobench.protocol import Record, Standing, advance, contestant_scores
+from raybench.experiments.autobench import limits, settings
+from raybench.fleet import Fleet, open_fleet
+from raybench.stats import intervals
+
+_AT_ONCE = 12
+Scores = Mapping[str, float | None]
+
+
+def main() -> None:
+    """Print a line per pair of models."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("run", type=Path, nargs="?")
+    source.add_argument("--gather", type=int, metavar="ITERATIONS")
+    arguments = parser.parse_args()
+    scores = asyncio.run(gather(arguments.gather)) if arguments.gather else read(arguments.run)
+    for better, worse in itertools.combinations(scores[0], 2):
+        print(compare(better, worse, scores))
+
+
+def compare(better: str, worse: str, scores: Sequence[Scores]) -> str:
+    """Return what the iterations say about two models."""
+    pairs = [(row.get(better), row.get(worse)) for row in scores]
+    found = intervals.mean(
+        [first - second for first, second in pairs if first is not None and second is not None],
+        over="iterations",
+    )
+    if not found.ci95 or not found.stderr or not found.value:
+        return f"{better} - {worse}: {found.value} (n = {found.n}; {found.method})"
+    low, high = found.ci95
+    needed = math.ceil(found.n * (2 * found.stderr / found.value) ** 2)
+    return (
+        f"{better} - {worse}: {found.value:+.3f} [{low:+.3f}, {high:+.3f}] (n = {found.n}); "
+        f"twice its standard error from about {needed} iterations"
+    )
+
+
+def read(run: Path) -> list[Scores]:
+    """Return the scores of a run's iterations that found a task."""
+    journal = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8")
+    return [scores for line in journal.splitlines() if (scores := json.loads(line)["scores"])]
+
+
+async def gather(iterations: int) -> list[Scores]:
+    """Return the scores of that many iterations of the demo."""
+    config = cli.check(cli.compose(["+experiment=autobench"]))
+    protocol, bounds = settings(config), limits(config)
+    if protocol.mean_threshold > 1 or protocol.median_threshold >= 1:
+        raise SystemExit("the thresholds of the demo depend on the weights: gather a run instead")
+    models = [model.spec() for model in config.roster.models]
+    gate = asyncio.Semaphore(_AT_ONCE)
+    begun = time.monotonic()
+
+    async def one(index: int, fleet: Fleet, bounds: Limits) -> Record:
+        async with gate:
+            start = Standing.start(protocol.models)
+            record = await run_iteration(index, start, protocol, fleet, bounds)
+            print(f"iteration {index}, {time.monotonic() - begun:.0f} s", file=sys.stderr)
+            return record
+
+    async with open_fleet(models, config.fleet, lambda text: print(text, file=sys.stderr)) as fleet:
+        records = await asyncio.gather(
+            *(one(index, fleet, bounds) for index in range(1, iterations + 1))
+        )
+    standing = Standing.start(protocol.models)
+    scores = []
+    for record in records:
+        scores.append(contestant_scores(record["answers"], record["judgments"], standing.weights))
+        standing = advance(standing, scores[-1])
+    return [row for row in scores if row]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.autobench import prompts, summary
+from raybench.autobench.protocol import Ask, Reply, Settings, Standing, advance, iteration
+from raybench.types import Counts
+
+MODELS = ("a", "b", "c")
+SETTINGS = Settings(MODELS)
+
+
+def attempt(generator: str, task: str | None, *ratings: int | None, ok: bool = False) -> Any:
+    return {
+        "generator": generator,
+        "task": task,
+        "ratings": dict(zip(MODELS, ratings, strict=False)),
+        "accepted": ok,
+    }
+
+
+def judgments(*rows: tuple[int | None, int | None, int | None]) -> Any:
+    return {
+        judge: dict(zip(MODELS, row, strict=True)) for judge, row in zip(MODELS, rows, strict=True)
+    }
+
+
+def error(model: str, key: str) -> dict[str, str]:
+    return {"model": model, "key": key, "error": "the line is dead"}
+
+
+RECORDS: list[dict[str, Any]] = [
+    {
+        "iteration": 1,
+        "attempts": [
+            attempt("a", "bad task", 1, None, 2),  # b's line was dead
+            attempt("a", "task", 4, 3, None, ok=True),  # c could not be read
+        ],
+        "task": "task",
+        "answers": {"a": "42", "b": "forty-", "c": None},
+        "truncated": ["b"],
+        # b on a could not be read; c's line was dead for b.
+        "judgments": judgments((5, 2, None), (None, 3, None), (4, None, None)),
+        "scores": {"a": 4.5, "b": 2.5, "c": None},
+        "weights": {"a": 4.5 / 10.5, "b": 2.5 / 10.5, "c": 3.5 / 10.5},
+        "errors": [
+            error("b", "1/1/task_rating"),
+            error("c", "1/answer"),
+            error("c", "1/answer_rating/b"),
+        ],
+    },
+    {
+        "iteration": 2,
+        "attempts": [attempt("b", None), attempt("b", "dull task", 1, 1, 1)],
+        "task": None,
+        "answers": {},
+        "truncated": [],
+        "judgments": {},
+        "scores": {},
+        "weights": {"a": 4.5 / 10.5, "b": 2.5 / 10.5, "c": 3.5 / 10.5},
+        "errors": [error("b", "2/1/task")],
+    },
+    {
+        "iteration": 3,
+        "attempts": [attempt("c", "task", 5, 5, 5, ok=True)],
+        "task": "task",
+        "answers": {"a": "42", "b": "41", "c": " \n"},
+        "truncated": [],
+        "judgments": judgments((4, 2, None), (4, 2, None), (4, 2, None)),
+        "scores": {"a": 4.0, "b": 2.0, "c": 1.0},
+        "weights": {"a": 4.25 / 7.5, "b": 2.25 / 7.5, "c": 1.0 / 7.5},
+        "errors": [],
+    },
+]
+
+
+# -------------------------------------------------------------------------------- known answers
+
+
+def test_every_kind_of_mishap_is_counted_apart() -> None:
+    assert summary.counts(RECORDS, MODELS) == {
+        "a": Counts(ok=2, judge_error=1),
+        "b": Counts(ok=1, truncated=1, unparsed=1, infra_error=2, judge_error=1),
+        # Its empty answer came whole; its missing one was asked of nobody.
+        "c": Counts(ok=1, unparsed=1, infra_error=2),
+    }
+
+
+def test_nothing_happened_to_nobody() -> None:
+    assert summary.counts([], MODELS) == dict.fromkeys(MODELS, Counts())
+    assert list(summary.failures([])) == []
+    assert summary.convergence([], SETTINGS) == []
+
+
+def test_every_unit_with_a_mishap_is_listed_with_all_its_reasons() -> None:
+    assert list(summary.failures(RECORDS)) == [
+        {
+            "iteration": 1,
+            "why": [
+                "b: no reply to 1/1/task_rating (the line is dead)",
+                "c: no reply to 1/answer (the line is dead)",
+                "c: no reply to 1/answer_rating/b (the line is dead)",
+                "c: 1 ratings could not be read",
+                "b: 1 ratings could not be read",
+                "b: answer cut at the token limit",
+            ],
+        },
+        {
+            "iteration": 2,
+            "why": [
+                "no task was accepted in 2 attempts",
+                "b: no reply to 2/1/task (the line is dead)",
+            ],
+        },
+        {"iteration": 3, "why": ["c: empty answer"]},
+    ]
+
+
+def test_a_unit_without_mishap_is_not_listed() -> None:
+    sound = RECORDS[2] | {"answers": {"a": "42", "b": "41", "c": "40"}}
+    sound["judgments"] = judgments((4, 2, 1), (4, 2, 1), (4, 2, 1))
+    assert list(summary.failures([sound])) == []
+
+
+def test_scores_are_running_means_with_intervals_over_iterations() -> None:
+    metrics = summary.metrics(RECORDS, SETTINGS)
+    a, b, c = (metrics[model][summary.SCORE] for model in MODELS)
+    assert (a.value, b.value, c.value) == (4.25, 2.25, 1.0)
+    assert (a.n, b.n, c.n) == (2, 2, 1)
+    assert a.stderr == pytest.approx(0.25)
+    assert a.ci95 == pytest.approx((4.25 - 12.7062 * 0.25, 4.25 + 12.7062 * 0.25), abs=1e-4)
+    assert (c.stderr, c.ci95) == (None, None)
+    assert a.method == "mean over scored iterations, Student's t"
+
+
+def test_a_model_that_was_never_scored_has_no_score() -> None:
+    score = summary.metrics(RECORDS[:2], SETTINGS)["c"][summary.SCORE]
+    assert (score.value, score.n) == (None, 0)
+    assert score.method == "refused: no scored iterations"
+
+
+def test_weights_are_those_of_the_next_iteration() -> None:
+    metrics = summary.metrics(RECORDS, SETTINGS)
+    weights = [metrics[model][summary.WEIGHT] for model in MODELS]
+    assert [weight.value for weight in weights] == pytest.approx([4.25 / 7.5, 0.3, 1.0 / 7.5])
+    assert {weight.n for weight in weights} == {3}
+
+
+def test_the_parse_rate_leaves_out_what_got_no_reply() -> None:
+    metrics = summary.metrics(RECORDS, SETTINGS)
+    rates = [metrics[model][summary.PARSE_RATE] for model in MODELS]
+    assert [rate.n for rate in rates] == [8, 7, 7]
+    assert [rate.value for rate in rates] == [1.0, 6 / 7, 6 / 7]
+    assert metrics["a"][summary.PARSE_RATE].method == "share of ratings asked for, Wilson"
+
+
+def test_who_rated_whom_how_high() -> None:
+    assert summary.mean_judgments(RECORDS, MODELS) == {
+        "a": {"a": 4.5, "b": 2.0, "c": None},
+        "b": {"a": 4.0, "b": 2.5, "c": None},
+        "c": {"a": 4.0, "b": 2.0, "c": None},
+    }
+
+
+def test_tasks_are_sorted_by_who_proposed_them() -> None:
+    proposed = summary.attempts(RECORDS, MODELS)
+    assert {model: [found["task"] for found in tasks] for model, tasks in proposed.items()} == {
+        "a": ["bad task", "task"],
+        "b": [None, "dull task"],
+        "c": ["task"],
+    }
+
+
+def test_convergence_is_the_distance_between_successive_weights() -> None:
+    assert summary.convergence(RECORDS, SETTINGS) == pytest.approx([4 / 21, 0.0, 0.4])
+
+
+# ----------------------------------------------------------------------------------- properties
+
+REPLIES = {
+    "task": [None, "", "What is 6 * 7?"],
+    "task_rating": [None, "<rank>1</rank>", "<rank>5</rank>", "five", ""],
+    "answer": [None, "", "42"],
+    "answer_rating": [None, "<rank>1</rank>", "<rank>4</rank>", "<rank>6</rank>", "four"],
+}
+
+
+@st.composite
+def plays(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]]:
+    """Records of whole iterations with replies of every kind, and what was said in them."""
+    standing, records, said = Standing.start(MODELS), [], []
+    for index in range(1, draw(st.integers(1, 3)) + 1):
+        play, replies, failed = iteration(index, standing, SETTINGS), None, []
+        while True:
+            try:
+                asks = play.send(replies) if replies else next(play)
+            except StopIteration as end:
+                records.append(end.value | {"errors": failed})
+                standing = advance(standing, end.value["scores"])
+                break
+            texts = [draw(st.sampled_from(REPLIES[ask.kind])) for ask in asks]
+            replies = [Reply(text, text is not None and draw(st.booleans())) for text in texts]
+            said += list(zip(asks, replies, strict=True))
+            failed += [
+                error(ask.model, ask.key)
+                for ask, reply in zip(asks, replies, strict=True)
+                if reply.text is None
+            ]
+    return records, said
+
+
+@given(plays())
+def test_the_counts_add_up(played: tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]]) -> None:
+    records, said = played
+    counts = summary.counts(records, MODELS)
+    metrics = summary.metrics(records, SETTINGS)
+    missing: Counter[str] = Counter()
+    for model in MODELS:
+        replies = [(ask, reply) for ask, reply in said if ask.model == model]
+        answers = [r for ask, r in replies if ask.kind == "answer" and r.text is not None]
+        ratings = [(ask, r.text) for ask, r in replies if ask.kind.endswith("rating")]
+        unread = [(ask, text) for ask, text in ratings if prompts.parse_rank(text or "") is None]
+        assert counts[model].infra_error == sum(reply.text is None for _, reply in replies)
+        assert counts[model].truncated == sum(reply.truncated for reply in answers)
+        assert counts[model].ok == len(answers) - counts[model].truncated
+        assert counts[model].unparsed == sum(text is not None for _, text in unread)
+        rate = metrics[model][summary.PARSE_RATE]
+        assert rate.n == sum(text is not None for _, text in ratings)
+        assert rate.n - counts[model].unparsed == (round(rate.value * rate.n) if rate.value else 0)
+        missing.update(ask.key.rpartition("/")[2] for ask, _ in unread if "answer_" in ask.kind)
+    # What a judge failed to give is missing to a contestant.
+    assert [counts[model].judge_error for model in MODELS] == [missing[model] for model in MODELS]
+
+
+@given(plays())
+def test_a_unit_is_listed_where_something_was_counted(
+    played: tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]],
+) -> None:
+    records, _ = played
+    listed = {failure["iteration"] for failure in summary.failures(records)}
+    for record in records:
+        counts = summary.counts([record], MODELS).values()
+        bad = any(c.truncated or c.unparsed or c.infra_error or c.judge_error for c in counts)
+        empty = any(answer == "" for answer in record["answers"].values())
+        assert (record["iteration"] in listed) == (bad or empty or record["task"] is None)

@@ -1,0 +1,219 @@
+"""What Ray Serve is told about an engine. That it works with it is tested in test_host_real.py."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.fleet import group_engines
+from raybench.fleet.engines import GIB
+from raybench.fleet.host import llm_config
+from raybench.types import ModelSpec
+
+
+def checkpoint(folder: Path, **config: Any) -> str:
+    """A checkpoint's folder, as far as the configuration looks at one."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> str:
+    return checkpoint(tmp_path / "checkpoint", max_position_embeddings=8192)
+
+
+def config(
+    weights: str,
+    *,
+    gpu: bool = False,
+    conf: FleetConf | None = None,
+    options: dict[str, Any] | None = None,
+    revision: str | None = None,
+) -> dict[str, Any]:
+    (engine,) = group_engines([ModelSpec("m", "vllm", weights, revision, options=options or {})])
+    return llm_config(engine, conf or FleetConf(), gpu=gpu)
+
+
+def arguments(weights: str, **kwargs: Any) -> dict[str, Any]:
+    given: dict[str, Any] = config(weights, **kwargs)["engine_kwargs"]
+    return given
+
+
+# ----------------------------------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_configuration_is_plain_data_with_nothing_left_unset(weights: str, gpu: bool) -> None:
+    given = config(weights, gpu=gpu)
+    assert json.loads(json.dumps(given)) == given
+    assert None not in given["engine_kwargs"].values()
+    assert given["deployment_config"]["num_replicas"] == 1
+    assert given["runtime_env"]["env_vars"]["VLLM_NO_USAGE_STATS"] == "1"
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_models_options_win_over_the_fleets(weights: str, gpu: bool) -> None:
+    fleet = FleetConf(max_num_seqs=8, max_model_len=1024)
+    options = {
+        "max_num_seqs": 2,
+        "max_model_len": 512,
+        "dtype": "float16",
+        "enforce_eager": False,
+        "gpu_memory_utilization": 0.3,
+    }
+    given = arguments(weights, gpu=gpu, conf=fleet, options=options)
+    assert given | options == given
+    without = arguments(weights, gpu=gpu, conf=fleet)
+    assert (without["max_num_seqs"], without["max_model_len"]) == (8, 1024)
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+@pytest.mark.parametrize("named", ["./checkpoint", "~/checkpoint", "checkpoint", "/{}/checkpoint"])
+def test_a_local_path_resolves_and_asks_no_hub(
+    weights: str, monkeypatch: pytest.MonkeyPatch, gpu: bool, named: str
+) -> None:
+    folder = Path(weights).parent
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HOME", str(folder))
+    given = config(named.format(folder), gpu=gpu)
+    # The replica runs elsewhere: in another folder, under another home.
+    assert given["model_loading_config"]["model_source"] == weights
+    assert given["runtime_env"]["env_vars"]["HF_HUB_OFFLINE"] == "1"
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_the_embedded_weights_come_from_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpu: bool
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    cached = checkpoint(
+        tmp_path / "raybench" / "smollm2-135m-instruct-v1", max_position_embeddings=2048
+    )
+    given = config("embedded", gpu=gpu)
+    assert given["model_loading_config"]["model_source"] == cached
+    assert given["model_loading_config"]["model_id"].startswith("embedded-")
+
+
+# ------------------------------------------------------------------------------------------ GPU
+
+
+def test_a_gpu_engine_leaves_to_vllm_what_nobody_set(weights: str) -> None:
+    given = config(weights, gpu=True, conf=FleetConf(memory_share=0.8))
+    assert given["engine_kwargs"] == {"gpu_memory_utilization": 0.8}
+    assert "accelerator_config" not in given
+    assert "placement_group_config" not in given
+
+
+def test_a_gpu_engine_is_told_what_the_fleet_says(weights: str) -> None:
+    fleet = FleetConf(max_model_len=16_384, max_num_seqs=256, kv_cache_gib=1.0)
+    assert arguments(weights, gpu=True, conf=fleet) == {
+        "gpu_memory_utilization": 0.9,
+        "max_model_len": 16_384,
+        "max_num_seqs": 256,
+    }
+
+
+def test_a_hub_id_goes_through_with_its_revision() -> None:
+    given = config("org/name", gpu=True, revision="v1.2")
+    assert given["model_loading_config"]["model_source"] == "org/name"
+    assert given["engine_kwargs"]["revision"] == "v1.2"
+    assert "HF_HUB_OFFLINE" not in given["runtime_env"]["env_vars"]
+
+
+# ------------------------------------------------------------------------------------------ CPU
+
+
+def test_a_cpu_engine_is_bounded(weights: str) -> None:
+    given = config(weights, conf=FleetConf(kv_cache_gib=0.5))
+    assert given["engine_kwargs"]["kv_cache_memory_bytes"] == GIB // 2
+    assert given["engine_kwargs"]["max_num_seqs"] >= 1
+    assert given["engine_kwargs"]["dtype"] in ("bfloat16", "float32")
+    assert "gpu_memory_utilization" not in given["engine_kwargs"]
+    assert given["accelerator_config"] == {"kind": "cpu"}
+
+
+@pytest.mark.parametrize(
+    ("of_the_model", "of_the_fleet", "of_its_options", "expected"),
+    [
+        (8192, None, None, 4096),
+        (2048, None, None, 2048),
+        (8192, 1024, None, 1024),
+        (8192, 16_384, None, 8192),
+        (2048, 4096, None, 2048),
+        (32_768, 4096, 16_384, 16_384),
+        (32_768, None, 512, 512),
+    ],
+)
+def test_prompts_are_never_split_over_steps(
+    tmp_path: Path,
+    of_the_model: int,
+    of_the_fleet: int | None,
+    of_its_options: int | None,
+    expected: int,
+) -> None:
+    given = arguments(
+        checkpoint(tmp_path / "checkpoint", max_position_embeddings=of_the_model),
+        conf=FleetConf(max_model_len=of_the_fleet),
+        options={"max_model_len": of_its_options} if of_its_options else {},
+    )
+    assert given["max_model_len"] == expected
+    assert given["enable_chunked_prefill"] is False
+    assert given["max_num_batched_tokens"] >= expected
+
+
+@pytest.mark.parametrize(
+    ("content", "context"),
+    [
+        ({"text_config": {"max_position_embeddings": 1024}}, 1024),
+        ({"max_position_embeddings": None}, 4096),
+        ({}, 4096),
+    ],
+)
+def test_the_context_is_read_where_models_write_it(
+    tmp_path: Path, content: dict[str, Any], context: int
+) -> None:
+    assert arguments(checkpoint(tmp_path / "checkpoint", **content))["max_model_len"] == context
+
+
+def on_the_hub(tmp_path: Path, *, known: str) -> subprocess.CompletedProcess[str]:
+    """Ask for the context of org/name, with no hub but a cache that knows one model."""
+    folder = tmp_path / "hub" / f"models--{known.replace('/', '--')}"
+    checkpoint(folder / "snapshots" / "abc", max_position_embeddings=1234)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text("abc")
+    script = (
+        "from raybench.config import FleetConf\n"
+        "from raybench.errors import RunFailed\n"
+        "from raybench.fleet import group_engines\n"
+        "from raybench.fleet.host import llm_config\n"
+        "from raybench.types import ModelSpec\n"
+        "(engine,) = group_engines([ModelSpec('m', 'vllm', 'org/name')])\n"
+        "try:\n"
+        "    print(llm_config(engine, FleetConf(), gpu=False)['engine_kwargs']['max_model_len'])\n"
+        "except RunFailed as error:\n"
+        "    print(error)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": str(tmp_path / "hub")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_a_hub_models_context_is_read_from_its_config(tmp_path: Path) -> None:
+    assert on_the_hub(tmp_path, known="org/name").stdout == "1234\n"
+
+
+def test_a_hub_model_that_cannot_be_had_is_named_with_the_mend(tmp_path: Path) -> None:
+    said = on_the_hub(tmp_path, known="org/other").stdout
+    assert "'org/name' could not be had from the Hugging Face hub" in said
+    assert "HF_TOKEN" in said
+    assert "local folder" in said

@@ -1,0 +1,445 @@
+"""The openai engine against a real endpoint on this machine, which replies by a script."""
+
+import asyncio
+import json
+import random
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import asynccontextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.fleet import Fleet, open_fleet
+from raybench.types import Completion, Message, ModelSpec, Request, Sampling
+
+Play = Callable[["Handler"], None]
+KEY = "sk-very-secret-0123456789"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Hands a request to the endpoint's script."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "Endpoint"
+
+    def do_POST(self) -> None:
+        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.play(self)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def send(self, status: int, body: Any, **headers: str) -> None:
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+
+class Endpoint(ThreadingHTTPServer):
+    """Replies to each prompt with the prompt itself, unless a script says otherwise."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.scripts: dict[str, list[Play]] = {}
+        """By prompt: what happens to the first request, the second …; the last goes on."""
+        self.seen: list[Handler] = []
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        self._busy = self.busiest = 0
+
+    def play(self, handler: Handler) -> None:
+        prompt = handler.body["messages"][-1]["content"]
+        with self._lock:
+            self.seen.append(handler)
+            self._busy += 1
+            self.busiest = max(self.busiest, self._busy)
+            script = self.scripts.get(prompt, [echo])
+            play = script.pop(0) if len(script) > 1 else script[0]
+        try:
+            play(handler)
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    return {
+        "choices": [{"message": {"content": text, **message}, "finish_reason": finish}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7},
+    }
+
+
+def echo(handler: Handler) -> None:
+    handler.send(200, reply(handler.body["messages"][-1]["content"]))
+
+
+def say(status: int, body: Any) -> Play:
+    return lambda handler: handler.send(status, body)
+
+
+def reset(handler: Handler) -> None:
+    """Break the connection off without a word."""
+    linger = struct.pack("ii", 1, 0)
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+    handler.close_connection = True
+    handler.connection.close()
+
+
+def after(seconds: float, then: Play = echo) -> Play:
+    def play(handler: Handler) -> None:
+        if not handler.server.closing.wait(seconds):
+            then(handler)
+
+    return play
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.closing.set()
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(autouse=True)
+def no_key_of_mine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@asynccontextmanager
+async def opened(endpoint: Endpoint, conf: FleetConf, model: dict[str, Any], **options: Any):
+    spec = ModelSpec(
+        "mine", "openai", "gpt", options={"base_url": endpoint.url, **options}, **model
+    )
+    async with open_fleet([spec], conf, lambda _: None) as fleet:
+        yield fleet
+
+
+async def ask(
+    endpoint: Endpoint,
+    *prompts: str,
+    conf: FleetConf | None = None,
+    model: dict[str, Any] | None = None,
+    **options: Any,
+) -> list[Completion]:
+    """Send the prompts as one batch."""
+    requests = [Request((Message("user", prompt),), seed=5) for prompt in prompts]
+    async with opened(endpoint, conf or FleetConf(attempts=2), model or {}, **options) as fleet:
+        return await fleet.complete("mine", requests)
+
+
+async def one_reply(endpoint: Endpoint, play: Play, **kwargs: Any) -> Completion:
+    endpoint.scripts["hello"] = [play]
+    (completion,) = await ask(endpoint, "hello", **kwargs)
+    return completion
+
+
+# ---------------------------------------------------------------------------------- what is sent
+
+
+async def send(endpoint: Endpoint, request: Request, **model: Any) -> dict[str, Any]:
+    async with opened(endpoint, FleetConf(), model) as fleet:
+        await fleet.complete("mine", [request])
+    (seen,) = endpoint.seen
+    assert seen.path == "/v1/chat/completions"
+    return seen.body
+
+
+async def test_a_request_carries_all_that_was_asked(endpoint: Endpoint) -> None:
+    body = await send(
+        endpoint,
+        Request((Message("user", "größer?"),), seed=7, max_tokens=50),
+        sampling=Sampling(0.7, 0.9, 100),
+        system_prompt="Be brief.",
+    )
+    assert body == {
+        "model": "gpt",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "größer?"},
+        ],
+        "temperature": 0.7,
+        "top_p": 0.9,
+        "max_tokens": 50,
+        "seed": 7,
+    }
+
+
+async def test_what_nobody_set_is_left_to_the_endpoint(endpoint: Endpoint) -> None:
+    body = await send(endpoint, Request((Message("user", "hello"),), seed=0))
+    assert "max_tokens" not in body
+    assert "response_format" not in body
+    assert (body["temperature"], body["seed"]) == (0.0, 0)  # set, and 0
+
+
+async def test_a_json_schema_becomes_a_response_format(endpoint: Endpoint) -> None:
+    schema = {"type": "object", "properties": {"score": {"type": "integer"}}}
+    body = await send(endpoint, Request((Message("user", "hello"),), seed=0, json_schema=schema))
+    assert body["response_format"]["type"] == "json_schema"
+    assert body["response_format"]["json_schema"]["schema"] == schema
+
+
+async def test_a_regex_is_not_sent(endpoint: Endpoint) -> None:
+    body = await send(endpoint, Request((Message("user", "hello"),), seed=0, regex="[0-9]"))
+    assert "[0-9]" not in json.dumps(body)
+
+
+async def test_extra_fields_go_along_and_win(endpoint: Endpoint) -> None:
+    await ask(endpoint, "hello", extra_body={"top_k": 40, "seed": 99})
+    (seen,) = endpoint.seen
+    assert (seen.body["top_k"], seen.body["seed"], seen.body["model"]) == (40, 99, "gpt")
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "sent"),
+    [
+        ({}, {}, None),
+        ({"OPENAI_API_KEY": KEY}, {}, f"Bearer {KEY}"),
+        ({"OPENAI_API_KEY": "other", "MY_KEY": KEY}, {"api_key_env": "MY_KEY"}, f"Bearer {KEY}"),
+        ({"OPENAI_API_KEY": "other"}, {"api_key_env": "NOT_THERE"}, None),
+        ({"OPENAI_API_KEY": f"{KEY}\n"}, {}, f"Bearer {KEY}"),
+    ],
+)
+async def test_the_key_comes_from_the_environment(
+    endpoint: Endpoint,
+    monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
+    options: dict[str, str],
+    sent: str | None,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    (completion,) = await ask(endpoint, "hello", **options)
+    assert completion.text == "hello"
+    assert endpoint.seen[0].headers["Authorization"] == sent
+
+
+# ---------------------------------------------------------------------------- what is understood
+
+
+async def test_a_reply_brings_text_tokens_and_time(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, after(0.05))
+    assert (completion.text, completion.finish, completion.error) == ("hello", "stop", None)
+    assert (completion.prompt_tokens, completion.output_tokens) == (11, 7)
+    assert 0.05 <= completion.seconds < 5
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (reply("cut", "length"), Completion("cut", "length")),
+        (reply(None, "length", reasoning_content="hm"), Completion("", "length", "hm")),
+        (reply("4", reasoning_content="2 + 2"), Completion("4", "stop", "2 + 2")),
+        (reply("4", reasoning="2 + 2"), Completion("4", "stop", "2 + 2")),
+        (reply("4", reasoning=None, reasoning_content=None), Completion("4", "stop")),
+        (reply("", "stop"), Completion("", "stop")),
+        (reply("half \ud83d a character"), Completion("half ? a character", "stop")),
+        (reply("a whole \U0001f600"), Completion("a whole \U0001f600", "stop")),
+    ],
+)
+async def test_what_a_reply_says_is_kept(
+    endpoint: Endpoint, body: dict[str, Any], expected: Completion
+) -> None:
+    completion = await one_reply(endpoint, say(200, body))
+    assert (completion.text, completion.finish, completion.reasoning, completion.error) == (
+        expected.text,
+        expected.finish,
+        expected.reasoning,
+        None,
+    )
+
+
+async def test_a_reply_without_usage_counts_no_tokens(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, say(200, reply("hi") | {"usage": None}))
+    assert (completion.text, completion.prompt_tokens, completion.output_tokens) == ("hi", 0, 0)
+
+
+NONSENSE: dict[str, Any] = {
+    "no JSON": b"<html>Welcome</html>",
+    "half a JSON": b'{"choices": [{"mess',
+    "nothing": b"",
+    "no UTF-8": b'"\xff\xfe"',
+    "nested without end": b"[" * 100_000,
+    "a number": 5,
+    "a list": [],
+    "no choices": {"id": "1"},
+    "empty choices": {"choices": []},
+    "null choices": {"choices": None},
+    "no message": {"choices": [{}]},
+    "null message": {"choices": [{"message": None}]},
+    "a list for a text": reply([{"type": "text", "text": "hi"}]),
+    "a number for a text": reply(5),
+    "a number for the reasoning": reply("hi", reasoning=5),
+    "a word for a count": reply("hi") | {"usage": {"prompt_tokens": "many"}},
+    "an endless count": reply("hi") | {"usage": {"prompt_tokens": float("inf")}},
+    "a list for the usage": reply("hi") | {"usage": [1]},
+}
+
+
+@pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
+async def test_a_reply_that_is_none_is_an_error_in_words(endpoint: Endpoint, body: Any) -> None:
+    completion = await one_reply(endpoint, say(200, body))
+    assert (completion.finish, completion.text) == ("error", "")
+    assert "not a chat completion" in (completion.error or "")
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 404, 422])
+async def test_a_refusal_is_final_and_told(endpoint: Endpoint, status: int) -> None:
+    body = {"error": {"message": "max_tokens is too large"}}
+    completion = await one_reply(endpoint, say(status, body))
+    assert completion.finish == "error"
+    assert str(status) in (completion.error or "")
+    assert "max_tokens is too large" in (completion.error or "")
+    assert len(endpoint.seen) == 1
+
+
+async def test_a_long_refusal_is_cut(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, say(400, b"x" * 10_000))
+    assert 100 < len(completion.error or "") < 1000
+
+
+@pytest.mark.parametrize("padding", [0, *range(440, 500, 7)])
+async def test_a_key_that_an_endpoint_repeats_is_not_passed_on(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, padding: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+    def repeat(handler: Handler) -> None:
+        handler.send(401, ("x" * padding + f" bad {handler.headers['Authorization']}").encode())
+
+    completion = await one_reply(endpoint, repeat)
+    assert "401" in (completion.error or "")
+    assert "xx" in repr(completion) or "bad Bearer" in repr(completion)
+    assert KEY[:8] not in repr(completion)  # nor the half of it, where the reason was cut
+
+
+# ------------------------------------------------------------------------- retries and deadlines
+
+
+async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
+    plays = {
+        "429": say(429, {"error": "slow down"}),
+        "500": say(500, b"oops"),
+        "503": say(503, b""),
+        "reset": reset,
+        "hang-up": lambda handler: setattr(handler, "close_connection", True),
+    }
+    endpoint.scripts = {prompt: [play, echo] for prompt, play in plays.items()}
+    random.seed(0)
+    completions = await ask(endpoint, *plays)
+    assert [completion.text for completion in completions] == list(plays)
+    assert len(endpoint.seen) == 2 * len(plays)
+    # The waits count as time, and differ so that a batch does not come back in step.
+    waits = [completion.seconds for completion in completions]
+    assert min(waits) >= 0.25
+    assert max(waits) - min(waits) > 0.05
+
+
+async def test_it_gives_up_after_so_many_attempts(endpoint: Endpoint) -> None:
+    endpoint.scripts = {
+        "429": [say(429, {"error": "slow down"})],
+        "500": [say(500, b"")],
+        "reset": [reset],
+    }
+    completions = await ask(endpoint, *endpoint.scripts)
+    assert [completion.finish for completion in completions] == ["error"] * 3
+    assert len(endpoint.seen) == 3 * 2
+    assert "429" in (completions[0].error or "")
+    assert "slow down" in (completions[0].error or "")
+    assert completions[1].error == "HTTP 500"
+    assert "Error: " in (completions[2].error or "")
+
+
+async def test_one_failure_leaves_the_rest_of_the_batch_alone(endpoint: Endpoint) -> None:
+    endpoint.scripts["bad"] = [say(400, b"no")]
+    completions = await ask(endpoint, "a", "bad", "b")
+    assert [completion.text for completion in completions] == ["a", "", "b"]
+
+
+async def test_nobody_there_is_an_error_in_words(endpoint: Endpoint) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
+        (completion,) = await ask(endpoint, "hello", conf=FleetConf(attempts=1), base_url=address)
+    assert completion.finish == "error"
+    assert "ConnectError" in (completion.error or "")
+
+
+async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint) -> None:
+    begun = time.monotonic()
+    completion = await one_reply(
+        endpoint, after(30), conf=FleetConf(reply_deadline_s=0.2, attempts=1)
+    )
+    assert time.monotonic() - begun < 5
+    assert completion.finish == "error"
+    assert completion.error == "no reply within 0.2 s"
+    assert completion.seconds == pytest.approx(0.2, abs=0.2)
+
+
+async def test_a_reply_that_trickles_is_not_waited_for_either(endpoint: Endpoint) -> None:
+    def trickle(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        while not handler.server.closing.wait(0.02):
+            handler.wfile.write(b" ")
+
+    completion = await one_reply(
+        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, attempts=1)
+    )
+    assert completion.error == "no reply within 0.3 s"
+
+
+async def test_waiting_for_a_place_does_not_count_against_the_deadline(endpoint: Endpoint) -> None:
+    prompts = [str(number) for number in range(6)]
+    endpoint.scripts = {prompt: [after(0.1)] for prompt in prompts}
+    completions = await ask(
+        endpoint, *prompts, conf=FleetConf(reply_deadline_s=0.4, attempts=1), concurrency=1
+    )
+    assert [completion.text for completion in completions] == prompts
+
+
+# ----------------------------------------------------------------------------------- side by side
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+async def test_the_order_is_kept_and_the_bound_holds(endpoint: Endpoint, concurrency: int) -> None:
+    prompts = [str(number) for number in range(12)]
+    # The later it is asked, the sooner it is answered.
+    endpoint.scripts = {
+        prompt: [after(0.05 - 0.004 * number)] for number, prompt in enumerate(prompts)
+    }
+    completions = await ask(endpoint, *prompts, concurrency=concurrency)
+    assert [completion.text for completion in completions] == prompts
+    assert endpoint.busiest == concurrency
+
+
+async def test_a_cancelled_batch_leaves_the_engine_usable(endpoint: Endpoint) -> None:
+    endpoint.scripts = {"slow": [after(30)]}
+    async with opened(endpoint, FleetConf(), {}, concurrency=1) as fleet:
+        assert isinstance(fleet, Fleet)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await fleet.complete("mine", [Request((Message("user", "slow"),), seed=0)] * 3)
+        (completion,) = await fleet.complete("mine", [Request((Message("user", "hi"),), seed=0)])
+        assert completion.text == "hi"

