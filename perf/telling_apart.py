@@ -8,8 +8,8 @@ both were scored, its 95 % interval (paired, Student's t), and the number of ite
 difference of that size is more than twice its standard error.
 
 Gathering runs iterations side by side, several times faster than the experiment, which runs one
-after the other. It is exact here because the demo's thresholds accept a task as soon as anybody rates it
-above 1, whatever the weights: they enter only the scores, and those are replayed in order.
+after the other. It is exact here because the demo's thresholds accept a task as soon as anybody
+rates it above 1, whatever the weights: they enter only the scores, which are replayed in order.
 """
 
 import argparse

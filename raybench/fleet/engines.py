@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,17 +66,47 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
     found = [problem for model in models for problem in _model_problems(model)]
     yield from found
     hosted = [engine for engine in group_engines(models) if engine.kind == "vllm"]
+    # What a cluster elsewhere has, Ray knows; what this machine has can be told beforehand.
     elsewhere = fleet.address or os.environ.get("RAY_ADDRESS")
-    if hosted and not found and not elsewhere and not on_gpu(fleet):
-        yield from _memory_problems(hosted, fleet)
+    if hosted and not found and not elsewhere:
+        if on_gpu(fleet):
+            yield from gpu_problems(hosted, len(_gpus()))
+        else:
+            yield from _memory_problems(hosted, fleet)
 
 
 def on_gpu(fleet: FleetConf) -> bool:
     """Tell whether engines of a local Ray will run on NVIDIA GPUs, without loading any library."""
     if fleet.device != "auto":
         return fleet.device == "gpu"
-    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
-    return not hidden and any(Path("/dev").glob("nvidia[0-9]*"))
+    return bool(_gpus())
+
+
+def gpu_problems(engines: Sequence[EngineSpec], gpus: int) -> Iterator[str]:
+    """Yield why these engines do not fit on so many GPUs: each takes its own."""
+    each = {
+        engine.name: math.prod(
+            degree
+            for name in ("tensor_parallel_size", "pipeline_parallel_size")
+            if isinstance(degree := engine.options.get(name, 1), int)  # vLLM refuses the rest
+        )
+        for engine in engines
+    }
+    if sum(each.values()) > gpus:
+        yield (
+            f"fleet: {len(engines)} vLLM engine{'s need' if len(engines) > 1 else ' needs'} "
+            f"{sum(each.values())} GPUs ({', '.join(f'{n} {c}' for n, c in each.items())}), this "
+            f"machine has {gpus}: choose fewer models, a lower tensor_parallel_size, or a cluster "
+            "with fleet.address"
+        )
+
+
+def _gpus() -> list[str]:
+    """Return the NVIDIA GPUs that this process may see, without loading any library."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [gpu for gpu in visible.split(",") if gpu.strip()]
+    return [str(device) for device in Path("/dev").glob("nvidia[0-9]*")]
 
 
 def is_path(weights: str) -> bool:

@@ -270,6 +270,7 @@ def test_the_memory_of_other_machines_is_not_judged(
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     model = vllm("mine", str(checkpoint(tmp_path / "a", gib=10_000)))
     assert len(list(problems([model], CPU))) == 1
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     fleet = FleetConf(device="gpu" if elsewhere == "gpu" else "cpu")
     if elsewhere == "fleet.address":
         fleet.address = "ray://head:10001"

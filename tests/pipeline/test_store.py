@@ -52,6 +52,27 @@ def test_a_record_is_on_disk_when_append_returns(tmp_path: Path) -> None:
     assert reopened(tmp_path / "journal" / "units.jsonl") == journal.records
 
 
+@pytest.fixture
+def synced(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """What files held when they were sent to the disk."""
+    seen: list[bytes] = []
+    fsync = os.fsync
+
+    def keep(handle: int) -> None:
+        seen.append(Path(f"/proc/self/fd/{handle}").read_bytes())
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", keep)
+    return seen
+
+
+def test_a_record_is_sent_to_the_disk_before_it_counts(tmp_path: Path, synced: list[bytes]) -> None:
+    journal = Journal(tmp_path / "units.jsonl")
+    journal.append({"unit": 1})
+    journal.append({"unit": 2})
+    assert synced == [b'{"unit": 1}\n', b'{"unit": 1}\n{"unit": 2}\n']
+
+
 @given(json_records)
 def test_every_json_record_comes_back(
     tmp_path_factory: pytest.TempPathFactory, records: list[dict[str, Any]]
@@ -351,12 +372,20 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_whoever_reads_meanwhile_sees_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     with open_run(tmp_path, "autobench", CONFIG) as run:
-        path = run.write("leaderboard.md", "old" * 1000)
+        path = run.write("leaderboard.md", "old" * 100_000)
         with path.open() as reader:
             assert reader.read(3) == "old"
-            run.write("leaderboard.md", "new" * 1000)
-            assert reader.read() == "old" * 999
-        assert path.read_text() == "new" * 1000
+            run.write("leaderboard.md", "new" * 100_000)
+            assert reader.read() == "old" * 99_999
+        assert path.read_text() == "new" * 100_000
+
+
+def test_files_reach_the_disk_before_they_count(tmp_path: Path, synced: list[bytes]) -> None:
+    with open_run(tmp_path, "autobench", CONFIG) as run:
+        run.write("leaderboard.md", "ranks")
+        assert synced == [b"ranks"]
+        run.write_json(RESULTS, {})
+        assert synced == [b"ranks", b"{}"]
 
 
 @pytest.mark.parametrize("write", ["write_json", "write_lines"])
