@@ -66,6 +66,11 @@ def compose(overrides: Sequence[str], config_dir: str | None = None) -> "DictCon
     from raybench.mistakes import explain
 
     _register_schema()
+    if config_dir and not Path(config_dir).is_dir():
+        raise ConfigurationError(
+            f"--config-dir '{config_dir}' is not a folder: give one that holds roster/NAME.yaml or "
+            "other groups of your own"
+        )
     extra = [f"hydra.searchpath=[file://{Path(config_dir).absolute()}]"] if config_dir else []
     try:
         with initialize_config_dir(str(conf_dir()), version_base="1.3"):

