@@ -168,3 +168,4 @@ def test_multirun_runs_every_job(tmp_path: Path) -> None:
     results = list((tmp_path / "runs" / "autobench").glob("*/results.json"))
     assert len(results) == 2
     assert len({result.read_text() for result in results}) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]

@@ -100,11 +100,16 @@ class Run:
         """Write a file whole or not at all."""
         path = self.folder / name
         aside = path.with_name(f".{name}.tmp")
-        with aside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        try:
+            with aside.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            aside.replace(path)
+        except OSError as error:
+            raise RunFailed(
+                f"{path} cannot be written: {error}. Make room, then run again"
+            ) from error
         return path
 
     def write_json(self, name: str, value: Any) -> Path:

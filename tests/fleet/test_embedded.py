@@ -112,6 +112,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # the preparation counts, on a busy machine too
 def test_the_prepared_weights_are_a_checkpoint(prepared: Path) -> None:
     config = json.loads((prepared / "config.json").read_text())
     assert config["architectures"] == ["LlamaForCausalLM"]

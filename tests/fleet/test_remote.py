@@ -393,7 +393,7 @@ async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint) -
     assert time.monotonic() - begun < 5
     assert completion.finish == "error"
     assert completion.error == "no reply within 0.2 s"
-    assert completion.seconds == pytest.approx(0.2, abs=0.2)
+    assert 0.2 <= completion.seconds < 5
 
 
 async def test_a_reply_that_trickles_is_not_waited_for_either(endpoint: Endpoint) -> None:
@@ -412,9 +412,9 @@ async def test_a_reply_that_trickles_is_not_waited_for_either(endpoint: Endpoint
 
 async def test_waiting_for_a_place_does_not_count_against_the_deadline(endpoint: Endpoint) -> None:
     prompts = [str(number) for number in range(6)]
-    endpoint.scripts = {prompt: [after(0.1)] for prompt in prompts}
+    endpoint.scripts = {prompt: [after(0.2)] for prompt in prompts}
     completions = await ask(
-        endpoint, *prompts, conf=FleetConf(reply_deadline_s=0.4, attempts=1), concurrency=1
+        endpoint, *prompts, conf=FleetConf(reply_deadline_s=1, attempts=1), concurrency=1
     )
     assert [completion.text for completion in completions] == prompts
 
