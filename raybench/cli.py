@@ -26,6 +26,10 @@ def main() -> None:
     """Run the command line; the process's exit code says how it went."""
     from hydra._internal.utils import get_args_parser
 
+    # Hydra's parser takes flags in front of overrides only; people write this one anywhere.
+    for flag in {"--multirun", "-m"} & set(sys.argv[1:]):
+        sys.argv.remove(flag)
+        sys.argv.insert(1, flag)
     args = get_args_parser().parse_args()
     passive = args.help or args.hydra_help or args.cfg or args.info or args.shell_completion
     if not sys.argv[1:]:

@@ -132,6 +132,8 @@ class Config:
 
 def problems(config: Config) -> Iterator[str]:
     """Yield every rule that the configuration breaks, each with its mend."""
+    if not config.runs_dir.strip():
+        yield "runs_dir is empty: name a folder, or leave it out for 'runs'"
     yield from _roster_problems(config.roster)
     yield from _fleet_problems(config.fleet)
     if config.experiment == "autobench":

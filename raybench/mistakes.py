@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import fields
 
+from raybench import config
 from raybench.errors import did_you_mean
 
 
@@ -28,28 +30,65 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
         if group == "experiment":
             return f"'{given}' needs a plus sign: write +{given}"
         return f"there is no configuration group '{group}' to choose from: '{given}'"
+    if match := re.search(r"Ambiguous value for argument '([^']+)'", text):
+        return (
+            f"'{match[1]}' has several values: add --multirun to run each, or write a list as "
+            "KEY=[a,b]"
+        )
     if match := re.search(r"Could not override '([^']+)'", text):
         return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys)
-    if match := re.search(r"Key '([^']+)' (?:is )?not in '\w+'\s+full_key: (\S+)", text):
-        return f"unknown setting '{match[2]}'." + _closest(match[2], known_keys)
+    if match := re.search(r"Key '([^']+)' (?:is )?not in '(\w+)'\s+full_key: (\S+)", text):
+        return _unknown_key(match[1], match[2], match[3], _where(text), known_keys)
     if "Missing mandatory value" in text and (match := re.search(r"full_key: (\S+)", text)):
         return f"'{match[1]}' has no value: give it one"
-    if match := re.search(r"\s*full_key: (\S+)", text):
+    if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
-        reason = next((line for line in lines if line.startswith("Value ")), lines[0])
-        return f"'{match[1]}': {_humble(reason)}"
-    return next(line for line in text.splitlines() if line.strip())
+        reason = next((line for line in lines if line.startswith(("Value ", "Invalid "))), lines[0])
+        return f"{_where(text)}'{match[1]}': {_humble(reason)}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"a configuration file is not UTF-8 text ({error}): save it as UTF-8"
+    # YAML's own messages name file, line and cause on several lines: all of them are wanted.
+    noise = ("full_key:", "object_type=", "reference_type=")
+    lines = [line.strip() for line in text.splitlines()]
+    return "; ".join(line for line in lines if line and not line.startswith(noise))
+
+
+def _where(text: str) -> str:
+    """Name the file of the configuration in which the mistake stands, where Hydra says so."""
+    match = re.search(r"In '([^']+)': \w+ raised while composing", text)
+    return f"{match[1]}: " if match else ""
+
+
+def _unknown_key(
+    key: str, owner: str, full_key: str, where: str, known_keys: Collection[str]
+) -> str:
+    """Say what the thing that was given an unknown key does have."""
+    if owner == "Config" or not hasattr(config, owner):
+        return f"{where}unknown setting '{full_key}'." + _closest(full_key, known_keys)
+    prefix = full_key.removesuffix(key)
+    names = [prefix + field.name for field in fields(getattr(config, owner))]
+    if owner == "ModelConf" and key in {field.name for field in fields(config.SamplingConf)}:
+        return f"{where}a model has no setting '{full_key}': '{key}' stands under its sampling"
+    hint = " Settings of the engine stand under options." if owner == "ModelConf" else ""
+    return f"{where}unknown setting '{full_key}'.{hint}" + did_you_mean(full_key, names)
 
 
 def _humble(reason: str) -> str:
     """Say what type is wanted in a person's words."""
     wanted = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
-    if match := re.search(r"Value '(.*)'.* could not be converted to (\w+)", reason):
+    if match := re.search(r"Value '(.*)' (?:of type .*)?could not be converted to (\w+)", reason):
         return f"'{match[1]}' is not {wanted.get(match[2], match[2])}"
+    if match := re.search(r"Value '(.*)' is not a valid bool", reason):
+        return f"'{match[1]}' is not true or false"
+    if "is not a ListConfig, list or tuple" in reason:
+        return "a list is wanted: [a, b]"
     return reason
 
 
 def _closest(key: str, known: Collection[str]) -> str:
-    parent, _, _ = key.rpartition(".")
+    parent, _, last = key.rpartition(".")
+    elsewhere = [name for name in known if name.rpartition(".")[2] == last]
+    if elsewhere:
+        return f" Did you mean '{elsewhere[0]}'?"
     siblings = [name for name in known if name.rpartition(".")[0] == parent]
     return did_you_mean(key, siblings or known)

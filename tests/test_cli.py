@@ -31,6 +31,11 @@ MISTAKES = {
         ["autobench.iterations", "many", "whole number"],
     ),
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
+    "setting of a group": ([AUTOBENCH, "iterations=9"], ["Did you mean 'autobench.iterations'"]),
+    "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
+    "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
+    "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
+    "no folder": ([AUTOBENCH, "runs_dir="], ["runs_dir", "name a folder"]),
     "no value": ([AUTOBENCH, "autobench.iterations"], ["autobench.iterations", "KEY=VALUE"]),
     "empty roster": ([AUTOBENCH, "roster.models=[]"], ["no models", "roster.models"]),
     "impossible temperature": (
@@ -74,6 +79,40 @@ def test_a_mistake_is_one_message_with_the_mend(name: str) -> None:
     arguments, parts = MISTAKES[name]
     with pytest.raises(ConfigurationError) as caught:
         cli.check(cli.compose(arguments))
+    for part in parts:
+        assert part in str(caught.value)
+
+
+ROSTERS = {
+    "a tab": (b"name: x\nmodels:\n\t- a\n", ["line 3", "\\t"]),
+    "an unquoted colon": (
+        b"name: x\nmodels:\n  - name: a\n    system_prompt: Note: be brief\n",
+        ["mine.yaml", "line 4"],
+    ),
+    "not UTF-8": (b"name: \xe9\n", ["UTF-8"]),
+    "a model that is a word": (b"name: x\nmodels: [a, b]\n", ["roster/mine", "roster.models[0]"]),
+    "sampling in the wrong place": (
+        b"name: x\nmodels:\n  - name: a\n    temperature: 1\n",
+        ["temperature", "under its sampling"],
+    ),
+    "an option in the wrong place": (
+        b"name: x\nmodels:\n  - name: a\n    base_url: http://h/v1\n",
+        ["base_url", "under options"],
+    ),
+    "a typo in the sampling": (
+        b"name: x\nmodels:\n  - name: a\n    sampling: {temprature: 1}\n",
+        ["temprature", "Did you mean 'sampling.temperature'"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROSTERS)
+def test_a_mistake_in_ones_own_roster_is_told_with_its_place(name: str, tmp_path: Path) -> None:
+    content, parts = ROSTERS[name]
+    (tmp_path / "roster").mkdir()
+    (tmp_path / "roster" / "mine.yaml").write_bytes(content)
+    with pytest.raises(ConfigurationError) as caught:
+        cli.check(cli.compose([AUTOBENCH, "roster=mine"], str(tmp_path)))
     for part in parts:
         assert part in str(caught.value)
 
@@ -163,7 +202,8 @@ def test_the_mlflow_folder_does_not_shadow_the_library() -> None:
 
 
 def test_multirun_runs_every_job(tmp_path: Path) -> None:
-    done = raybench("--multirun", *SIMULATED, "autobench.iterations=2", "seed=1,2", cwd=tmp_path)
+    # People write the flag anywhere.
+    done = raybench(*SIMULATED, "autobench.iterations=2", "--multirun", "seed=1,2", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     results = list((tmp_path / "runs" / "autobench").glob("*/results.json"))
     assert len(results) == 2

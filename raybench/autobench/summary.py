@@ -11,6 +11,7 @@ from raybench.types import Counts, Estimate
 SCORE = "autobench/score"
 WEIGHT = "autobench/weight"
 PARSE_RATE = "autobench/parse_rate"
+SCALE = (1.0, 5.0)
 
 
 def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str, Estimate]]:
@@ -131,10 +132,13 @@ def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimat
         record["scores"][model] for record in records if record["scores"].get(model) is not None
     ]
     estimate = intervals.mean(seen, over="scored iterations")
+    ci95, method = estimate.ci95, estimate.method
+    if ci95 and (ci95[0] < SCALE[0] or ci95[1] > SCALE[1]):
+        # Few iterations give wide intervals; none of it lies where no rating can.
+        ci95 = (max(ci95[0], SCALE[0]), min(ci95[1], SCALE[1]))
+        method += ", cut at the ends of the scale"
     # The protocol's own running mean is the value; it may differ in the last bit.
-    return Estimate(
-        standing.scores[model], estimate.stderr, estimate.ci95, estimate.n, estimate.method
-    )
+    return Estimate(standing.scores[model], estimate.stderr, ci95, estimate.n, method)
 
 
 def _parsed(judge: str, records: Iterable[Record]) -> tuple[int, int]:

@@ -86,9 +86,10 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         records: list[Record] = session.journal.records
         try:
             standing = replay(records, protocol)
-        except ValueError as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise RunFailed(
-                f"{session.journal.path}: {error}. Mend it, or start anew with resume=false"
+                f"{session.journal.path} is not what a run leaves ({error}). Mend it, or start "
+                "anew with resume=false"
             ) from error
         for record in records:
             session.log(*_series(record), record)

@@ -121,8 +121,7 @@ class Session:
             run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
             run.write_lines("failures.jsonl", outcome.failures),
         ]
-        report.write(
-            run.folder / "report.html",
+        page = report.render(
             title=f"raybench: {self._plan.experiment}",
             subtitle=f"roster {self._config.roster.name}, run {run.id}",
             results=results,
@@ -130,11 +129,17 @@ class Session:
             sections=outcome.sections,
             run={key: str(value) for key, value in about.items()},
         )
-        written += [run.folder / "report.html", run.folder / CONFIG]
+        written += [run.write("report.html", page), run.folder / CONFIG]
         self._tracker.finish(results, written)
         # Last: a folder with results is a finished run, and is never touched again.
         run.write_json(RESULTS, results)
         console.show_leaderboard(results, outcome.columns)
+        for model, counts in outcome.counts.items():
+            if counts.infra_error:
+                console.warn(
+                    f"{model}: {counts.infra_error} calls got no reply; why stands in "
+                    f"{run.folder / 'failures.jsonl'}"
+                )
         self._tell(len(outcome.failures))
 
     def _about(self) -> dict[str, Any]:
@@ -160,6 +165,10 @@ class Session:
             print(f"Look at     {folder / 'failures.jsonl'} ({failures} units need a person's eye)")
         if self._tracker.run_id:
             print(f"MLflow      {ui_command(self._config.tracking.uri)}")
+        else:
+            print(
+                "MLflow      not logged (see the warning above); everything is in the run's folder"
+            )
 
 
 @asynccontextmanager

@@ -101,7 +101,7 @@ class Run:
         path = self.folder / name
         aside = path.with_name(f".{name}.tmp")
         try:
-            with aside.open("w", encoding="utf-8") as file:
+            with aside.open("w", encoding="utf-8", errors="replace") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())

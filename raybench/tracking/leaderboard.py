@@ -17,11 +17,11 @@ SIMULATED = (
 )
 
 COUNT_MEANINGS: Mapping[str, str] = {
-    "ok": "replies that were complete and understood; only these carry the scores",
-    "truncated": "replies cut off because they reached the most tokens allowed",
-    "unparsed": "complete replies in which the asked form of answer could not be found",
-    "infra_error": "requests that got no reply, or whose checking broke down: never a zero",
-    "judge_error": "replies that a judging model failed to judge",
+    "ok": "replies that came whole",
+    "truncated": "replies cut off at the most tokens allowed; they are judged as they are",
+    "unparsed": "replies in which the asked form, a rating for one, could not be found",
+    "infra_error": "requests to this model that got no reply: never a zero",
+    "judge_error": "judgments of this model's replies that are missing, whosever fault that is",
 }
 
 _COUNT_NAMES = tuple(Counts().to_json())

@@ -9,6 +9,8 @@ import logging
 import math
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from getpass import getuser
@@ -361,9 +363,29 @@ def _client(uri: str, lock: Callable[[], AbstractContextManager[Any]]) -> Any:
         # What goes wrong reaches the person through `warn`; the rest would tear the progress line.
         for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
+        if (path := sqlite_path(uri)) and not path.exists():
+            _create_store(path)
         client = MlflowClient(tracking_uri=uri)
-        client.search_experiments(max_results=1)  # sets up the store, while we hold the lock
+        client.search_experiments(max_results=1)  # moves an older store on, while we hold the lock
         return client
+
+
+def _create_store(path: Path) -> None:
+    """Make the store aside and put it in place whole: MLflow cannot go on from a half-made one.
+
+    In a process of its own, because SQLAlchemy keeps its hold on the file by the name it opened.
+    """
+    aside = path.with_name(f".{path.name}.new")
+    aside.unlink(missing_ok=True)
+    code = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)"
+    subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{aside.absolute()}"],
+        cwd=path.parent,
+        capture_output=True,
+        timeout=_LOCK_SECONDS,
+        check=True,
+    )
+    aside.replace(path)
 
 
 def _read(path: Path) -> dict[str, Any]:

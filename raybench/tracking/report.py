@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from raybench.tracking.leaderboard import (
@@ -47,30 +46,6 @@ class Section:
     figure: str | None = None
     table: Table | None = None
     items: Sequence[Item] = ()
-
-
-def write(
-    path: Path,
-    *,
-    title: str,
-    subtitle: str,
-    results: Mapping[str, Any],
-    columns: Sequence[Column],
-    sections: Sequence[Section],
-    run: Mapping[str, str],
-) -> None:
-    """Write the page. A half-written one never takes the place of a whole one."""
-    page = render(
-        title=title,
-        subtitle=subtitle,
-        results=results,
-        columns=columns,
-        sections=sections,
-        run=run,
-    )
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.write_text(page, encoding="utf-8", errors="replace")
-    fresh.replace(path)
 
 
 def render(

@@ -191,6 +191,23 @@ def test_a_broken_journal_is_told_without_a_traceback(tmp_path: Path) -> None:
     assert "resume=false" in done.stderr
 
 
+def test_killed_while_mlflow_makes_its_store_the_next_run_is_logged(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    process = start_raybench(*QUICK, cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    # MLflow writes its tables for a second or more: kill in the middle of that.
+    while not any(file.stat().st_size for file in runs.glob("*mlflow.db*")):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    done = raybench(*QUICK, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "MLflow failed" not in done.stderr
+    assert "mlflow ui" in done.stdout
+
+
 def test_resume_false_starts_anew(tmp_path: Path) -> None:
     process = start_raybench(*SLOW, cwd=tmp_path)
     wait_for_units(tmp_path, 1, process)

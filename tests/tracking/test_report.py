@@ -58,8 +58,7 @@ def results() -> dict[str, Any]:
 
 
 def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Page:
-    report.write(
-        path / "report.html",
+    page = report.render(
         title=f"Title {NASTY}",
         subtitle="Sub & title",
         results=results,
@@ -67,7 +66,7 @@ def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Pag
         sections=sections,
         run={"seed": "0", NASTY: NASTY},
     )
-    assert [file.name for file in path.iterdir()] == ["report.html"]
+    (path / "report.html").write_text(page, encoding="utf-8")
     return Page((path / "report.html").read_text(encoding="utf-8"))
 
 
@@ -78,7 +77,7 @@ def test_the_page_shows_scores_counts_and_how_it_was_run(
     assert "0.731 [0.65, 0.81] 139 1" in page.text
     assert "— 1 2 0" in page.text  # refused, footnote 1, two fine replies, no judge error
     assert "Score: Wilson (n = 140)" in page.text
-    assert "judge error replies that a judging model failed to judge" in page.text
+    assert "judge error judgments of this model's replies that are missing" in page.text
     assert "How it was run seed 0" in page.text
     assert SIMULATED not in page.text
 
