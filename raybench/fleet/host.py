@@ -6,7 +6,9 @@ import io
 import json
 import logging
 import os
+import re
 import signal
+import socket
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
+_KNOCK_S = 10.0
 
 
 class HostedEngine:
@@ -68,6 +71,7 @@ async def host(
 
     address = conf.address or os.environ.get("RAY_ADDRESS") or "local"
     try:
+        _knock(address)
         with _keeping_sigterm():
             ray.init(
                 address=address,
@@ -249,6 +253,13 @@ def _set_environment() -> None:
         os.environ.setdefault(name, value)
 
 
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens: Ray itself would wait for minutes."""
+    host_name, _, port = address.removeprefix("ray://").rpartition(":")
+    if host_name and port.isdigit():
+        socket.create_connection((host_name, int(port)), timeout=_KNOCK_S).close()
+
+
 @contextlib.contextmanager
 def _keeping_sigterm() -> Iterator[None]:
     """Put SIGTERM's handler back: Ray's own ends the driver before it can clean up."""
@@ -274,7 +285,17 @@ def _reason(application: Any) -> str:
     messages = [application.message] + [
         deployment.message for deployment in application.deployments.values()
     ]
-    return _last_line("\n".join(message for message in messages if message)) or "no reason given"
+    return _error_in("\n".join(message for message in messages if message)) or "no reason given"
+
+
+def _error_in(text: str) -> str:
+    """Return the last error that a traceback names, with what it says, on one line."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("For further information")]
+    named = [
+        number for number, line in enumerate(lines) if re.match(r"[\w.]*(Error|Exception)\b", line)
+    ]
+    return " ".join(lines[named[-1] :][:5])[:600] if named else _last_line(text)
 
 
 def _last_line(text: str) -> str:
