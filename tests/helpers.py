@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -33,7 +34,10 @@ def raybench(
 
 
 def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
-    """Start `python -m raybench` in a process group of its own, as a shell does."""
+    """Start `python -m raybench` in a process group of its own, as a shell does.
+
+    Ctrl-C is heard even where the tests themselves run in the background, where shells ignore it.
+    """
     return subprocess.Popen(
         [sys.executable, "-m", "raybench", *arguments],
         cwd=cwd,
@@ -43,6 +47,7 @@ def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
         text=True,
         stdin=subprocess.DEVNULL,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
