@@ -5,7 +5,6 @@ Hydra composes; its messages are turned into one that names the mistake and the 
 """
 
 import asyncio
-import contextlib
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -183,9 +182,7 @@ def _job(composed: "DictConfig") -> int:
 async def _until_terminated(run: Any) -> None:
     """Await the run; SIGTERM ends it as Ctrl-C does, with everything taken down."""
     task = asyncio.ensure_future(run)
-    loop = asyncio.get_running_loop()
-    with contextlib.suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     await task
 
 
