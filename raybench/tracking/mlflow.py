@@ -5,20 +5,17 @@ what it could not write, and tries once more when it ends. The run directory hol
 """
 
 import json
-import logging
 import math
 import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from getpass import getuser
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple, SupportsFloat, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from raybench.tracking.text import one_line, printable
+from raybench.tracking import mlflow_entries as entries
+from raybench.tracking import mlflow_store
+from raybench.tracking.text import one_line
 from raybench.tracking.uri import (
     absolute,
     check_uri,
@@ -34,12 +31,9 @@ __all__ = ["Tracker", "check_uri", "ui_command"]
 Param = str | int | float | bool
 T = TypeVar("T")
 
-_LOCK_SECONDS = 120.0
 _FLUSH_SECONDS = 1.0
 _BATCH_METRICS, _BATCH_TEXTS = 1000, 100  # MLflow's own limits for one log_batch
-_MOST_KEY, _MOST_TEXT = 250, 5000
 _PARENT = ""  # the parent's place among the runs; models are never named so
-_FORBIDDEN = re.compile(r"[^\w\-. :/]", re.ASCII)
 
 
 class _Point(NamedTuple):
@@ -62,7 +56,7 @@ class Tracker:
         experiment: str,
         run_dir: Path,
         run_name: str,
-        models: Sequence[str],
+        models: Mapping[str, Mapping[str, Param]],
         params: Mapping[str, Param],
         tags: Mapping[str, str],
         warn: Callable[[str], None],
@@ -73,8 +67,8 @@ class Tracker:
         self._run_dir = run_dir
         self._run_name = run_name
         self._models = tuple(models)
-        self._params = {_key(key): _text(str(value)) for key, value in params.items()}
-        self._tags = {_key(key): _text(value) for key, value in tags.items()}
+        self._params = {run: _texts(values) for run, values in {**models, _PARENT: params}.items()}
+        self._tags = {entries.key(key): entries.text(value) for key, value in tags.items()}
         self._warn = warn
         self._client: Any = None
         self._runs: dict[str, str] = {}
@@ -95,13 +89,14 @@ class Tracker:
         experiment: str,
         run_dir: Path,
         run_name: str,
-        models: Sequence[str],
+        models: Mapping[str, Mapping[str, Param]],
         params: Mapping[str, Param],
         tags: Mapping[str, str],
         warn: Callable[[str], None],
     ) -> "Tracker":
         """Create the runs, or reopen those that `run_dir` remembers.
 
+        `params` are the parent's parameters, `models` has those of every child.
         A tracker that could not reach MLflow is still usable: its `run_id` is None.
         """
         tracker = cls(
@@ -137,9 +132,9 @@ class Tracker:
         """
         for run, values in [*per_model.items(), (_PARENT, overall)]:
             for key, value in values.items():
-                number = _number(value)
+                number = entries.number(value)
                 if number is not None:
-                    self._add(run, _Point(_key(key), number, timestamp_ms, step))
+                    self._add(run, _Point(entries.key(key), number, timestamp_ms, step))
         if (step, timestamp_ms) >= (self._end.step, self._end.timestamp):
             self._end = _Point("", 0.0, timestamp_ms, step)
         if monotonic() - self._flushed >= _FLUSH_SECONDS:
@@ -152,11 +147,11 @@ class Tracker:
 
     def fail(self, reason: str, artifacts: Sequence[Path] = ()) -> None:
         """Mark the runs FAILED for a reason in words, and keep the artifacts there are."""
-        self._close("FAILED", {"reason": _text(reason)}, artifacts)
+        self._close("FAILED", {"reason": entries.text(reason)}, artifacts)
 
     def interrupted(self, reason: str) -> None:
         """Mark the runs KILLED: a person or a signal ended them, and they may be resumed."""
-        self._close("KILLED", {"reason": _text(reason)}, ())
+        self._close("KILLED", {"reason": entries.text(reason)}, ())
 
     # ------------------------------------------------------------------ failing without harm
 
@@ -210,7 +205,7 @@ class Tracker:
         probe(self._uri)
         if self._runs:
             return
-        self._client = _client(self._uri, self._lock)
+        self._client = mlflow_store.client(self._uri)
         stored = _read(self._run_dir / "mlflow.json")
         parent = self._reopen(stored.get("run_id"))
         runs = {_PARENT: parent or self._create(self._run_name, {})}
@@ -219,21 +214,12 @@ class Tracker:
         children = stored.get("models") if parent else None
         for model in self._models:
             known = children.get(model) if isinstance(children, dict) else None
-            tags = {"mlflow.parentRunId": runs[_PARENT], "model": _text(model)}
-            runs[model] = self._reopen(known) or self._create(_text(model), tags)
+            tags = {"mlflow.parentRunId": runs[_PARENT], "model": entries.text(model)}
+            runs[model] = self._reopen(known) or self._create(entries.text(model), tags)
         self._remember(runs)
-        self._log_params(runs[_PARENT])
+        for run, params in self._params.items():
+            self._log_params(runs[run], params)
         self._runs = runs
-
-    def _lock(self) -> AbstractContextManager[Any]:
-        """Let one process at a time set up a SQLite store: several at once broke one for good."""
-        path = sqlite_path(self._uri)
-        if path is None:
-            return nullcontext()
-        from filelock import FileLock
-
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return FileLock(f"{path}.lock", timeout=_LOCK_SECONDS)
 
     def _reopen(self, run_id: object) -> str | None:
         """Set a stored run RUNNING again; None where the store no longer has it."""
@@ -289,12 +275,12 @@ class Tracker:
             os.fsync(file.fileno())
         fresh.replace(self._run_dir / "mlflow.json")
 
-    def _log_params(self, run_id: str) -> None:
+    def _log_params(self, run_id: str, params: Mapping[str, str]) -> None:
         """Write the parameters that are not there yet: MLflow refuses to change one."""
         from mlflow.entities import Param as Entity
 
         there = self._client.get_run(run_id).data.params
-        fresh = [Entity(key, value) for key, value in self._params.items() if key not in there]
+        fresh = [Entity(key, value) for key, value in params.items() if key not in there]
         for part in _parts(fresh, _BATCH_TEXTS):
             self._client.log_batch(run_id, params=part)
 
@@ -321,21 +307,21 @@ class Tracker:
     def _log_results(self, results: Mapping[str, Any]) -> None:
         for model, metrics in results.get("models", {}).items():
             for key, estimate in metrics.items():
-                for name, value in _flat_estimate(key, estimate):
+                for name, value in entries.of_estimate(key, estimate):
                     self._add_final(model, name, value)
         for model, counts in results.get("counts", {}).items():
             for name, value in counts.items():
                 self._add_final(model, f"counts/{name}", value)
-        for name, value in _numbers("agreement", results.get("agreement", {})):
+        for name, value in entries.of_tree("agreement", results.get("agreement", {})):
             self._add_final(_PARENT, name, value)
         self._flush()
 
     def _add_final(self, run: str, key: str, value: object) -> None:
         """Add a result so that it is the metric's latest value, in a run closed twice too."""
-        number = _number(value)
+        number = entries.number(value)
         if number is None:
             return
-        key, step = _key(key), self._end.step
+        key, step = entries.key(key), self._end.step
         known = self._last.get((run, key))
         if known is None or (known.value, known.step) != (number, step):
             moment = (self._end.timestamp or self._started_ms) + 1
@@ -349,45 +335,6 @@ class Tracker:
                 self._client.log_artifact(self._runs[_PARENT], str(path))
 
 
-def _client(uri: str, lock: Callable[[], AbstractContextManager[Any]]) -> Any:
-    """Return a client of its own: nothing of MLflow's global state is read or changed."""
-    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-    # It would print a link for each model on stdout, where the leaderboard goes.
-    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
-    # MLflow's own patience (seven retries, two minutes each) would hold a run up for minutes.
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
-    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
-    with lock():
-        from mlflow import MlflowClient
-
-        # What goes wrong reaches the person through `warn`; the rest would tear the progress line.
-        for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        if (path := sqlite_path(uri)) and not path.exists():
-            _create_store(path)
-        client = MlflowClient(tracking_uri=uri)
-        client.search_experiments(max_results=1)  # moves an older store on, while we hold the lock
-        return client
-
-
-def _create_store(path: Path) -> None:
-    """Make the store aside and put it in place whole: MLflow cannot go on from a half-made one.
-
-    In a process of its own, because SQLAlchemy keeps its hold on the file by the name it opened.
-    """
-    aside = path.with_name(f".{path.name}.new")
-    aside.unlink(missing_ok=True)
-    code = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)"
-    subprocess.run(
-        [sys.executable, "-c", code, f"sqlite:///{aside.absolute()}"],
-        cwd=path.parent,
-        capture_output=True,
-        timeout=_LOCK_SECONDS,
-        check=True,
-    )
-    aside.replace(path)
-
-
 def _read(path: Path) -> dict[str, Any]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -396,39 +343,8 @@ def _read(path: Path) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _flat_estimate(key: str, estimate: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    yield key, estimate.get("value")
-    low, high = estimate.get("ci95") or (None, None)
-    yield f"{key}/ci_low", low
-    yield f"{key}/ci_high", high
-    yield f"{key}/n", estimate.get("n")
-    yield f"{key}/stderr", estimate.get("stderr")
-
-
-def _numbers(prefix: str, tree: object) -> Iterator[tuple[str, object]]:
-    if isinstance(tree, Mapping):
-        for key, value in tree.items():
-            yield from _numbers(f"{prefix}/{key}", value)
-    else:
-        yield prefix, tree
-
-
-def _number(value: object) -> float | None:
-    """Return a finite number, numpy's included, or None for what MLflow could not show."""
-    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def _key(text: str) -> str:
-    """Return a name that MLflow takes: it refuses some characters, '..' and leading slashes."""
-    parts = [part for part in _FORBIDDEN.sub("_", text).split("/") if part not in ("", ".", "..")]
-    return "/".join(parts)[:_MOST_KEY].rstrip("/") or "_"
-
-
-def _text(text: str) -> str:
-    return printable(text)[:_MOST_TEXT]
+def _texts(params: Mapping[str, Param]) -> dict[str, str]:
+    return {entries.key(key): entries.text(str(value)) for key, value in params.items()}
 
 
 def _user() -> str:

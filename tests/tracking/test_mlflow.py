@@ -16,7 +16,7 @@ import pytest
 
 from raybench.tracking.mlflow import Tracker
 
-MODELS = ["alpha", "beta"]
+MODELS = {"alpha": {"temperature": 0.5}, "beta": {"weights": "x" * 9000}}
 RESULTS: dict[str, Any] = {
     "run": {},
     "models": {
@@ -108,6 +108,7 @@ def test_a_run_with_a_child_per_model(
     assert alpha.info.status == "FINISHED"
     assert alpha.data.tags["mlflow.parentRunId"] == tracker.run_id
     assert alpha.data.tags["model"] == "alpha"
+    assert alpha.data.params == {"temperature": "0.5"}
     assert alpha.data.metrics == {
         "demo/score": 0.7, "demo/score/ci_low": 0.5, "demo/score/ci_high": 0.9,
         "demo/score/n": 12, "demo/score/stderr": 0.1, "demo/refused/n": 1,
@@ -321,7 +322,7 @@ from raybench.tracking.mlflow import Tracker
 
 uri, run_dir = sys.argv[1:]
 tracker = Tracker.open(
-    uri=uri, experiment="demo", run_dir=Path(run_dir), run_name="r", models=["a", "b"],
+    uri=uri, experiment="demo", run_dir=Path(run_dir), run_name="r", models={"a": {}, "b": {}},
     params={}, tags={}, warn=sys.exit,
 )
 tracker.log_step({"a": {"x": 1.0}}, {}, step=0, timestamp_ms=1)

@@ -1,0 +1,63 @@
+"""Opens MLflow's store: quietly, impatiently, and with one process at a time setting it up."""
+
+import logging
+import os
+import subprocess
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from raybench.tracking.uri import sqlite_path
+
+_LOCK_SECONDS = 120.0
+
+
+def client(uri: str) -> Any:
+    """Return a client of its own: nothing of MLflow's global state is read or changed."""
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
+    # It would print a link for each model on stdout, where the leaderboard goes.
+    os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+    # MLflow's own patience (seven retries, two minutes each) would hold a run up for minutes.
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+    os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
+    path = sqlite_path(uri)
+    with _lock(path):
+        from mlflow import MlflowClient
+
+        # What goes wrong reaches the person through `warn`; the rest would tear the progress line.
+        for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        if path and not path.exists():
+            _create(path)
+        opened = MlflowClient(tracking_uri=uri)
+        opened.search_experiments(max_results=1)  # moves an older store on, while we hold the lock
+        return opened
+
+
+def _lock(path: Path | None) -> AbstractContextManager[Any]:
+    """Let one process at a time set up a SQLite store: several at once broke one for good."""
+    if path is None:
+        return nullcontext()
+    from filelock import FileLock
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(f"{path}.lock", timeout=_LOCK_SECONDS)
+
+
+def _create(path: Path) -> None:
+    """Make the store aside and put it in place whole: MLflow cannot go on from a half-made one.
+
+    In a process of its own, because SQLAlchemy keeps its hold on the file by the name it opened.
+    """
+    aside = path.with_name(f".{path.name}.new")
+    aside.unlink(missing_ok=True)
+    code = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)"
+    subprocess.run(
+        [sys.executable, "-c", code, f"sqlite:///{aside.absolute()}"],
+        cwd=path.parent,
+        capture_output=True,
+        timeout=_LOCK_SECONDS,
+        check=True,
+    )
+    aside.replace(path)
