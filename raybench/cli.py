@@ -5,12 +5,14 @@ Hydra composes; its messages are turned into one that names the mistake and the 
 """
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from raybench import __version__
 from raybench import config as schema
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RaybenchError
@@ -19,10 +21,26 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
+_UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 
 def main() -> None:
     """Run the command line; the process's exit code says how it went."""
+    try:
+        try:
+            _main()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output (`| head`) has gone: no reason for a traceback, here or at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_UNHEARD)
+
+
+def _main() -> None:
+    if "--version" in sys.argv[1:]:
+        print(f"raybench {__version__}")
+        return
     from hydra._internal.utils import get_args_parser
 
     # Hydra's parser takes flags in front of overrides only; people write this one anywhere.
@@ -176,6 +194,8 @@ def _job(composed: "DictConfig") -> int:
         return error.exit_code
     except (KeyboardInterrupt, asyncio.CancelledError):
         return _INTERRUPTED
+    except BrokenPipeError:  # Hydra would print it with a traceback
+        return _UNHEARD
     return 0
 
 

@@ -99,7 +99,7 @@ class DifficultyConf:
 
 @dataclass
 class AutobenchConf:
-    """The peer protocol; the values are in conf/experiment/autobench.yaml."""
+    """The peer protocol; the values are in conf/autobench/default.yaml."""
 
     iterations: int = 50
     topics: list[str] = field(default_factory=list)
@@ -109,6 +109,7 @@ class AutobenchConf:
     attempts: int = 3
     restarts: int = 2
     constrained_ratings: bool = True
+    rating_temperature: float | None = None
     task_tokens: int = 256
     answer_tokens: int = 1024
     rating_tokens: int = 16
@@ -211,6 +212,11 @@ def _autobench_problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
                 f"autobench.difficulties: '{difficulty.label}' has probability "
                 f"{difficulty.probability}; it is 0 or more"
             )
+    if autobench.rating_temperature is not None and not 0 <= autobench.rating_temperature <= 2:
+        yield (
+            f"autobench.rating_temperature is {autobench.rating_temperature}: it is 0 to 2, or "
+            "null for each model's own"
+        )
     for name in ("mean_threshold", "median_threshold"):
         if getattr(autobench, name) >= 5:
             yield (

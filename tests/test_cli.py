@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from helpers import ROOT, SIMULATED, raybench
 
-from raybench import cli
+from raybench import __version__, cli
 from raybench.errors import ConfigurationError
 
 AUTOBENCH = "+experiment=autobench"
@@ -30,6 +30,10 @@ MISTAKES = {
         [AUTOBENCH, "autobench.iterations=many"],
         ["autobench.iterations", "many", "whole number"],
     ),
+    "impossible judges": (
+        [AUTOBENCH, "autobench.rating_temperature=-1"],
+        ["autobench.rating_temperature", "0 to 2", "null"],
+    ),
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
     "setting of a group": ([AUTOBENCH, "iterations=9"], ["Did you mean 'autobench.iterations'"]),
     "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
@@ -40,7 +44,7 @@ MISTAKES = {
     "empty roster": ([AUTOBENCH, "roster.models=[]"], ["no models", "roster.models"]),
     "impossible temperature": (
         [AUTOBENCH, "roster.models.3.sampling.temperature=3"],
-        ["smollm2-hot", "sampling.temperature", "0 to 2"],
+        ["smollm2-boiling", "sampling.temperature", "0 to 2"],
     ),
     "one model": (
         [AUTOBENCH, "roster.models=[{name: a, engine: simulated}]"],
@@ -161,6 +165,11 @@ def test_dry_run_prints_the_plan_and_starts_nothing(tmp_path: Path) -> None:
     for word in ("Models", "smollm2-greedy", "Engines", "Slots", "Units", "Calls"):
         assert word in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_its_version_is_its_own(tmp_path: Path) -> None:
+    done = raybench("--version", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, f"raybench {__version__}\n")
 
 
 def test_help_names_the_groups(tmp_path: Path) -> None:

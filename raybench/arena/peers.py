@@ -14,15 +14,17 @@ from raybench.types import Completion, Message, Request
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What bounds the replies: most tokens by kind, and whether ratings are constrained."""
+class Decoding:
+    """How replies are drawn: most tokens by kind, and what is special to ratings."""
 
     tokens: Mapping[Kind, int]
     constrained_ratings: bool = True
+    rating_temperature: float | None = None
+    """The temperature of every judge; None leaves each model its own."""
 
 
 async def run_iteration(
-    index: int, standing: Standing, settings: Settings, fleet: Fleet, limits: Limits
+    index: int, standing: Standing, settings: Settings, fleet: Fleet, decoding: Decoding
 ) -> Record:
     """Play one iteration of the protocol and return its journal record.
 
@@ -37,7 +39,7 @@ async def run_iteration(
     protocol = iteration(index, standing, settings)
     asks = next(protocol)
     while True:
-        completions = await _complete(asks, settings.seed, fleet, limits)
+        completions = await _complete(asks, settings.seed, fleet, decoding)
         for ask, completion in zip(asks, completions, strict=True):
             tokens[ask.model][0] += completion.prompt_tokens
             tokens[ask.model][1] += completion.output_tokens
@@ -54,7 +56,7 @@ async def run_iteration(
         except StopIteration as end:
             # Tasks are asked for one by one: that their generators are silent does not yet mean
             # that all models are.
-            if not answered and not await _anybody_else(asks[0], errors, settings, fleet, limits):
+            if not answered and not await _anybody_else(asks[0], errors, settings, fleet, decoding):
                 raise RunFailed(
                     f"iteration {index}: no model answers: {errors[-1]['error']}"
                 ) from None
@@ -72,17 +74,17 @@ async def _anybody_else(
     errors: Sequence[Mapping[str, str]],
     settings: Settings,
     fleet: Fleet,
-    limits: Limits,
+    decoding: Decoding,
 ) -> bool:
     """Tell whether a model that was not asked yet answers."""
     silent = {error["model"] for error in errors}
     asks = [replace(ask, model=model) for model in settings.models if model not in silent]
-    completions = await _complete(asks, settings.seed, fleet, limits)
+    completions = await _complete(asks, settings.seed, fleet, decoding)
     return any(completion.finish != "error" for completion in completions)
 
 
 async def _complete(
-    asks: Sequence[Ask], seed: int, fleet: Fleet, limits: Limits
+    asks: Sequence[Ask], seed: int, fleet: Fleet, decoding: Decoding
 ) -> list[Completion]:
     """Ask every model side by side, each with all of its questions at once."""
     by_model: dict[str, list[int]] = {}
@@ -91,7 +93,7 @@ async def _complete(
     batches = await asyncio.gather(
         *(
             fleet.complete(
-                model, [_request(asks[position], seed, limits) for position in positions]
+                model, [_request(asks[position], seed, decoding) for position in positions]
             )
             for model, positions in by_model.items()
         )
@@ -102,13 +104,14 @@ async def _complete(
     return [completions[position] for position in range(len(asks))]
 
 
-def _request(ask: Ask, seed: int, limits: Limits) -> Request:
+def _request(ask: Ask, seed: int, decoding: Decoding) -> Request:
     rating = ask.kind in ("task_rating", "answer_rating")
     return Request(
         messages=(Message("user", ask.prompt),),
         seed=_seed(seed, ask),
-        max_tokens=limits.tokens[ask.kind],
-        regex=prompts.RANK_REGEX if rating and limits.constrained_ratings else None,
+        max_tokens=decoding.tokens[ask.kind],
+        temperature=decoding.rating_temperature if rating else None,
+        regex=prompts.RANK_REGEX if rating and decoding.constrained_ratings else None,
     )
 
 

@@ -75,7 +75,9 @@ def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
             for judge, rating, key in _ratings(record)
             if rating is None and (judge, key) not in failed
         )
-        why += [f"{judge}: {n} ratings could not be read" for judge, n in unread.items()]
+        why += [
+            f"{judge}: {n} rating{'s' * (n > 1)} could not be read" for judge, n in unread.items()
+        ]
         why += [f"{model}: answer cut at the token limit" for model in record.get("truncated", ())]
         why += [
             f"{model}: empty answer"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from raybench.arena.peers import Limits, run_iteration
+from raybench.arena.peers import Decoding, run_iteration
 from raybench.autobench import summary
 from raybench.autobench.protocol import Difficulty, Record, Settings, advance, replay
 from raybench.config import Config
@@ -39,10 +39,10 @@ def settings(config: Config) -> Settings:
     )
 
 
-def limits(config: Config) -> Limits:
-    """Return what bounds the models' replies."""
+def decoding(config: Config) -> Decoding:
+    """Return how the models' replies are drawn."""
     conf = config.autobench
-    return Limits(
+    return Decoding(
         tokens={
             "task": conf.task_tokens,
             "task_rating": conf.rating_tokens,
@@ -50,6 +50,7 @@ def limits(config: Config) -> Limits:
             "answer_rating": conf.rating_tokens,
         },
         constrained_ratings=conf.constrained_ratings,
+        rating_temperature=conf.rating_temperature,
     )
 
 
@@ -73,6 +74,9 @@ def plan(config: Config) -> Plan:
             "ratings constrained where the engine can"
             if conf.constrained_ratings
             else "ratings unconstrained",
+            "judges at their own temperature"
+            if conf.rating_temperature is None
+            else f"judges at temperature {conf.rating_temperature:g}",
         ),
     )
 
@@ -81,7 +85,6 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Run the iterations that are still missing, one after the other."""
     protocol = settings(config)
     conf = config.autobench
-    bounds = limits(config)
     async with open_session(config, resolved, plan(config), journal="iterations") as session:
         records: list[Record] = session.journal.records
         try:
@@ -98,7 +101,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
                 while len(records) < conf.iterations:
                     index = standing.iteration + 1
                     session.phase(f"iteration {index}")
-                    record = await run_iteration(index, standing, protocol, fleet, bounds)
+                    record = await run_iteration(index, standing, protocol, fleet, decoding(config))
                     session.keep(record)
                     session.log(*_series(record), record)
                     standing = advance(standing, record["scores"])

@@ -8,9 +8,9 @@ because the import of transformers and torch would stay in the driver for the wh
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from raybench.errors import RunFailed
@@ -81,21 +81,20 @@ def _dequantise(source: Path, target: Path) -> None:
 
 
 def _main() -> None:
-    source = gguf_file()
-    if cached() or source is None:
-        return
+    from filelock import FileLock
+
     cache = _cache()
     cache.mkdir(parents=True, exist_ok=True)
-    # Built aside and renamed whole: an interrupted or concurrent preparation leaves nothing that
-    # a later run would believe in.
-    with tempfile.TemporaryDirectory(dir=cache, prefix=".preparing-") as aside:
-        target = Path(aside) / _FOLDER
-        _dequantise(source, target)
-        try:
-            target.rename(cache / _FOLDER)
-        except OSError:
-            if not cached():
-                raise
+    with FileLock(cache / f".{_FOLDER}.lock"):
+        source = gguf_file()
+        if cached() or source is None:
+            return
+        # Built aside and renamed whole: what a killed preparation leaves is never believed in, and
+        # the next one begins by removing it.
+        aside = cache / f".preparing-{_FOLDER}"
+        shutil.rmtree(aside, ignore_errors=True)
+        _dequantise(source, aside)
+        aside.rename(cache / _FOLDER)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,8 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
             f"{where}: options.base_url is '{url}': give the endpoint's address, for example "
             "http://127.0.0.1:8000/v1"
         )
+    elif httpx.URL(url).path.rstrip("/").endswith("/chat/completions"):
+        yield f"{where}: options.base_url is '{url}': leave /chat/completions off, we add it"
     concurrency = options.get("concurrency", 1)
     if not isinstance(concurrency, int) or concurrency < 1:
         yield (

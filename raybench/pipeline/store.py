@@ -76,9 +76,13 @@ class Journal:
 class Run:
     """One run's folder, locked for as long as this process works on it."""
 
-    def __init__(self, folder: Path, lock: int, *, resumed: bool) -> None:
+    def __init__(
+        self, folder: Path, lock: int, *, resumed: bool, beside: Path | None = None
+    ) -> None:
         self.folder = folder
         self.resumed = resumed
+        self.beside = beside
+        """A run of the same configuration that another process is at work on."""
         self._lock = lock
 
     @property
@@ -130,14 +134,18 @@ def open_run(
     mark = fingerprint(config)
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        beside = None
         if resume:
             for folder in sorted(parent.glob(f"*-{mark}"), reverse=True):
-                if (folder / RESULTS).exists() or (lock := _lock(folder)) is None:
+                if (folder / RESULTS).exists():
                     continue
-                if not (folder / RESULTS).exists():
+                if (lock := _lock(folder)) is None:
+                    beside = folder
+                elif not (folder / RESULTS).exists():
                     return Run(folder, lock, resumed=True)
-                os.close(lock)  # it was finished between the look and the lock
-        return _new_run(parent, mark)
+                else:
+                    os.close(lock)  # it was finished between the look and the lock
+        return _new_run(parent, mark, beside)
     except OSError as error:
         raise RunFailed(
             f"the run folder cannot be written: {error}. Choose another with runs_dir=…"
@@ -151,14 +159,14 @@ def fingerprint(config: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def _new_run(parent: Path, mark: str) -> Run:
+def _new_run(parent: Path, mark: str, beside: Path | None) -> Run:
     stamp = datetime.now(UTC)
     while True:
         # Microseconds keep runs that begin together (a sweep's) apart and in order.
         folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
         folder.mkdir(exist_ok=True)
         if (lock := _lock(folder)) is not None:
-            return Run(folder, lock, resumed=False)
+            return Run(folder, lock, resumed=False, beside=beside)
         stamp = datetime.now(UTC)
 
 

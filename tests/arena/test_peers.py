@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from raybench.arena.peers import Limits, run_iteration
+from raybench.arena.peers import Decoding, run_iteration
 from raybench.autobench import prompts
 from raybench.autobench.protocol import Kind, Record, Settings, Standing, advance, replay
 from raybench.errors import RunFailed
 from raybench.fleet import Engine, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.types import Completion, ModelSpec, Request
+from raybench.types import Completion, ModelSpec, Request, Sampling
 
 KINDS: list[Kind] = ["task", "task_rating", "answer", "answer_rating"]  # in their order
 TOKENS = dict(zip(KINDS, (100, 11, 200, 22), strict=True))
-LIMITS = Limits(TOKENS)
+DECODING = Decoding(TOKENS)
 FIELDS = {
     "iteration", "generator", "topic", "difficulty", "attempts", "task", "answers", "judgments",
     "scores", "cumulative", "weights", "truncated", "errors", "tokens", "seconds", "ended_ms",
@@ -88,13 +88,13 @@ async def play(
     engine: Engine | None = None,
     *,
     index: int = 1,
-    limits: Limits = LIMITS,
+    decoding: Decoding = DECODING,
     **kwargs: Any,
 ) -> Record:
     """Play one iteration from the start."""
     settings = settings_of(models, **kwargs)
     standing = replace(Standing.start(settings.models), iteration=index - 1)
-    return await run_iteration(index, standing, settings, fleet_of(models, engine), limits)
+    return await run_iteration(index, standing, settings, fleet_of(models, engine), decoding)
 
 
 def timeless(record: Record) -> Record:
@@ -140,7 +140,7 @@ async def test_iterations_build_on_one_another_and_replay_to_the_same() -> None:
     settings, fleet = settings_of(ABLE), fleet_of(ABLE)
     standing, records = Standing.start(settings.models), []
     for index in range(1, 9):
-        record = await run_iteration(index, standing, settings, fleet, LIMITS)
+        record = await run_iteration(index, standing, settings, fleet, DECODING)
         standing = advance(standing, record["scores"])
         assert record["weights"] == standing.weights
         records.append(json.loads(json.dumps(record)))
@@ -197,7 +197,7 @@ async def test_models_are_asked_side_by_side_each_with_all_its_questions_at_once
 @pytest.mark.parametrize("constrained", [True, False])
 async def test_every_kind_of_reply_has_its_bound_and_only_ratings_a_form(constrained: bool) -> None:
     engine = Bent()
-    await play(engine=engine, limits=Limits(TOKENS, constrained_ratings=constrained))
+    await play(engine=engine, decoding=Decoding(TOKENS, constrained_ratings=constrained))
     bounds = set()
     for _, request in engine.requests:
         assert request.max_tokens == TOKENS[kind(request)]
@@ -205,6 +205,17 @@ async def test_every_kind_of_reply_has_its_bound_and_only_ratings_a_form(constra
         assert request.regex == (prompts.RANK_REGEX if formed else None)
         bounds.add(request.max_tokens)
     assert bounds == set(TOKENS.values())
+
+
+@pytest.mark.parametrize("temperature", [None, 0.0, 0.4])
+async def test_only_ratings_take_the_judges_temperature(temperature: float | None) -> None:
+    own = {"a": 0.3, "b": 0.6, "c": 0.9}
+    models = [replace(model, sampling=Sampling(own[model.name])) for model in ABLE]
+    engine = Bent()
+    await play(models, engine, decoding=Decoding(TOKENS, rating_temperature=temperature))
+    for model, request in engine.requests:
+        judges = temperature is not None and kind(request).endswith("rating")
+        assert request.temperature == (temperature if judges else own[model])
 
 
 async def test_cut_answers_are_noted_and_still_judged() -> None:

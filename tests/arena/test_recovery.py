@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from raybench.arena.peers import Limits, run_iteration
+from raybench.arena.peers import Decoding, run_iteration
 from raybench.autobench.protocol import Settings, Standing, advance
 from raybench.config import FleetConf
 from raybench.fleet import open_fleet
@@ -14,7 +14,7 @@ from raybench.types import ModelSpec
 
 ABILITIES = np.linspace(0.1, 0.9, 12)
 ITERATIONS = 60
-LIMITS = Limits(tokens={"task": 64, "task_rating": 16, "answer": 64, "answer_rating": 16})
+DECODING = Decoding(tokens={"task": 64, "task_rating": 16, "answer": 64, "answer_rating": 16})
 
 
 def roster(seed: int, random_judges: int) -> tuple[ModelSpec, ...]:
@@ -40,7 +40,9 @@ async def spearman(seed: int, random_judges: int) -> float:
     standing = Standing.start(settings.models)
     async with open_fleet(models, FleetConf(), say=lambda text: None) as fleet:
         while standing.iteration < ITERATIONS:
-            record = await run_iteration(standing.iteration + 1, standing, settings, fleet, LIMITS)
+            record = await run_iteration(
+                standing.iteration + 1, standing, settings, fleet, DECODING
+            )
             standing = advance(standing, record["scores"])
     scores = [standing.scores[model] for model in settings.models]
     return float(stats.spearmanr(ABILITIES, scores).statistic)

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -110,8 +112,34 @@ def test_mlflow_has_the_run_with_a_child_per_model(finished: Path) -> None:
     for child in children:
         expected = results["models"][child.data.tags["model"]]["autobench/score"]["value"]
         assert child.data.metrics["autobench/score"] == expected
+        assert child.data.params == {"engine": "simulated", "temperature": "0.0", "top_p": "1.0"}
         steps = client.get_metric_history(child.info.run_id, "autobench/running_weight")
         assert sorted(metric.step for metric in steps) == [1, 2, 3, 4, 5, 6]
+
+
+def test_nobody_reads_what_it_prints_and_the_run_is_finished_all_the_same(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "raybench", *SIMULATED, "autobench.iterations=2"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        process.stdout.close()
+        assert process.stderr
+        said = process.stderr.read()
+    assert process.returncode == 141
+    assert "Traceback" not in said
+    assert "Failed" not in said
+    assert (only_run(tmp_path) / "results.json").exists()
+
+
+def test_the_same_command_beside_a_run_under_way_says_so(tmp_path: Path) -> None:
+    with start_raybench(*SLOW, cwd=tmp_path) as first:
+        wait_for_units(tmp_path, 1, first)
+        under_way = only_run(tmp_path)
+        second = raybench(*SLOW, cwd=tmp_path)
+        first.kill()
+    assert second.returncode == 0
+    assert f"at work on runs/autobench/{under_way.name}" in second.stderr
 
 
 def test_a_finished_run_is_never_touched_again(finished: Path) -> None:

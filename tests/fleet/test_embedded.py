@@ -52,7 +52,7 @@ def test_the_cache_is_where_the_environment_says(
 def test_nothing_is_cached_before_it_is_prepared(cache: Path) -> None:
     assert embedded.cached() is None
     # What a killed preparation leaves behind is not believed in.
-    (cache / ".preparing-x1" / FOLDER).mkdir(parents=True)
+    (cache / f".preparing-{FOLDER}").mkdir(parents=True)
     assert embedded.cached() is None
     (cache / FOLDER).mkdir()
     assert embedded.cached() == cache / FOLDER
@@ -92,22 +92,27 @@ def test_a_preparation_that_hangs_is_ended(cache: Path, monkeypatch: pytest.Monk
 
 def test_a_preparation_killed_at_its_beginning_leaves_nothing_believed_in(cache: Path) -> None:
     with start() as process:
-        wait_for(cache, ".preparing-*", process)
+        wait_for(cache, ".*.lock", process)
         process.kill()
     assert embedded.cached() is None
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The weights, prepared for real by two processes at once."""
+    """The weights, prepared for real by two processes at once, where another one was killed."""
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        xdg = tmp_path_factory.mktemp("cache")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(xdg))
+        left = xdg / "raybench" / f".preparing-{FOLDER}"
+        left.mkdir(parents=True)
+        (left / "half.safetensors").touch()
         with start() as one, start() as other:
             errors = [process.communicate()[1] for process in (one, other)]
         assert [one.returncode, other.returncode] == [0, 0], errors
         folder = embedded.cached()
         assert folder is not None
-        assert list(folder.parent.iterdir()) == [folder]
+        assert [path for path in folder.parent.iterdir() if path.is_dir()] == [folder]
+        assert not (folder / "half.safetensors").exists()
         yield folder
 
 

@@ -201,6 +201,10 @@ def test_missing_embedded_weights_name_the_package(
     [
         ({"base_url": "127.0.0.1:8000/v1"}, ["'127.0.0.1:8000/v1'", "http://127.0.0.1:8000/v1"]),
         ({"base_url": None}, ["options.base_url", "http://127.0.0.1:8000/v1"]),
+        (
+            {"base_url": "http://host/v1/chat/completions/"},
+            ["options.base_url", "leave /chat/completions off"],
+        ),
         ({"base_url": "http://"}, ["options.base_url", "'http://'"]),
         ({"base_url": "http://[::1/v1"}, ["options.base_url", "'http://[::1/v1'"]),
         ({"base_url": "http://host:99999/v1"}, ["options.base_url", "'http://host:99999/v1'"]),

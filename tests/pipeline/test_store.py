@@ -310,6 +310,7 @@ def test_a_run_that_another_process_works_on_is_left_to_it(
     with open_run(tmp_path, "autobench", CONFIG) as mine:
         assert not mine.resumed
         assert mine.folder != folder
+        assert mine.beside == folder
     assert process.poll() is None
 
 
