@@ -20,7 +20,12 @@ def describe(plan: Plan) -> str:
 
 
 def _model(model: ModelSpec) -> str:
-    sampling = f"temperature {model.sampling.temperature:g}, top_p {model.sampling.top_p:g}"
-    settings = ", ".join(f"{name} {value}" for name, value in model.options.items())
+    settings = [f"{name} {value}" for name, value in model.options.items()]
+    if model.engine != "simulated":  # stand-ins do not sample
+        settings = [
+            f"temperature {model.sampling.temperature:g}",
+            f"top_p {model.sampling.top_p:g}",
+            *settings,
+        ]
     weights = f" {model.weights}" if model.weights else ""
-    return f"{model.name}: {model.engine}{weights}, {settings or sampling}"
+    return f"{model.name}: {', '.join([model.engine + weights, *settings])}"

@@ -1,0 +1,24 @@
+from raybench.tracking.plan import describe
+from raybench.types import ModelSpec, Plan, Sampling
+
+
+def lines(*models: ModelSpec) -> list[str]:
+    plan = Plan("autobench", models, ("one engine",), 1, 1200, "iteration", "1 to 2", ("a note",))
+    return [line.strip() for line in describe(plan).splitlines()]
+
+
+def test_a_models_line_says_what_it_samples_with_and_its_options() -> None:
+    hot = ModelSpec("hot", "vllm", "org/m", sampling=Sampling(0.75), options={"seed": 1})
+    assert "hot: vllm org/m, temperature 0.75, top_p 1, seed 1" in lines(hot)
+
+
+def test_a_stand_in_has_its_ability_instead() -> None:
+    able = ModelSpec("able", "simulated", "", options={"ability": 0.9})
+    assert "able: simulated, ability 0.9" in lines(able)
+
+
+def test_the_plan_says_how_much_there_is_to_do() -> None:
+    shown = lines(ModelSpec("m", "vllm", "embedded"))
+    assert "Units       1,200 iterations" in shown
+    assert "Calls       1 to 2" in shown
+    assert "Note        a note" in shown
