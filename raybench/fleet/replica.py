@@ -38,7 +38,7 @@ class BatchServer(LLMServer):
                 ChatParams(chat_template_kwargs={"add_generation_prompt": True}),
             )
             final: Any = None
-            async for output in engine.generate(prompt, _sampling(request), uuid4().hex):
+            async for output in engine.generate(prompt, sampling(request), uuid4().hex):
                 final = output
         except (VLLMClientError, ValueError) as refusal:
             return Completion.failed(str(refusal), seconds=time.monotonic() - begun)
@@ -52,7 +52,8 @@ class BatchServer(LLMServer):
         )
 
 
-def _sampling(request: Request) -> Any:
+def sampling(request: Request) -> Any:
+    """Return what vLLM calls the request's sampling."""
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 

@@ -59,7 +59,7 @@ def fail(model: ModelSpec, request: Request, completion: Completion) -> Completi
     return Completion.failed("the line is dead")
 
 
-def kind(request: Request) -> str:
+def kind(request: Request) -> Kind:
     """What a request asks for, by its prompt."""
     prompt = request.messages[-1].content
     if "<rank>" in prompt:
@@ -266,7 +266,7 @@ async def test_an_outage_from_the_beginning_fails_the_run() -> None:
 
 
 @pytest.mark.parametrize("last", ["task", "task_rating", "answer"])
-async def test_an_outage_on_the_way_fails_the_run(last: str) -> None:
+async def test_an_outage_on_the_way_fails_the_run(last: Kind) -> None:
     served = KINDS[: KINDS.index(last) + 1]
 
     def fail_later(model: ModelSpec, request: Request, completion: Completion) -> Completion:

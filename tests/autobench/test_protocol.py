@@ -155,7 +155,7 @@ def test_scores_are_means_and_weights_sum_to_one(
     for scores in iterations:
         standing = advance(standing, dict(zip(MODELS, scores, strict=True)))
     for position, model in enumerate(MODELS):
-        seen = [scores[position] for scores in iterations if scores[position] is not None]
+        seen = [score for scores in iterations if (score := scores[position]) is not None]
         assert standing.scored[model] == len(seen)
         if seen:
             assert standing.scores[model] == pytest.approx(math.fsum(seen) / len(seen))

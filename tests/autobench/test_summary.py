@@ -192,9 +192,13 @@ REPLIES = {
 @st.composite
 def plays(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]]:
     """Records of whole iterations with replies of every kind, and what was said in them."""
-    standing, records, said = Standing.start(MODELS), [], []
+    standing = Standing.start(MODELS)
+    records: list[dict[str, Any]] = []
+    said: list[tuple[Ask, Reply]] = []
     for index in range(1, draw(st.integers(1, 3)) + 1):
-        play, replies, failed = iteration(index, standing, SETTINGS), None, []
+        play = iteration(index, standing, SETTINGS)
+        replies: list[Reply] | None = None
+        failed: list[dict[str, str]] = []
         while True:
             try:
                 asks = play.send(replies) if replies else next(play)

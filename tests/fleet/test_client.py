@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ async def asked(model: ModelSpec, request: Request) -> Request:
     return seen
 
 
-def model(name: str = "m", **kwargs) -> ModelSpec:
+def model(name: str = "m", **kwargs: Any) -> ModelSpec:
     return ModelSpec(name, "vllm", kwargs.pop("weights", "org/weights"), **kwargs)
 
 

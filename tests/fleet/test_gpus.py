@@ -3,11 +3,11 @@
 import pytest
 
 from raybench.config import FleetConf
-from raybench.fleet.engines import gpu_problems, group_engines, on_gpu, problems
+from raybench.fleet.engines import EngineSpec, gpu_problems, group_engines, on_gpu, problems
 from raybench.types import ModelSpec
 
 
-def engines(*degrees: int):
+def engines(*degrees: int) -> tuple[EngineSpec, ...]:
     return group_engines(
         [
             ModelSpec(

@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -127,7 +127,9 @@ def no_key_of_mine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def opened(endpoint: Endpoint, conf: FleetConf, model: dict[str, Any], **options: Any):
+async def opened(
+    endpoint: Endpoint, conf: FleetConf, model: dict[str, Any], **options: Any
+) -> AsyncIterator[Fleet]:
     spec = ModelSpec(
         "mine", "openai", "gpt", options={"base_url": endpoint.url, **options}, **model
     )
@@ -162,7 +164,8 @@ async def send(endpoint: Endpoint, request: Request, **model: Any) -> dict[str, 
         await fleet.complete("mine", [request])
     (seen,) = endpoint.seen
     assert seen.path == "/v1/chat/completions"
-    return seen.body
+    body: dict[str, Any] = seen.body
+    return body
 
 
 async def test_a_request_carries_all_that_was_asked(endpoint: Endpoint) -> None:
@@ -224,7 +227,7 @@ async def test_the_key_comes_from_the_environment(
     endpoint: Endpoint,
     monkeypatch: pytest.MonkeyPatch,
     environment: dict[str, str],
-    options: dict[str, str],
+    options: dict[str, Any],
     sent: str | None,
 ) -> None:
     for name, value in environment.items():

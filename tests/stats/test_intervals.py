@@ -1,4 +1,5 @@
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def test_t_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 
 @given(observations, st.randoms(use_true_random=False))
-def test_mean_does_not_depend_on_order(values: list[float], random) -> None:
+def test_mean_does_not_depend_on_order(values: list[float], random: Random) -> None:
     shuffled = random.sample(values, len(values))
     one, other = intervals.mean(values, over="x"), intervals.mean(shuffled, over="x")
     assert one.value == other.value
@@ -120,7 +121,7 @@ def test_share_lies_in_its_interval_inside_0_and_1(share: tuple[int, int]) -> No
 @given(shares)
 def test_share_of_failures_mirrors_that_of_successes(share: tuple[int, int]) -> None:
     successes, n = share
-    low, high = intervals.share(successes, n, over="x").ci95 or ()
+    low, high = intervals.share(successes, n, over="x").ci95 or (math.nan, math.nan)
     mirrored = intervals.share(n - successes, n, over="x").ci95
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
