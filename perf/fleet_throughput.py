@@ -185,7 +185,7 @@ async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     serve.run(build_openai_app({"llm_configs": [LLMConfig(**config)]}), route_prefix="/")
     options = {"base_url": f"http://127.0.0.1:{_PORT}/v1", "concurrency": arguments.prompts}
     model = ModelSpec(name, "openai", name, options=options)
-    engine = RemoteEngine(options, FleetConf())
+    engine = RemoteEngine(options, FleetConf(), print)
 
     async def turn() -> int:
         completions = await engine.complete(model, requests(arguments))

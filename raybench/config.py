@@ -71,6 +71,8 @@ class FleetConf:
     start_deadline_s: float = 900.0
     reply_deadline_s: float = 600.0
     attempts: int = 3
+    endpoint_attempts: int = 30
+    endpoint_deadline_s: float = 1800.0
 
 
 @dataclass
@@ -186,7 +188,13 @@ def _fleet_problems(fleet: FleetConf) -> Iterator[str]:
         value = getattr(fleet, name)
         if value is not None and value <= 0:
             yield f"fleet.{name} is {value}: it is more than 0, or null for our choice"
-    for name in ("start_deadline_s", "reply_deadline_s", "attempts"):
+    for name in (
+        "start_deadline_s",
+        "reply_deadline_s",
+        "attempts",
+        "endpoint_attempts",
+        "endpoint_deadline_s",
+    ):
         if getattr(fleet, name) <= 0:
             yield f"fleet.{name} is {getattr(fleet, name)}: it is more than 0"
 

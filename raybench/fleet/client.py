@@ -48,7 +48,7 @@ async def open_fleet(
             if spec.kind == "simulated":
                 engines[spec.name] = SimulatedEngine()
             elif spec.kind == "openai":
-                engines[spec.name] = remote = RemoteEngine(spec.options, conf)
+                engines[spec.name] = remote = RemoteEngine(spec.options, conf, say)
                 stack.push_async_callback(remote.close)
         hosted = [spec for spec in specs if spec.kind == "vllm"]
         if hosted:

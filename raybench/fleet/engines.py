@@ -40,25 +40,35 @@ class EngineSpec:
 def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
     """Group models into the engines that serve them.
 
-    A simulated model's options are its own abilities, not the engine's: one engine serves all.
+    A simulated model's options are its own abilities, not the engine's: one engine serves all. An
+    endpoint's are about the endpoint: one engine, with one set of limits, serves all that name it.
     """
     groups: dict[str, list[ModelSpec]] = {}
     for model in models:
         shared: tuple[Any, ...] = (model.engine,)
-        if model.engine != "simulated":
+        if model.engine == "openai":
+            shared += (model.options,)
+        elif model.engine == "vllm":
             shared += (model.weights, model.revision, model.options)
         groups.setdefault(json.dumps(shared, sort_keys=True, default=str), []).append(model)
     return tuple(
         EngineSpec(
             name=_name(members[0], key),
             kind=members[0].engine,
-            weights=members[0].weights if members[0].engine != "simulated" else "stand-ins",
+            weights=_source(members[0]),
             revision=members[0].revision,
             options=members[0].options if members[0].engine != "simulated" else {},
             models=tuple(members),
         )
         for key, members in groups.items()
     )
+
+
+def _source(model: ModelSpec) -> str:
+    """Return what stands behind the engine of a model."""
+    if model.engine == "vllm":
+        return model.weights
+    return "stand-ins" if model.engine == "simulated" else str(model.options.get("base_url"))
 
 
 def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
@@ -179,5 +189,5 @@ def _weights_gib(weights: str) -> float:
 
 def _name(model: ModelSpec, key: str) -> str:
     # Deployment names show in logs and dashboards: readable first, unique by digest.
-    readable = re.sub(r"[^a-z0-9]+", "-", model.weights.lower()).strip("-")[-40:]
+    readable = re.sub(r"[^a-z0-9]+", "-", _source(model).lower()).strip("-")[-40:]
     return f"{readable or model.engine}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"

@@ -1,27 +1,30 @@
 """OpenAI-compatible endpoints, through httpx. Keys come from the environment and stay there."""
 
 import asyncio
+import math
 import os
-import random
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
 
 from raybench.config import FleetConf
+from raybench.fleet.patience import Pace, back_off, retry_after
 from raybench.types import Completion, ModelSpec, Request
 
-DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
-_RETRIED = {408, 409, 425, 429, 500, 502, 503, 504}
-_FIRST_WAIT_S = 0.5
-_LONGEST_WAIT_S = 30.0
-_LONGEST_REASON = 500
+_OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
+_MISSING_KEY, _TOO_MANY = 401, 429
+_RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
+_GARBLED_TRIES = 3  # a proxy may stumble; what speaks another protocol will not learn ours
+_LONGEST_REASON, _LONGEST_REMARK = 500, 100
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with an endpoint's options."""
-    known = {"base_url", "api_key_env", "concurrency", "extra_body"}
+    known = {"base_url", "api_key_env", "concurrency", "requests_per_minute", "extra_body"}
     for name in set(options) - known:
         yield f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}"
     url = str(options.get("base_url") or "")
@@ -38,6 +41,12 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
             f"{where}: options.concurrency is {concurrency!r}: it is how many requests the "
             "endpoint gets at once, 1 or more"
         )
+    rate = options.get("requests_per_minute")
+    if rate is not None and not (isinstance(rate, int | float) and rate > 0):
+        yield (
+            f"{where}: options.requests_per_minute is {rate!r}: it is more than 0, or left out "
+            "where the endpoint has no limit"
+        )
     extra = options.get("extra_body")
     if extra is not None and not isinstance(extra, Mapping):
         yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
@@ -47,7 +56,7 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     key = _key(options)
     if not (key.isascii() and key.isprintable()):
         yield (
-            f"{where}: {variable or DEFAULT_KEY_VARIABLE} in the environment holds characters "
+            f"{where}: {variable or _OPENAI_KEY} in the environment holds characters "
             "that no HTTP header can carry: set it anew"
         )
 
@@ -61,19 +70,40 @@ def _is_address(url: str) -> bool:
 
 
 def _key(options: Mapping[str, Any]) -> str:
-    """Return the endpoint's key, or '' where there is none."""
+    """Return the endpoint's key, or '' where there is none.
+
+    OpenAI's own goes to OpenAI unasked; nobody else gets a key that was not named for them.
+    """
+    variable = options.get("api_key_env")
+    address = str(options.get("base_url") or "")
+    if not variable and _is_address(address) and httpx.URL(address).host == _OPENAI:
+        variable = _OPENAI_KEY
     # Keys that were read from a file often bring its line end along.
-    return os.environ.get(options.get("api_key_env") or DEFAULT_KEY_VARIABLE, "").strip()
+    return os.environ.get(variable, "").strip() if variable else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why a try brought no completion, how many such tries make sense, how long to wait."""
+
+    reason: str
+    tries: int = sys.maxsize
+    wait: float = 0.0
 
 
 class RemoteEngine:
     """One endpoint; serves every model of the roster that names it."""
 
-    def __init__(self, options: Mapping[str, Any], fleet: FleetConf) -> None:
+    def __init__(
+        self, options: Mapping[str, Any], fleet: FleetConf, say: Callable[[str], None]
+    ) -> None:
+        self._say = say
+        self._host = httpx.URL(str(options["base_url"])).host
         self._key = _key(options)
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
+        self._pace = Pace(options.get("requests_per_minute"))
         self._client = httpx.AsyncClient(
             base_url=str(options["base_url"]).rstrip("/") + "/",
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
@@ -92,33 +122,48 @@ class RemoteEngine:
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
         body = _body(model, request) | dict(self._extra)
         begun = time.monotonic()
-        reason = "no attempt was made"
-        for attempt in range(self._fleet.attempts):
-            if attempt:
-                await asyncio.sleep(_back_off(attempt))
-            try:
-                async with self._gate:
-                    async with asyncio.timeout(self._fleet.reply_deadline_s):
-                        response = await self._client.post("chat/completions", json=body)
-            except TimeoutError:
-                reason = f"no reply within {self._fleet.reply_deadline_s:g} s"
-                continue
-            except httpx.HTTPError as error:
-                reason = f"{type(error).__name__}: {error}"
-                continue
-            if response.is_success:
-                return _completion(response, time.monotonic() - begun)
-            reason = f"HTTP {response.status_code} {response.text}".strip()
-            if response.status_code not in _RETRIED:
+        give_up, wait, attempt = math.inf, 0.0, 0
+        while True:
+            attempt += 1
+            await asyncio.sleep(wait)
+            async with self._gate:
+                await self._pace.turn()
+                # From here on, not from the arrival: waiting for a place is no fault of anybody.
+                give_up = min(give_up, time.monotonic() + self._fleet.endpoint_deadline_s)
+                outcome = await self._try(body, give_up)
+            if isinstance(outcome, Completion):
+                return replace(outcome, seconds=time.monotonic() - begun)
+            wait = max(back_off(attempt), outcome.wait)
+            # Some endpoints repeat the key when they refuse it.
+            reason = outcome.reason.replace(self._key, "(key)") if self._key else outcome.reason
+            reason = reason[:_LONGEST_REASON]
+            tries = min(outcome.tries, self._fleet.endpoint_attempts)
+            if attempt >= tries or time.monotonic() + wait > give_up:
                 break
-        if self._key:  # some endpoints repeat it when they refuse it
-            reason = reason.replace(self._key, "(key)")
-        return Completion.failed(reason[:_LONGEST_REASON], seconds=time.monotonic() - begun)
+            self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
+        told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
+        return Completion.failed(told, seconds=time.monotonic() - begun)
 
-
-def _back_off(attempt: int) -> float:
-    # Jittered, so that the requests of one batch do not come back in step.
-    return min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0)
+    async def _try(self, body: Mapping[str, Any], give_up: float) -> Completion | _Failure:
+        """Send a request once."""
+        deadline = min(self._fleet.reply_deadline_s, give_up - time.monotonic())
+        try:
+            # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
+            async with asyncio.timeout(deadline):
+                response = await self._client.post("chat/completions", json=body)
+        except TimeoutError:
+            return _Failure(f"no reply within {deadline:.3g} s")
+        except httpx.HTTPError as error:
+            return _Failure(f"{type(error).__name__}: {error}")
+        if response.is_success:
+            return _read(response)
+        reason = f"HTTP {response.status_code} {response.text}".strip()
+        if response.status_code == _MISSING_KEY and not self._key:
+            reason = f"no key was sent, name its variable with options.api_key_env: {reason}"
+        wait = retry_after(response.headers, time.time())
+        if response.status_code == _TOO_MANY:
+            self._pace.pause(wait)
+        return _Failure(reason, sys.maxsize if response.status_code in _RETRIED else 1, wait)
 
 
 def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
@@ -141,7 +186,7 @@ def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
     return {name: value for name, value in body.items() if value is not None}
 
 
-def _completion(response: httpx.Response, seconds: float) -> Completion:
+def _read(response: httpx.Response) -> Completion | _Failure:
     try:
         body = response.json()
         choice = body["choices"][0]
@@ -153,12 +198,11 @@ def _completion(response: httpx.Response, seconds: float) -> Completion:
             reasoning=_text(message.get("reasoning") or message.get("reasoning_content")),
             prompt_tokens=int(usage.get("prompt_tokens") or 0),
             output_tokens=int(usage.get("completion_tokens") or 0),
-            seconds=seconds,
         )
     except Exception as error:  # whatever the endpoint sent is data here
-        return Completion.failed(
+        return _Failure(
             f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})",
-            seconds=seconds,
+            tries=_GARBLED_TRIES,
         )
 
 

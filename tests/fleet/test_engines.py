@@ -69,6 +69,13 @@ def test_other_weights_or_settings_need_an_engine_of_their_own(other: ModelSpec)
     assert len(set(names)) == 2
 
 
+def test_an_endpoint_has_one_engine_whatever_models_it_serves() -> None:
+    one, other = ModelSpec("a", "openai", "gpt-1", options={"base_url": "http://h/v1"}), openai("b")
+    two = ModelSpec("c", "openai", "gpt-2", options={"base_url": "http://h/v1"})
+    assert groups(one, other, two) == [["a", "c"], ["b"]]
+    assert group_engines([one, two])[0].label == "openai http://h/v1 for a, c"
+
+
 def test_one_engine_serves_every_simulated_model() -> None:
     (engine,) = group_engines(
         [ModelSpec(str(n), "simulated", f"w{n}", options={"ability": n / 10}) for n in range(5)]
@@ -209,6 +216,7 @@ def test_missing_embedded_weights_name_the_package(
         ({"base_url": "http://[::1/v1"}, ["options.base_url", "'http://[::1/v1'"]),
         ({"base_url": "http://host:99999/v1"}, ["options.base_url", "'http://host:99999/v1'"]),
         ({"api_key_env": "NO_SUCH_KEY"}, ["no NO_SUCH_KEY", "api_key_env", "set it"]),
+        ({"requests_per_minute": 0}, ["options.requests_per_minute is 0"]),
         ({"temperature": 1}, ["unknown option 'temperature'", "base_url"]),
         ({"concurrency": 0}, ["options.concurrency is 0", "1 or more"]),
         ({"concurrency": "many"}, ["options.concurrency is 'many'", "1 or more"]),

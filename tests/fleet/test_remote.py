@@ -16,6 +16,7 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
+from raybench.fleet.remote import RemoteEngine
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
 Play = Callable[["Handler"], None]
@@ -146,7 +147,9 @@ async def ask(
 ) -> list[Completion]:
     """Send the prompts as one batch."""
     requests = [Request((Message("user", prompt),), seed=5) for prompt in prompts]
-    async with opened(endpoint, conf or FleetConf(attempts=2), model or {}, **options) as fleet:
+    async with opened(
+        endpoint, conf or FleetConf(endpoint_attempts=2), model or {}, **options
+    ) as fleet:
         return await fleet.complete("mine", requests)
 
 
@@ -217,10 +220,11 @@ async def test_extra_fields_go_along_and_win(endpoint: Endpoint) -> None:
     ("environment", "options", "sent"),
     [
         ({}, {}, None),
-        ({"OPENAI_API_KEY": KEY}, {}, f"Bearer {KEY}"),
+        ({"OPENAI_API_KEY": KEY}, {}, None),  # OpenAI's, and nobody else's
+        ({"OPENAI_API_KEY": KEY}, {"api_key_env": "OPENAI_API_KEY"}, f"Bearer {KEY}"),
         ({"OPENAI_API_KEY": "other", "MY_KEY": KEY}, {"api_key_env": "MY_KEY"}, f"Bearer {KEY}"),
         ({"OPENAI_API_KEY": "other"}, {"api_key_env": "NOT_THERE"}, None),
-        ({"OPENAI_API_KEY": f"{KEY}\n"}, {}, f"Bearer {KEY}"),
+        ({"MY_KEY": f"{KEY}\n"}, {"api_key_env": "MY_KEY"}, f"Bearer {KEY}"),
     ],
 )
 async def test_the_key_comes_from_the_environment(
@@ -235,6 +239,29 @@ async def test_the_key_comes_from_the_environment(
     (completion,) = await ask(endpoint, "hello", **options)
     assert completion.text == "hello"
     assert endpoint.seen[0].headers["Authorization"] == sent
+
+
+@pytest.mark.parametrize(
+    ("address", "sent"),
+    [
+        ("https://api.openai.com/v1", f"Bearer {KEY}"),
+        ("https://api.openai.com.elsewhere.example/v1", None),
+        ("https://elsewhere.example/api.openai.com", None),
+    ],
+)
+async def test_openais_own_key_goes_to_openai_unasked_and_to_nobody_else(
+    monkeypatch: pytest.MonkeyPatch, address: str, sent: str | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    engine = RemoteEngine({"base_url": address}, FleetConf(), lambda _: None)
+    assert engine._client.headers.get("Authorization") == sent
+    await engine.close()
+
+
+async def test_an_endpoint_that_wants_a_key_is_told_as_such(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, say(401, {"error": "who are you?"}))
+    assert "options.api_key_env" in (completion.error or "")
+    assert "who are you?" in (completion.error or "")
 
 
 # ---------------------------------------------------------------------------- what is understood
@@ -301,7 +328,7 @@ NONSENSE: dict[str, Any] = {
 
 @pytest.mark.parametrize("body", NONSENSE.values(), ids=NONSENSE.keys())
 async def test_a_reply_that_is_none_is_an_error_in_words(endpoint: Endpoint, body: Any) -> None:
-    completion = await one_reply(endpoint, say(200, body))
+    completion = await one_reply(endpoint, say(200, body), conf=FleetConf(endpoint_attempts=1))
     assert (completion.finish, completion.text) == ("error", "")
     assert "not a chat completion" in (completion.error or "")
 
@@ -325,12 +352,12 @@ async def test_a_long_refusal_is_cut(endpoint: Endpoint) -> None:
 async def test_a_key_that_an_endpoint_repeats_is_not_passed_on(
     endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, padding: int
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("MY_KEY", KEY)
 
     def repeat(handler: Handler) -> None:
         handler.send(401, ("x" * padding + f" bad {handler.headers['Authorization']}").encode())
 
-    completion = await one_reply(endpoint, repeat)
+    completion = await one_reply(endpoint, repeat, api_key_env="MY_KEY")
     assert "401" in (completion.error or "")
     assert "xx" in repr(completion) or "bad Bearer" in repr(completion)
     assert KEY[:8] not in repr(completion)  # nor the half of it, where the reason was cut
@@ -346,6 +373,7 @@ async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
         "503": say(503, b""),
         "reset": reset,
         "hang-up": lambda handler: setattr(handler, "close_connection", True),
+        "garbled": say(200, b'{"choices": ['),
     }
     endpoint.scripts = {prompt: [play, echo] for prompt, play in plays.items()}
     random.seed(0)
@@ -369,8 +397,54 @@ async def test_it_gives_up_after_so_many_attempts(endpoint: Endpoint) -> None:
     assert len(endpoint.seen) == 3 * 2
     assert "429" in (completions[0].error or "")
     assert "slow down" in (completions[0].error or "")
-    assert completions[1].error == "HTTP 500"
+    assert completions[1].error == "HTTP 500 (tried 2 times)"
     assert "Error: " in (completions[2].error or "")
+
+
+async def test_what_stays_garbled_is_not_tried_thirty_times(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, say(200, b"<html>Log in</html>"), conf=FleetConf())
+    assert "not a chat completion" in (completion.error or "")
+    assert "tried 3 times" in (completion.error or "")
+    assert len(endpoint.seen) == 3
+
+
+async def test_who_waits_is_told_why(endpoint: Endpoint) -> None:
+    said: list[str] = []
+    endpoint.scripts["hello"] = [say(503, b"loading the model"), echo]
+    model = ModelSpec("mine", "openai", "gpt", options={"base_url": endpoint.url})
+    async with open_fleet([model], FleetConf(), said.append) as fleet:
+        await fleet.complete("mine", [Request((Message("user", "hello"),), seed=5)])
+    (remark,) = said
+    assert remark.startswith("127.0.0.1: HTTP 503 loading the model; trying again in ")
+
+
+async def test_an_endpoint_that_asks_for_time_gets_it_from_all_requests(endpoint: Endpoint) -> None:
+    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "1"})  # noqa: E731
+    endpoint.scripts = {"first": [limited, echo], "second": [after(0.1)]}
+    begun = time.monotonic()
+    first, second = await ask(endpoint, "first", "second", concurrency=1)
+    assert (first.text, second.text) == ("first", "second")
+    # The second had nothing to wait for but the first one's refusal.
+    assert first.seconds >= 1
+    assert second.seconds >= 1
+    assert time.monotonic() - begun < 10
+
+
+async def test_all_tries_together_have_a_deadline(endpoint: Endpoint) -> None:
+    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "3600"})  # noqa: E731
+    begun = time.monotonic()
+    completion = await one_reply(endpoint, limited, conf=FleetConf(endpoint_deadline_s=5))
+    assert completion.finish == "error"
+    assert "HTTP 429" in (completion.error or "")
+    assert time.monotonic() - begun < 4  # nobody waits for what comes too late
+    assert len(endpoint.seen) == 1
+
+
+async def test_a_rate_limit_is_kept(endpoint: Endpoint) -> None:
+    begun = time.monotonic()
+    completions = await ask(endpoint, *"abcdef", requests_per_minute=600)
+    assert [completion.text for completion in completions] == list("abcdef")
+    assert time.monotonic() - begun >= 0.5
 
 
 async def test_one_failure_leaves_the_rest_of_the_batch_alone(endpoint: Endpoint) -> None:
@@ -383,7 +457,9 @@ async def test_nobody_there_is_an_error_in_words(endpoint: Endpoint) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
-        (completion,) = await ask(endpoint, "hello", conf=FleetConf(attempts=1), base_url=address)
+        (completion,) = await ask(
+            endpoint, "hello", conf=FleetConf(endpoint_attempts=1), base_url=address
+        )
     assert completion.finish == "error"
     assert "ConnectError" in (completion.error or "")
 
@@ -391,7 +467,7 @@ async def test_nobody_there_is_an_error_in_words(endpoint: Endpoint) -> None:
 async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint) -> None:
     begun = time.monotonic()
     completion = await one_reply(
-        endpoint, after(30), conf=FleetConf(reply_deadline_s=0.2, attempts=1)
+        endpoint, after(30), conf=FleetConf(reply_deadline_s=0.2, endpoint_attempts=1)
     )
     assert time.monotonic() - begun < 5
     assert completion.finish == "error"
@@ -408,7 +484,7 @@ async def test_a_reply_that_trickles_is_not_waited_for_either(endpoint: Endpoint
             handler.wfile.write(b" ")
 
     completion = await one_reply(
-        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, attempts=1)
+        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, endpoint_attempts=1)
     )
     assert completion.error == "no reply within 0.3 s"
 
@@ -417,7 +493,7 @@ async def test_waiting_for_a_place_does_not_count_against_the_deadline(endpoint:
     prompts = [str(number) for number in range(6)]
     endpoint.scripts = {prompt: [after(0.2)] for prompt in prompts}
     completions = await ask(
-        endpoint, *prompts, conf=FleetConf(reply_deadline_s=1, attempts=1), concurrency=1
+        endpoint, *prompts, conf=FleetConf(reply_deadline_s=1, endpoint_attempts=1), concurrency=1
     )
     assert [completion.text for completion in completions] == prompts
 
