@@ -99,7 +99,7 @@ def questions(count: int) -> list[str]:
         json.loads(line)["question"]
         for file in files
         if file.exists()
-        for line in file.read_text(encoding="utf-8").splitlines()
+        for line in file.read_bytes().splitlines()  # bytes: texts hold line ends of their own
     ] or [
         f"{prompts.task(label, phrase, topic)}\n(Question {number})"
         for number, topic, (label, phrase, _) in itertools.product(

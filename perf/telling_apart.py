@@ -76,7 +76,7 @@ def _needed(found: Estimate, difference: float) -> int:
 
 def read(run: Path) -> list[Scores]:
     """Return the scores of a run's iterations that found a task."""
-    journal = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8")
+    journal = (run / "journal" / "iterations.jsonl").read_bytes()  # texts hold odd line ends
     return [scores for line in journal.splitlines() if (scores := json.loads(line)["scores"])]
 
 

@@ -86,7 +86,7 @@ def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert wait_for_silence(before, 15) == []
     run = only_run(tmp_path)
-    lines = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (run / "journal" / "iterations.jsonl").read_bytes().splitlines()
     records = [json.loads(line) for line in lines]
     assert [record["iteration"] for record in records] == [1, 2, 3]
     results = json.loads((run / "results.json").read_text())

@@ -23,7 +23,7 @@ SLOW = (*QUICK, "++roster.models.0.options.latency_s=0.15")
 
 
 def journal(run: Path) -> list[dict[str, Any]]:
-    lines = (run / "journal" / "iterations.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (run / "journal" / "iterations.jsonl").read_bytes().splitlines()
     return [json.loads(line) for line in lines]
 
 
