@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from raybench import __version__
 from raybench import config as schema
@@ -47,7 +47,9 @@ def _main() -> None:
     for flag in {"--multirun", "-m"} & set(sys.argv[1:]):
         sys.argv.remove(flag)
         sys.argv.insert(1, flag)
-    args = get_args_parser().parse_args()
+    parser = get_args_parser()
+    parser.error = _flag_refused  # type: ignore[method-assign]
+    args = parser.parse_args()
     passive = args.help or args.hydra_help or args.cfg or args.info or args.shell_completion
     if not sys.argv[1:]:
         print(_welcome())
@@ -130,6 +132,8 @@ def _problems(config: Config) -> Iterator[str]:
         return
     found = list(schema.problems(config))
     yield from found
+    if config.runs_dir.strip():
+        yield from _runs_problems(Path(config.runs_dir))
     if config.data.dir is not None:
         yield from _data_problems(Path(config.data.dir).expanduser())
     from raybench.tracking.mlflow import check_uri
@@ -142,6 +146,12 @@ def _problems(config: Config) -> Iterator[str]:
         from raybench import fleet
 
         yield from fleet.problems([model.spec() for model in config.roster.models], config.fleet)
+
+
+def _runs_problems(folder: Path) -> Iterator[str]:
+    home = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
+    if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
+        yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
 
 
 def _data_problems(folder: Path) -> Iterator[str]:
@@ -256,10 +266,20 @@ def _experiment_lines() -> str:
     return "\n".join(f"  +experiment={name:<12} {line}" for name, line in experiments().items())
 
 
+def _flag_refused(message: str) -> NoReturn:
+    """Say of a wrong flag what Hydra's parser says in eight lines."""
+    _stop(
+        ConfigurationError(
+            f"{message}. Settings are KEY=VALUE without dashes, for example dry_run=true; flags "
+            "are --help, --version, --multirun and --config-dir FOLDER"
+        )
+    )
+
+
 def _say(error: RaybenchError) -> None:
     print(f"raybench: {error}", file=sys.stderr)
 
 
-def _stop(error: RaybenchError) -> None:
+def _stop(error: RaybenchError) -> NoReturn:
     _say(error)
     sys.exit(error.exit_code)

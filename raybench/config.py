@@ -33,20 +33,20 @@ class ModelConf:
     engine: str = "vllm"
     weights: str = ""
     revision: str | None = None
-    sampling: SamplingConf = field(default_factory=SamplingConf)
+    sampling: SamplingConf | None = field(default_factory=SamplingConf)
     system_prompt: str | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] | None = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
-        """Return the model as the fleet knows it."""
+        """Return the model as the fleet knows it; an empty section is one left out."""
         return ModelSpec(
             name=self.name,
             engine=self.engine,  # type: ignore[arg-type]  # `problems` has checked it
             weights=self.weights,
             revision=self.revision,
-            sampling=Sampling(**vars(self.sampling)),
+            sampling=Sampling(**vars(self.sampling or SamplingConf())),
             system_prompt=self.system_prompt,
-            options=self.options,
+            options=self.options or {},
         )
 
 
@@ -166,12 +166,13 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
                 f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
                 "(for an openai engine, the name the endpoint knows the model by)"
             )
-        if not 0 <= model.sampling.temperature <= 2:
-            yield f"{where}: sampling.temperature is {model.sampling.temperature}; it is 0 to 2"
-        if not 0 < model.sampling.top_p <= 1:
-            yield f"{where}: sampling.top_p is {model.sampling.top_p}; it lies in (0, 1]"
-        if model.sampling.max_tokens is not None and model.sampling.max_tokens < 1:
-            yield f"{where}: sampling.max_tokens is {model.sampling.max_tokens}; it is 1 or more"
+        sampling = model.spec().sampling
+        if not 0 <= sampling.temperature <= 2:
+            yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
+        if not 0 < sampling.top_p <= 1:
+            yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
+        if sampling.max_tokens is not None and sampling.max_tokens < 1:
+            yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
 
 
 def _fleet_problems(fleet: FleetConf) -> Iterator[str]:

@@ -39,8 +39,17 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
         return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys)
     if match := re.search(r"Key '([^']+)' (?:is )?not in '(\w+)'\s+full_key: (\S+)", text):
         return _unknown_key(match[1], match[2], match[3], _where(text), known_keys)
-    if "Missing mandatory value" in text and (match := re.search(r"full_key: (\S+)", text)):
-        return f"'{match[1]}' has no value: give it one"
+    if match := re.search(r"issing mandatory value[\s\S]*full_key: (\S+)", text):
+        return f"{_where(text)}'{match[1]}' has no value: give it one"
+    if match := re.search(r"(\S+) appears more than once in the final defaults list", text):
+        return f"'{match[1]}' is chosen twice: choose it once"
+    if match := re.search(r"(\w+) is not a subclass of (\w+)", text):
+        return _where(text) + _wrong_shape(match[1], match[2], text)
+    if re.search(r"Cannot merge \w+ with \w+", text):
+        return (
+            f"{_where(text)}a list and a mapping stand in each other's place: models is a list, "
+            "every item of which begins with '- name: …'; everything else is KEY: VALUE"
+        )
     if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
         reason = next((line for line in lines if line.startswith(("Value ", "Invalid "))), lines[0])
@@ -51,6 +60,18 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     noise = ("full_key:", "object_type=", "reference_type=")
     lines = [line.strip() for line in text.splitlines()]
     return "; ".join(line for line in lines if line and not line.startswith(noise))
+
+
+def _wrong_shape(given: str, wanted: str, text: str) -> str:
+    """Say what a list or a word should have been instead."""
+    shapes = {
+        "ModelConf": "a model is '- name: …' with its weights and more below it",
+        "RosterConf": "a roster is 'name: …' and 'models:', a list",
+    }
+    match = re.search(r"full_key: (\S+)", text)
+    place = f"'{match[1]}'" if match else "the file"
+    kind = {"str": "a word", "list": "a list", "int": "a number"}.get(given, given)
+    return f"{place} is {kind}: {shapes.get(wanted, 'write KEY: VALUE')}"
 
 
 def _where(text: str) -> str:

@@ -17,6 +17,7 @@ MISTAKES = {
     "unknown experiment": (["+experiment=autobnch"], ["autobnch", "Did you mean 'autobench'"]),
     "missing plus": (["experiment=autobench"], ["plus", "+experiment=autobench"]),
     "no experiment": (["roster=simulated"], ["+experiment=NAME", "autobench"]),
+    "chosen twice": ([AUTOBENCH, AUTOBENCH], ["'experiment' is chosen twice"]),
     "unknown roster": ([AUTOBENCH, "roster=embeded"], ["embeded", "Did you mean 'embedded'"]),
     "unknown key": (
         [AUTOBENCH, "autobench.iteratons=3"],
@@ -66,6 +67,10 @@ MISTAKES = {
         [AUTOBENCH, "roster.models.0.engine=vlm"],
         ["vlm", "Did you mean 'vllm'"],
     ),
+    "a folder for runs that cannot be": (
+        [AUTOBENCH, "runs_dir=/dev/null/runs"],
+        ["runs_dir '/dev/null/runs'", "choose another"],
+    ),
     "unreadable data": (
         [AUTOBENCH, "data.dir=/no/such/data"],
         ["data.dir", "/no/such/data", "No such file"],
@@ -94,7 +99,24 @@ ROSTERS = {
         ["mine.yaml", "line 4"],
     ),
     "not UTF-8": (b"name: \xe9\n", ["UTF-8"]),
-    "a model that is a word": (b"name: x\nmodels: [a, b]\n", ["roster/mine", "roster.models[0]"]),
+    "a model that is a word": (
+        b"name: x\nmodels: [a, b]\n",
+        ["roster/mine", "roster.models[0]", "is a word", "- name: "],
+    ),
+    "a model without a name": (
+        b"name: x\nmodels:\n  - weights: org/m\n",
+        ["'roster.models[0].name' has no value: give it one"],
+    ),
+    "a roster without a name": (
+        b"models:\n  - {name: a, engine: simulated}\n",
+        ["'roster.name' has no value: give it one"],
+    ),
+    "an empty roster": (b"", ["'roster.name' has no value: give it one"]),
+    "models as a mapping": (
+        b"name: x\nmodels:\n  a: {engine: simulated}\n",
+        ["roster/mine", "models is a list", "- name: "],
+    ),
+    "a roster that is a list": (b"- a\n- b\n", ["roster/mine", "is a list", "a roster is"]),
     "sampling in the wrong place": (
         b"name: x\nmodels:\n  - name: a\n    temperature: 1\n",
         ["temperature", "under its sampling"],
@@ -119,6 +141,28 @@ def test_a_mistake_in_ones_own_roster_is_told_with_its_place(name: str, tmp_path
         cli.check(cli.compose([AUTOBENCH, "roster=mine"], str(tmp_path)))
     for part in parts:
         assert part in str(caught.value)
+
+
+def test_an_empty_section_of_a_model_is_one_left_out(tmp_path: Path) -> None:
+    (tmp_path / "roster").mkdir()
+    (tmp_path / "roster" / "mine.yaml").write_text(
+        "name: x\nmodels:\n"
+        "  - {name: a, engine: simulated, options: null, sampling: null}\n"
+        "  - {name: b, engine: simulated}\n"
+    )
+    config = cli.check(cli.compose([AUTOBENCH, "roster=mine"], str(tmp_path)))
+    one, other = (model.spec() for model in config.roster.models)
+    assert (one.sampling, one.options) == (other.sampling, other.options)
+
+
+def test_an_unknown_flag_is_told_in_one_line(tmp_path: Path) -> None:
+    done = raybench("--dry-run", AUTOBENCH, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("raybench: ")
+    assert "--dry-run" in done.stderr
+    assert "KEY=VALUE" in done.stderr
+    assert "dry_run=true" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["unknown experiment", "wrong type", "impossible memory"])

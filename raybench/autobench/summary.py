@@ -25,7 +25,9 @@ def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str
                 None,
                 None,
                 standing.iteration,
-                "equation 3, after the last iteration",
+                "equation 3, after the last iteration"
+                if standing.scored[model]
+                else "the average weight, for want of a score",
             ),
             PARSE_RATE: intervals.share(*_parsed(model, records), over="ratings asked for"),
         }
@@ -37,7 +39,8 @@ def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts
     """Count what happened to each model's work.
 
     ok, truncated: its answers that came whole, or were cut at the token limit. infra_error: its
-    calls, of any kind, that got no reply. unparsed: ratings it gave that could not be read.
+    calls, of any kind, that got no reply. unparsed: ratings it gave that could not be read, and
+    answers without a word.
     judge_error: ratings of its answers that are missing, whosever fault that is.
     """
     tally: dict[str, Counter[str]] = {model: Counter() for model in models}
@@ -48,7 +51,8 @@ def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts
         for model, answer in record["answers"].items():
             if answer is not None:
                 cut = model in record.get("truncated", ())
-                tally[model]["truncated" if cut else "ok"] += 1
+                whole = "ok" if answer.strip() else "unparsed"
+                tally[model]["truncated" if cut else whole] += 1
         for judge, rating, key in _ratings(record):
             if rating is None and (judge, key) not in failed:
                 tally[judge]["unparsed"] += 1

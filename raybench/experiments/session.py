@@ -146,7 +146,7 @@ class Session:
         print(f"Results     {folder / RESULTS}")
         print(f"Report      {folder / 'report.html'}")
         if failures := len(outcome.failures):
-            print(f"Look at     {folder / 'failures.jsonl'} ({failures} units need a person's eye)")
+            print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures)})")
         if self._tracker.run_id:
             print(f"MLflow      {ui_command(self._config.tracking.uri)}")
         else:
@@ -202,7 +202,7 @@ async def open_session(
             run_dir=run.folder,
             run_name=f"{plan.experiment} {config.roster.name}",
             models={model.name: _model_params(model) for model in plan.models},
-            params=_params(config, plan),
+            params=_params(config, plan) | _settings(resolved, plan.experiment),
             tags=_tags(config, plan, versions),
             warn=console.warn,
         )
@@ -229,6 +229,10 @@ async def open_session(
         session.tell(results)
 
 
+def _eyes(failures: int) -> str:
+    return f"{failures} unit{' needs' if failures == 1 else 's need'} a person's eye"
+
+
 def _config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str:
     import yaml
 
@@ -243,6 +247,15 @@ def _params(config: Config, plan: Plan) -> dict[str, str | int | float | bool]:
         "models": len(plan.models),
         "units": plan.units,
         "seed": config.seed,
+    }
+
+
+def _settings(resolved: Mapping[str, Any], experiment: str) -> dict[str, str | int | float | bool]:
+    """Return the experiment's own settings, without its lists: those are in config.yaml."""
+    return {
+        f"{experiment}.{name}": value
+        for name, value in resolved.get(experiment, {}).items()
+        if isinstance(value, str | int | float | bool)
     }
 
 

@@ -12,8 +12,8 @@ from raybench.types import Estimate
 def mean(values: Sequence[float], *, over: str) -> Estimate:
     """Mean with Student's interval; `over` names what was observed, for the method's name.
 
-    One observation carries no interval and none is guessed. Observations that are all equal have a
-    standard error of 0, which says that they agreed, not that the truth is known.
+    One observation carries no interval, nor do observations that are all equal: that they agree
+    does not say how far the next one would lie. None is guessed.
     """
     n = len(values)
     if n == 0:
@@ -21,6 +21,8 @@ def mean(values: Sequence[float], *, over: str) -> Estimate:
     average = math.fsum(values) / n
     if n == 1:
         return Estimate(average, None, None, 1, f"mean over {over}; no interval from one")
+    if min(values) == max(values):
+        return Estimate(average, None, None, n, f"mean over {over}; no interval: all equal")
     stderr = float(np.std(values, ddof=1)) / math.sqrt(n)
     half = float(stats.t.ppf(0.975, n - 1)) * stderr
     return Estimate(

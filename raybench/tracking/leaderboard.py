@@ -19,7 +19,7 @@ SIMULATED = (
 COUNT_MEANINGS: Mapping[str, str] = {
     "ok": "replies that came whole",
     "truncated": "replies cut off at the most tokens allowed; they are judged as they are",
-    "unparsed": "replies in which the asked form, a rating for one, could not be found",
+    "unparsed": "replies that are empty, or in which the asked form (a rating) cannot be found",
     "infra_error": "requests to this model that got no reply: never a zero",
     "judge_error": "judgments of this model's replies that are missing, whosever fault that is",
 }

@@ -84,8 +84,8 @@ def test_every_kind_of_mishap_is_counted_apart() -> None:
     assert summary.counts(RECORDS, MODELS) == {
         "a": Counts(ok=2, judge_error=1),
         "b": Counts(ok=1, truncated=1, unparsed=1, infra_error=2, judge_error=1),
-        # Its empty answer came whole; its missing one was asked of nobody.
-        "c": Counts(ok=1, unparsed=1, infra_error=2),
+        # A rating and an empty answer; its missing answer is a call that failed.
+        "c": Counts(unparsed=2, infra_error=2),
     }
 
 
@@ -230,11 +230,13 @@ def test_the_counts_add_up(played: tuple[list[dict[str, Any]], list[tuple[Ask, R
         unread = [(ask, text) for ask, text in ratings if prompts.parse_rank(text or "") is None]
         assert counts[model].infra_error == sum(reply.text is None for _, reply in replies)
         assert counts[model].truncated == sum(reply.truncated for reply in answers)
-        assert counts[model].ok == len(answers) - counts[model].truncated
-        assert counts[model].unparsed == sum(text is not None for _, text in unread)
+        empty = sum(not (r.text or "").strip() and not r.truncated for r in answers)
+        assert counts[model].ok == len(answers) - counts[model].truncated - empty
+        unread_ratings = sum(text is not None for _, text in unread)
+        assert counts[model].unparsed == unread_ratings + empty
         rate = metrics[model][summary.PARSE_RATE]
         assert rate.n == sum(text is not None for _, text in ratings)
-        assert rate.n - counts[model].unparsed == (round(rate.value * rate.n) if rate.value else 0)
+        assert rate.n - unread_ratings == (round(rate.value * rate.n) if rate.value else 0)
         missing.update(ask.key.rpartition("/")[2] for ask, _ in unread if "answer_" in ask.kind)
     # What a judge failed to give is missing to a contestant.
     assert [counts[model].judge_error for model in MODELS] == [missing[model] for model in MODELS]

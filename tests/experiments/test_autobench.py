@@ -108,6 +108,8 @@ def test_mlflow_has_the_run_with_a_child_per_model(finished: Path) -> None:
     assert len(children) == 12
     assert {run.info.status for run in runs} == {"FINISHED"}
     assert parents[0].data.tags["simulated"] == "true"
+    assert parents[0].data.params["autobench.iterations"] == "6"
+    assert parents[0].data.params["seed"] == "0"
     results = json.loads((only_run(finished) / "results.json").read_text())
     for child in children:
         expected = results["models"][child.data.tags["model"]]["autobench/score"]["value"]
