@@ -3,11 +3,12 @@ import math
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,22 +192,24 @@ def test_a_failed_run_keeps_its_reason_and_its_artifacts(
 
 
 def test_steps_that_could_not_be_written_are_written_at_the_end(
-    store: str, tmp_path: Path, client: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+    store: str, tmp_path: Path, client: Callable[[], Any]
 ) -> None:
     warnings: list[str] = []
     tracker = opened(store, tmp_path, warnings)
-
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("disk full")
-
-    working = tracker._client.log_batch
-    monkeypatch.setattr(tracker._client, "log_batch", broken)
+    # The real store refuses, as it would for want of room.
+    refusal = "BEFORE INSERT ON metrics BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+    database = store.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"CREATE TRIGGER full {refusal}")
+        connection.commit()
     for step in range(3):
         tracker.log_step({"alpha": {"demo/score": 0.5}}, {}, step=step, timestamp_ms=step)
     assert len(warnings) == 1
     assert "disk full" in warnings[0]
     assert str(tmp_path) in warnings[0]
-    monkeypatch.setattr(tracker._client, "log_batch", working)
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("DROP TRIGGER full")
+        connection.commit()
     tracker.finish(RESULTS, [])
     assert "answers again" in warnings[1]
     history = client().get_metric_history(children(tmp_path)["alpha"], "demo/score")
