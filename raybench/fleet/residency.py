@@ -1,0 +1,630 @@
+"""Which engines are awake: a state machine that decides, and does nothing itself.
+
+Engines share devices that do not hold all of them at once. Clients ask for a lease before they
+send work; `Residency.handle` takes what happened (work queued, work done, an engine settled or
+failed, time passed) and says what to do (grant a lease, load, wake, put to sleep, unload).
+
+The rules:
+
+- An engine with running work is never moved. Its leases must be done first.
+- A resident engine serves its whole queue, and what arrives meanwhile, before it makes way: work
+  waiting elsewhere gathers, and one swap serves all of it. Who waits longest is next.
+- No work waits longer than `patience_s`, as far as the devices can do it: when the work that waits
+  elsewhere could otherwise not be reached in time, a resident gets no new leases and makes way as
+  soon as its running work is done.
+- Who makes way sleeps with its weights in host memory (level 1) while the budget lasts, without
+  them (level 2) beyond it, and is unloaded where it cannot sleep or the device is too full for the
+  rest that a sleeping engine leaves there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+from typing import Literal
+
+_TOLERANCE = 1e-9
+_TICK_S = 1.0
+_IN_HAND = 0.1
+"""Share of the patience that is kept back, because how long work takes is only estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """Memory that engines are loaded into: a GPU, or a machine's own."""
+
+    name: str
+    memory_gib: float
+    node: str = ""
+    """Engines that take several devices take them on one node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What an engine needs, and what it can do."""
+
+    engine: str
+    memory_gib: float
+    """On each of its devices while awake: its share of the weights and of the KV cache."""
+    devices: int = 1
+    can_sleep: bool = False
+    asleep_gib: float = 0.0
+    """What stays on each device while it sleeps."""
+    host_gib: float = 0.0
+    """Host memory that its weights take at level 1."""
+    load_s: float = 60.0
+    """How long a load takes, until one was seen; likewise the next two."""
+    wake_s: float = 5.0
+    leave_s: float = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for all."""
+
+    patience_s: float = 7200.0
+    """Work for an engine that is not resident waits no longer than this, where that can be done."""
+    linger_s: float = 0.5
+    """How long an idle engine is left in place: its clients may be about to ask for more."""
+    host_gib: float = 0.0
+    """Host memory, per node, for the weights of sleeping engines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A client wants to send so many requests to an engine."""
+
+    lease: str
+    engine: str
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A lease is given back, or its client is gone, whether it was granted or not."""
+
+    lease: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The load, wake, sleep or unload of an engine is done."""
+
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An engine could not be loaded or woken; it is gone from its devices."""
+
+    engine: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Time has passed."""
+
+
+Event = Queued | Done | Settled | Failed | Tick
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The client may send its work now."""
+
+    lease: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The engine will not come up."""
+
+    lease: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Start the engine on these devices."""
+
+    engine: str
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Wake the engine where it sleeps."""
+
+    engine: str
+    level: Literal[1, 2]
+    """The level it was asleep at: what a wake has to bring back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Put the engine to sleep: level 1 keeps its weights in host memory, 2 drops them."""
+
+    engine: str
+    level: Literal[1, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class Unload:
+    """Stop the engine."""
+
+    engine: str
+
+
+Action = Grant | Refuse | Load | Wake | Sleep | Unload
+
+
+class State(Enum):
+    """Where an engine stands."""
+
+    COLD = "cold"
+    WANTED = "wanted"
+    """Its devices are set aside; those who leave them are on their way out."""
+    ARRIVING = "arriving"
+    AWAKE = "awake"
+    LEAVING = "leaving"
+    ASLEEP = "asleep"
+    FAILED = "failed"
+
+
+@dataclass(slots=True)
+class _Lease:
+    work: int
+    since: float
+
+
+@dataclass(slots=True)
+class _Engine:
+    demand: Demand
+    load_s: float
+    wake_s: float
+    leave_s: float
+    state: State = State.COLD
+    devices: tuple[str, ...] = ()
+    level: Literal[0, 1, 2] = 0
+    """The level it sleeps at, or is going to or coming from; 0 is not loaded."""
+    takes_gib: float = 0.0
+    """On each of its devices, now."""
+    closing_for: str = ""
+    """The engine that has waited for its place too long: it gets no new leases."""
+    waiting: dict[str, _Lease] = field(default_factory=dict)
+    running: dict[str, _Lease] = field(default_factory=dict)
+    work: int = 0
+    """Requests that wait; kept beside the leases, because there may be thousands of them."""
+    running_work: int = 0
+    idle_since: float = 0.0
+    changing_since: float = 0.0
+    swaps_in: bool = False
+    """Others made way for it."""
+    busy_since: float = 0.0
+    busy_s: float = 0.0
+    work_done: int = 0
+    reason: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.demand.engine
+
+    @property
+    def oldest(self) -> float:
+        return next(iter(self.waiting.values())).since
+
+    def busy(self, now: float) -> float:
+        """Return how long it has worked so far."""
+        return self.busy_s + (now - self.busy_since if self.running else 0.0)
+
+    @property
+    def idle(self) -> bool:
+        """Tell whether it is awake for nobody."""
+        return self.state is State.AWAKE and not self.running and not self.waiting
+
+    @property
+    def away(self) -> bool:
+        """Tell whether it has to come in before its waiting work can be done."""
+        return self.state in (State.COLD, State.ASLEEP, State.LEAVING) or (
+            self.state is State.AWAKE and bool(self.closing_for)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What swapping has cost so far."""
+
+    count: int = 0
+    """Engines brought in that others had to make way for."""
+    seconds: float = 0.0
+    """Device time that arriving and leaving took, first loads into free memory apart."""
+    share: float = 0.0
+    """Those seconds as a share of all device time so far."""
+    loads: int = 0
+    """Engines brought in at all, with the first ones."""
+
+
+class Residency:
+    """The policy and what it knows of the engines. One of it decides for all clients."""
+
+    def __init__(
+        self,
+        devices: Sequence[Device],
+        demands: Sequence[Demand],
+        rules: Rules = Rules(),
+        now: float = 0.0,
+    ) -> None:
+        self._devices = {device.name: device for device in devices}
+        self._engines = {
+            demand.engine: _Engine(demand, demand.load_s, demand.wake_s, demand.leave_s)
+            for demand in demands
+        }
+        self._rules = rules
+        self._leases: dict[str, _Engine] = {}
+        self._look = False
+        """Something happened that may let an engine move; most of what happens does not."""
+        self._began = now
+        self._now = now
+        self._count = 0
+        self._loads = 0
+        self._lost = 0.0
+        for engine in self._engines.values():
+            if not any(self._sets(engine.demand)):
+                engine.state, engine.reason = State.FAILED, self._too_big(engine.demand)
+
+    def preload(self, now: float) -> list[Action]:
+        """Load what fits side by side, before anybody asks, in the order of the engines."""
+        self._now = now
+        actions: list[Action] = []
+        for engine in self._engines.values():
+            if engine.state is State.COLD:
+                for devices in self._sets(engine.demand):
+                    if self._fits(engine, devices, self._claims()):
+                        actions += self._bring(engine, devices)
+                        break
+        return actions
+
+    def handle(self, event: Event, now: float) -> list[Action]:
+        """Take in what happened; return what is to be done, in order."""
+        self._now = now
+        actions = list(self._take_in(event))
+        actions += self._grant()
+        if self._look:
+            self._look = False
+            actions += self._decide()
+        return actions
+
+    def next_tick(self) -> float | None:
+        """Return when to look again though nothing happens; None while nobody waits."""
+        absent = self._absent()
+        if not absent:
+            return None
+        slack = self._slack(sorted(absent, key=lambda engine: engine.oldest))
+        times = [self._now + max(slack, _TICK_S)]
+        for engine in self._engines.values():
+            lingers = engine.idle_since + self._rules.linger_s
+            if engine.idle and lingers > self._now:
+                times.append(lingers)
+        return min(times)
+
+    def state(self, engine: str) -> State:
+        """Tell where an engine stands."""
+        return self._engines[engine].state
+
+    def failures(self) -> dict[str, str]:
+        """Return the engines that cannot be had, and why."""
+        return {
+            engine.name: engine.reason
+            for engine in self._engines.values()
+            if engine.state is State.FAILED
+        }
+
+    def waiting(self) -> dict[str, int]:
+        """Return the requests that wait, by engine."""
+        return {engine.name: engine.work for engine in self._engines.values() if engine.waiting}
+
+    def usage(self) -> dict[str, float]:
+        """Return the GiB in use on each device, now."""
+        return self._held()
+
+    def swaps(self, now: float) -> Swaps:
+        """Return what swapping has cost so far."""
+        changing = sum(
+            (now - engine.changing_since) * engine.demand.devices
+            for engine in self._engines.values()
+            if (engine.state is State.ARRIVING and engine.swaps_in) or engine.state is State.LEAVING
+        )
+        lost = self._lost + changing
+        whole = (now - self._began) * len(self._devices)
+        return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads)
+
+    # What happened
+
+    def _take_in(self, event: Event) -> Iterator[Action]:
+        self._look = not isinstance(event, Queued | Done)
+        match event:
+            case Queued(lease, name, work):
+                engine = self._engines[name]
+                if engine.state is State.FAILED:
+                    yield Refuse(lease, engine.reason)
+                    return
+                engine.waiting[lease] = _Lease(work, self._now)
+                engine.work += work
+                self._look = engine.away
+                self._leases[lease] = engine
+            case Done(lease):
+                self._done(lease)
+            case Settled(name):
+                self._settle(self._engines[name])
+            case Failed(name, reason):
+                engine = self._engines[name]
+                if engine.state in (State.ARRIVING, State.LEAVING):
+                    self._count_lost(engine)
+                engine.state, engine.devices, engine.level = State.FAILED, (), 0
+                engine.takes_gib, engine.reason = 0.0, reason
+                for lease in engine.waiting:
+                    del self._leases[lease]
+                    yield Refuse(lease, reason)
+                engine.waiting.clear()
+                engine.work = 0
+            case Tick():
+                pass
+
+    def _done(self, lease: str) -> None:
+        engine = self._leases.pop(lease, None)
+        if engine is None:
+            return  # refused, or given back before
+        if waited := engine.waiting.pop(lease, None):
+            engine.work -= waited.work
+        else:
+            work = engine.running.pop(lease).work
+            engine.running_work -= work
+            engine.work_done += work
+            if not engine.running:
+                engine.busy_s += self._now - engine.busy_since
+                self._look = True
+        if not engine.running and not engine.waiting:
+            engine.idle_since = self._now
+
+    def _settle(self, engine: _Engine) -> None:
+        self._count_lost(engine)
+        if engine.state is State.ARRIVING:
+            took = self._now - engine.changing_since
+            if engine.level:
+                engine.wake_s = took
+            else:
+                engine.load_s = took
+            engine.state, engine.level = State.AWAKE, 0
+            engine.idle_since = self._now
+        elif engine.state is State.LEAVING:
+            engine.leave_s = self._now - engine.changing_since
+            if engine.level:
+                engine.state, engine.takes_gib = State.ASLEEP, engine.demand.asleep_gib
+            else:
+                engine.state, engine.takes_gib, engine.devices = State.COLD, 0.0, ()
+
+    def _count_lost(self, engine: _Engine) -> None:
+        if engine.state is State.LEAVING or engine.swaps_in:
+            self._lost += (self._now - engine.changing_since) * engine.demand.devices
+
+    # What to do
+
+    def _decide(self) -> Iterator[Action]:
+        yield from self._begin_wanted()
+        absent = sorted(self._absent(), key=lambda engine: engine.oldest)
+        pressing = bool(absent) and self._slack(absent) <= _TOLERANCE
+        movable = [engine for engine in absent if engine.state in (State.COLD, State.ASLEEP)]
+        for engine in movable:
+            yield from self._make_room(engine, pressing=pressing and engine is movable[0])
+        for engine in self._engines.values():
+            # Who was asked to make way for one that found another place, or no longer waits, stays.
+            if engine.closing_for and self._engines[engine.closing_for] not in movable:
+                engine.closing_for = ""
+        yield from self._begin_wanted()
+        yield from self._grant()
+
+    def _grant(self) -> Iterator[Action]:
+        for engine in self._engines.values():
+            if engine.state is State.AWAKE and not engine.closing_for and engine.waiting:
+                if not engine.running:
+                    engine.busy_since = self._now
+                yield from map(Grant, engine.waiting)
+                engine.running |= engine.waiting
+                engine.running_work += engine.work
+                engine.waiting.clear()
+                engine.work = 0
+
+    def _absent(self) -> list[_Engine]:
+        """Return the engines with work waiting that are not even on their way."""
+        return [engine for engine in self._engines.values() if engine.waiting and engine.away]
+
+    def _wanted(self) -> list[_Engine]:
+        return [engine for engine in self._engines.values() if engine.state is State.WANTED]
+
+    def _slack(self, absent: Sequence[_Engine]) -> float:
+        """Return how long the residents can go on, if these then come in, in this order.
+
+        Each takes the place that is free first, for as long as the work that waits for it takes.
+        """
+        free = [
+            engine.leave_s + self._seconds(engine, engine.running_work)
+            for engine in self._engines.values()
+            if engine.state is State.AWAKE
+        ] or [0.0]
+        heapify(free)
+        patience = self._rules.patience_s * (1 - _IN_HAND)
+        slack = float("inf")
+        for engine in absent:
+            begins = heappop(free) + (engine.wake_s if engine.level else engine.load_s)
+            slack = min(slack, engine.oldest + patience - self._now - begins)
+            heappush(free, begins + self._seconds(engine, engine.work) + engine.leave_s)
+        return slack
+
+    def _seconds(self, engine: _Engine, work: int) -> float:
+        """Estimate how long so much work takes, from what it has done, or else the others."""
+        for engines in ([engine], self._engines.values()):
+            # Half of what is under way counts as done: it was begun at once, and ends at once.
+            if done := sum(each.work_done + each.running_work / 2 for each in engines):
+                return work * sum(each.busy(self._now) for each in engines) / done
+        return 0.0
+
+    def _make_room(self, engine: _Engine, *, pressing: bool) -> Iterator[Action]:
+        """Set devices aside for an engine, and send away who has to leave them."""
+        best: tuple[tuple[float, ...], tuple[str, ...], list[_Engine]] | None = None
+        for devices in self._sets(engine.demand):
+            leaving = self._leavers(engine, devices, pressing=pressing)
+            if leaving is None:
+                continue
+            moves = engine.state is State.ASLEEP and devices != engine.devices
+            if moves and leaving:
+                continue  # where it sleeps, one who leaves is enough
+            cost = (
+                float(sum(bool(other.running or other.waiting) for other in leaving)),
+                float(len(leaving) + moves),
+                max((other.idle_since for other in leaving), default=0.0),
+            )
+            if best is None or cost < best[0]:
+                best = (cost, devices, leaving)
+        if best is None:
+            return
+        _, devices, leaving = best
+        for other in leaving:
+            if other.running:
+                other.closing_for = engine.name
+        if any(other.running for other in leaving):
+            return  # asked again as soon as they are done
+        for other in leaving:
+            yield self._send_away(other)
+        engine.swaps_in = bool(leaving)
+        if engine.state is State.ASLEEP and devices != engine.devices:
+            yield self._send_away(engine, unload=True)
+        else:
+            engine.state, engine.devices = State.WANTED, devices
+
+    def _leavers(
+        self, engine: _Engine, devices: tuple[str, ...], *, pressing: bool
+    ) -> list[_Engine] | None:
+        """Return who would have to leave these devices for the engine; None where not all can."""
+        claims = self._claims(without=engine)
+        leaving: list[_Engine] = []
+        candidates = [
+            other
+            for other in self._engines.values()
+            if other is not engine
+            and set(other.devices) & set(devices)
+            and (other.state is State.ASLEEP or self._may_leave(other, engine, pressing=pressing))
+        ]
+        # Sleepers leave little behind, so they go last; of the others who was idle first.
+        candidates.sort(
+            key=lambda other: (
+                other.state is State.ASLEEP,
+                bool(other.running),
+                bool(other.waiting),
+                other.idle_since,
+            )
+        )
+        for other in candidates:
+            if self._fits(engine, devices, claims):
+                break
+            leaving.append(other)
+            claims = self._claims(without=engine, leaving=leaving)
+        return leaving if self._fits(engine, devices, claims) else None
+
+    def _may_leave(self, engine: _Engine, comes: _Engine, *, pressing: bool) -> bool:
+        if engine.state is not State.AWAKE:
+            return False
+        lingered = self._now - engine.idle_since >= self._rules.linger_s - _TOLERANCE
+        return pressing or engine.closing_for == comes.name or (engine.idle and lingered)
+
+    def _send_away(self, engine: _Engine, *, unload: bool = False) -> Action:
+        asleep = engine.state is State.ASLEEP
+        engine.state, engine.changing_since, engine.closing_for = State.LEAVING, self._now, ""
+        engine.level = 0 if asleep or unload else self._level(engine)
+        return Sleep(engine.name, engine.level) if engine.level else Unload(engine.name)
+
+    def _level(self, engine: _Engine) -> Literal[0, 1, 2]:
+        if not engine.demand.can_sleep:
+            return 0
+        node = self._devices[engine.devices[0]].node
+        taken = sum(
+            other.demand.host_gib
+            for other in self._engines.values()
+            if other is not engine
+            and other.level == 1
+            and self._devices[other.devices[0]].node == node
+        )
+        return 1 if taken + engine.demand.host_gib <= self._rules.host_gib + _TOLERANCE else 2
+
+    def _begin_wanted(self) -> Iterator[Action]:
+        """Bring in those whose devices are free by now."""
+        for engine in self._wanted():
+            if self._fits(engine, engine.devices, self._held(without=engine)):
+                yield from self._bring(engine, engine.devices)
+
+    def _bring(self, engine: _Engine, devices: tuple[str, ...]) -> Iterator[Action]:
+        engine.state, engine.devices = State.ARRIVING, devices
+        engine.takes_gib, engine.changing_since = engine.demand.memory_gib, self._now
+        self._count += engine.swaps_in
+        self._loads += 1
+        yield Wake(engine.name, engine.level) if engine.level else Load(engine.name, devices)
+
+    # Memory
+
+    def _sets(self, demand: Demand) -> Iterator[tuple[str, ...]]:
+        """Yield the sets of devices that could hold an engine by itself."""
+        nodes: dict[str, list[Device]] = {}
+        for device in self._devices.values():
+            if demand.memory_gib <= device.memory_gib + _TOLERANCE:
+                nodes.setdefault(device.node, []).append(device)
+        for devices in nodes.values():
+            for chosen in combinations(devices, demand.devices):
+                yield tuple(device.name for device in chosen)
+
+    def _too_big(self, demand: Demand) -> str:
+        largest = max((device.memory_gib for device in self._devices.values()), default=0.0)
+        return (
+            f"engine {demand.engine} needs {demand.memory_gib:.1f} GiB on {demand.devices} "
+            f"device{'s' * (demand.devices > 1)} of one node; there are {len(self._devices)}, the "
+            f"largest with {largest:.1f} GiB. Spread it over more devices (tensor_parallel_size), "
+            "lower its KV cache (fleet.kv_cache_gib), or choose a smaller model"
+        )
+
+    def _held(self, without: _Engine | None = None) -> dict[str, float]:
+        """Return what lies on each device now."""
+        return self._sum(
+            (engine, engine.takes_gib) for engine in self._engines.values() if engine is not without
+        )
+
+    def _claims(
+        self, without: _Engine | None = None, leaving: Iterable[_Engine] = ()
+    ) -> dict[str, float]:
+        """Return what will lie on each device when those who leave are gone."""
+        gone = list(leaving)
+        return self._sum(
+            (engine, self._claim(engine, going=any(engine is other for other in gone)))
+            for engine in self._engines.values()
+            if engine is not without
+        )
+
+    def _claim(self, engine: _Engine, *, going: bool) -> float:
+        if going:
+            sleeps = engine.state is State.AWAKE and engine.demand.can_sleep
+            return engine.demand.asleep_gib if sleeps else 0.0
+        if engine.state in (State.WANTED, State.ARRIVING, State.AWAKE):
+            return engine.demand.memory_gib
+        return engine.demand.asleep_gib if engine.level else 0.0
+
+    def _sum(self, parts: Iterable[tuple[_Engine, float]]) -> dict[str, float]:
+        total = dict.fromkeys(self._devices, 0.0)
+        for engine, gib in parts:
+            for device in engine.devices:
+                total[device] += gib
+        return total
+
+    def _fits(self, engine: _Engine, devices: Sequence[str], taken: Mapping[str, float]) -> bool:
+        return all(
+            taken[name] + engine.demand.memory_gib <= self._devices[name].memory_gib + _TOLERANCE
+            for name in devices
+        )

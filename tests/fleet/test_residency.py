@@ -1,0 +1,328 @@
+"""The policy, by example and by simulation: what must never happen, on any trace."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from perf.residency import Request, games, hle, ours, peers, simulate
+from raybench.fleet.residency import (
+    Action,
+    Demand,
+    Device,
+    Done,
+    Failed,
+    Grant,
+    Load,
+    Queued,
+    Refuse,
+    Residency,
+    Rules,
+    Settled,
+    Sleep,
+    State,
+    Tick,
+    Unload,
+    Wake,
+)
+
+ONE = [Device("gpu", 10.0)]
+RULES = Rules(patience_s=1000.0, linger_s=1.0, host_gib=8.0)
+
+
+def demand(name: str, **fields: float | int | bool) -> Demand:
+    return Demand(name, **({"memory_gib": 10.0} | fields))  # type: ignore[arg-type]
+
+
+def two(rules: Rules = RULES, **fields: float | bool) -> Residency:
+    """Return a policy with engines a and b on one slot, a awake."""
+    policy = Residency(ONE, [demand("a", **fields), demand("b", **fields)], rules)
+    assert policy.preload(0) == [Load("a", ("gpu",))]
+    assert policy.handle(Settled("a"), 10) == []
+    return policy
+
+
+def test_what_fits_is_loaded_before_anybody_asks() -> None:
+    policy = Residency(
+        [Device("0", 10), Device("1", 10)],
+        [demand("a", memory_gib=6), demand("b", memory_gib=6), demand("c", memory_gib=4)],
+    )
+    assert policy.preload(0) == [Load("a", ("0",)), Load("b", ("1",)), Load("c", ("0",))]
+
+
+def test_work_for_a_resident_goes_at_once() -> None:
+    assert two().handle(Queued("1", "a", 5), 11) == [Grant("1")]
+
+
+def test_an_idle_engine_lingers_then_makes_way() -> None:
+    policy = two()
+    policy.handle(Queued("1", "a", 1), 10)
+    assert policy.handle(Queued("2", "b", 1), 11) == []
+    assert policy.handle(Done("1"), 12) == []
+    assert policy.next_tick() == 13
+    assert policy.handle(Tick(), 13) == [Unload("a")]
+    assert policy.handle(Settled("a"), 14) == [Load("b", ("gpu",))]
+    assert policy.handle(Settled("b"), 24) == [Grant("2")]
+    assert policy.swaps(24).count == 1
+    assert policy.swaps(24).seconds == 11
+
+
+def test_the_resident_queue_is_drained_first() -> None:
+    policy = two()
+    policy.handle(Queued("1", "a", 1), 10)
+    policy.handle(Queued("2", "b", 1), 11)
+    for time in range(12, 100):
+        assert policy.handle(Queued(f"a{time}", "a", 1), time) == [Grant(f"a{time}")]
+        policy.handle(Done(f"a{time}"), time)
+    assert policy.state("a") is State.AWAKE
+
+
+def test_patience_ends_a_stream_that_never_does() -> None:
+    policy = two(Rules(patience_s=100.0, linger_s=1.0), load_s=10)
+    policy.handle(Queued("a0", "a", 1), 10)
+    policy.handle(Queued("2", "b", 1), 11)
+    time, last = 12.0, "a0"
+    while time < 200:
+        policy.handle(Tick(), time)
+        granted = policy.handle(Queued(f"a{time}", "a", 1), time)
+        left = policy.handle(Done(last), time)
+        if not granted:
+            break
+        last, time = f"a{time}", time + 1
+    assert left == [Unload("a")]
+    assert time <= 111 - 10
+    assert policy.handle(Settled("a"), time + 1) == [Load("b", ("gpu",))]
+    # Whom it was taken from is back as soon as the other has nothing to do.
+    policy.handle(Settled("b"), time + 11)
+    policy.handle(Done("2"), time + 12)
+    assert policy.handle(Tick(), time + 13) == [Unload("b")]
+
+
+def test_running_work_is_never_moved_however_long_others_wait() -> None:
+    policy = two(Rules(patience_s=5.0, linger_s=1.0))
+    policy.handle(Queued("1", "a", 1), 10)
+    for time in range(11, 500):
+        assert policy.handle(Queued(f"b{time}", "b", 1), time) == []
+        assert policy.handle(Tick(), time) == []
+
+
+def test_who_was_asked_to_leave_stays_when_nobody_waits_any_more() -> None:
+    policy = two(Rules(patience_s=5.0, linger_s=1.0))
+    policy.handle(Queued("1", "a", 1), 10)
+    policy.handle(Queued("2", "b", 1), 10)
+    assert policy.handle(Tick(), 20) == []
+    assert policy.handle(Queued("3", "a", 1), 21) == []  # closing
+    assert policy.handle(Done("2"), 22) == []  # the client of b is gone
+    assert policy.handle(Done("1"), 23) == [Grant("3")]
+
+
+def test_sleep_at_level_1_while_host_memory_lasts_then_at_2() -> None:
+    policy = Residency(
+        ONE,
+        [demand(name, can_sleep=True, host_gib=5, memory_gib=8) for name in "abc"],
+        Rules(linger_s=0.0, host_gib=8.0),
+    )
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    assert policy.handle(Queued("1", "b", 1), 2) == [Sleep("a", 1)]
+    assert policy.handle(Settled("a"), 3) == [Load("b", ("gpu",))]
+    policy.handle(Settled("b"), 4)
+    policy.handle(Done("1"), 5)
+    assert policy.handle(Queued("2", "c", 1), 6) == [Sleep("b", 2)]
+    assert policy.handle(Settled("b"), 7) == [Load("c", ("gpu",))]
+    policy.handle(Settled("c"), 8)
+    policy.handle(Done("2"), 9)
+    assert policy.handle(Queued("3", "a", 1), 10) == [Sleep("c", 2)]
+    assert policy.handle(Settled("c"), 11) == [Wake("a", 1)]
+    policy.handle(Settled("a"), 12)
+    policy.handle(Done("3"), 13)
+    assert policy.handle(Queued("4", "b", 1), 14) == [Sleep("a", 1)]
+    assert policy.handle(Settled("a"), 15) == [Wake("b", 2)]
+
+
+def test_sleepers_are_unloaded_where_their_rest_leaves_no_room() -> None:
+    fields = {"can_sleep": True, "asleep_gib": 3.0, "memory_gib": 7.0, "host_gib": 1.0}
+    policy = Residency(ONE, [demand(name, **fields) for name in "abc"], Rules(linger_s=0.0))
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    assert policy.handle(Queued("1", "b", 1), 2) == [Sleep("a", 2)]
+    assert policy.handle(Settled("a"), 3) == [Load("b", ("gpu",))]
+    policy.handle(Settled("b"), 4)
+    policy.handle(Done("1"), 5)
+    assert policy.handle(Queued("2", "c", 1), 6) == [Sleep("b", 2), Unload("a")]
+    assert policy.handle(Settled("b"), 7) == []
+    assert policy.handle(Settled("a"), 8) == [Load("c", ("gpu",))]
+
+
+def test_tensor_parallel_engines_take_devices_of_one_node() -> None:
+    devices = [Device(name, 10, node) for name, node in (("0", "x"), ("1", "y"), ("2", "y"))]
+    policy = Residency(devices, [demand("a", devices=2), demand("b")])
+    assert policy.preload(0) == [Load("a", ("1", "2")), Load("b", ("0",))]
+
+
+def test_a_large_engine_waits_until_all_of_its_devices_are_free() -> None:
+    devices = [Device("0", 10), Device("1", 10)]
+    policy = Residency(devices, [demand("a"), demand("b"), demand("c", devices=2)], RULES)
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    policy.handle(Settled("b"), 1)
+    policy.handle(Queued("1", "b", 1), 2)
+    assert policy.handle(Queued("2", "c", 1), 3) == []
+    policy.handle(Done("1"), 4)
+    assert policy.handle(Tick(), 5) == [Unload("a"), Unload("b")]
+    assert policy.handle(Settled("b"), 6) == []
+    assert policy.handle(Settled("a"), 7) == [Load("c", ("0", "1"))]
+
+
+def test_an_engine_that_cannot_be_loaded_is_refused_and_leaves_its_place() -> None:
+    policy = two(Rules(linger_s=0.0))
+    assert policy.handle(Queued("1", "b", 1), 11) == [Unload("a")]
+    policy.handle(Queued("2", "a", 1), 11)
+    assert policy.handle(Settled("a"), 12) == [Load("b", ("gpu",))]
+    assert policy.handle(Failed("b", "no such file"), 13) == [
+        Refuse("1", "no such file"),
+        Load("a", ("gpu",)),
+    ]
+    assert policy.handle(Queued("3", "b", 1), 14) == [Refuse("3", "no such file")]
+    assert policy.handle(Settled("a"), 15) == [Grant("2")]
+    assert policy.failures() == {"b": "no such file"}
+
+
+def test_an_engine_larger_than_any_device_is_refused_with_the_mend() -> None:
+    policy = Residency(ONE, [demand("a", memory_gib=20), demand("b")])
+    (refusal,) = policy.handle(Queued("1", "a", 1), 0)
+    assert isinstance(refusal, Refuse)
+    assert "needs 20.0 GiB" in refusal.reason
+    assert "tensor_parallel_size" in refusal.reason
+    assert policy.preload(0) == [Load("b", ("gpu",))]
+
+
+def test_giving_back_twice_or_what_was_refused_changes_nothing() -> None:
+    policy = two()
+    policy.handle(Queued("1", "a", 1), 10)
+    policy.handle(Done("1"), 11)
+    assert policy.handle(Done("1"), 12) == []
+    assert policy.handle(Done("never"), 13) == []
+
+
+# By simulation
+
+
+class Watched(Residency):
+    """A policy that looks at itself after every step."""
+
+    def __init__(self, devices: Sequence[Device], demands: Sequence[Demand], rules: Rules) -> None:
+        super().__init__(devices, demands, rules)
+        self.capacity = {device.name: device.memory_gib for device in devices}
+        self.host = rules.host_gib
+        self.needs = {demand.engine: demand for demand in demands}
+        self.running: dict[str, set[str]] = {demand.engine: set() for demand in demands}
+        self.owner: dict[str, str] = {}
+        self.granted: list[str] = []
+
+    def handle(self, event: object, now: float) -> list[Action]:
+        if isinstance(event, Queued):
+            self.owner[event.lease] = event.engine
+        if isinstance(event, Done):
+            self.running[self.owner[event.lease]].discard(event.lease)
+        actions = super().handle(event, now)  # type: ignore[arg-type]
+        for action in actions:
+            match action:
+                case Grant(lease):
+                    assert self.state(self.owner[lease]) is State.AWAKE
+                    self.running[self.owner[lease]].add(lease)
+                    self.granted.append(lease)
+                case Sleep(engine) | Unload(engine):
+                    assert not self.running[engine], f"{engine} moved under running work"
+        for device, gib in self.usage().items():
+            assert gib <= self.capacity[device] + 1e-6
+        asleep = sum(
+            self.needs[name].host_gib for name in self.needs if self._engines[name].level == 1
+        )
+        assert asleep <= self.host + 1e-6
+        return actions
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> tuple[list[Device], list[Demand], Rules, list[Request]]:
+    gib = st.floats(1, 20)
+    devices = [
+        Device(str(number), draw(st.floats(20, 40)), draw(st.sampled_from(["x", "y"])))
+        for number in range(draw(st.integers(1, 4)))
+    ]
+    largest = max(
+        sum(device.node == node for device in devices) for node in {d.node for d in devices}
+    )
+    demands = [
+        Demand(
+            f"e{number}",
+            draw(gib),
+            draw(st.integers(1, largest)),
+            draw(st.booleans()),
+            draw(st.floats(0, 2)),
+            draw(gib),
+        )
+        for number in range(draw(st.integers(1, 6)))
+    ]
+    rules = Rules(
+        draw(st.floats(1, 5000)), draw(st.floats(0, 5)), draw(st.sampled_from([0.0, 15.0, 60.0]))
+    )
+    requests = [
+        Request(
+            f"e{draw(st.integers(0, len(demands) - 1))}",
+            draw(st.floats(0, 50)),
+            tuple(draw(st.sets(st.integers(0, number - 1), max_size=2))) if number else (),
+        )
+        for number in range(draw(st.integers(1, 40)))
+    ]
+    return devices, demands, rules, requests
+
+
+@settings(max_examples=300, deadline=None)
+@given(worlds(), st.booleans())
+def test_everything_is_answered_once_within_memory_and_never_moved_under_work(
+    world: tuple[list[Device], list[Demand], Rules, list[Request]], preload: bool
+) -> None:
+    devices, demands, rules, requests = world
+    policy = Watched(devices, demands, rules)
+    outcome = simulate(requests, policy, start=policy.preload(0) if preload else ())
+    assert outcome.answered == len(requests)
+    assert sorted(policy.granted) == sorted(str(number) for number in range(len(requests)))
+    assert 0 <= policy.swaps(outcome.seconds + 1).share <= 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(2, 6), st.integers(0, 2**32))
+def test_no_work_waits_longer_than_patience_where_that_can_be_done(engines: int, seed: int) -> None:
+    # Endless work for every engine. A round of visits takes engines x (load + leave + running
+    # work): 62 s and 20 s each; twice that leaves room for estimates to be wrong.
+    patience = 2.0 * engines * (62 + 20)
+    requests = [
+        Request(f"e{engine}", 10.0 + (seed + number) % 11, (start,) if start >= 0 else ())
+        for engine in range(engines)
+        for number in range(60)
+        for start in [engine * 60 + number - 4 if number >= 4 else -1]
+    ]
+    demands = [Demand(f"e{engine}", 10.0) for engine in range(engines)]
+    policy = Watched(ONE, demands, Rules(patience_s=patience))
+    outcome = simulate(requests, policy)
+    assert outcome.longest_wait <= patience
+    assert outcome.answered == len(requests)
+
+
+@pytest.mark.parametrize(
+    "trace", [peers(), hle(questions=600), games(models=6, each=4)], ids=lambda trace: trace.name
+)
+def test_swaps_stay_near_what_no_schedule_can_do_without(trace: object) -> None:
+    """The measurement in perf/residency.py, smaller where the trace allows it."""
+    from perf.residency import HOST_GIB, Trace
+
+    assert isinstance(trace, Trace)
+    rules = Rules(host_gib=HOST_GIB)
+    outcome = simulate(trace.requests, ours(trace, rules))
+    assert outcome.answered == len(trace.requests)
+    assert outcome.swaps <= 1.25 * trace.bound
+    assert outcome.longest_wait <= rules.patience_s
+    if trace.steps is not None:
+        assert 20 * outcome.swaps < trace.steps
