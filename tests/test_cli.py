@@ -193,16 +193,6 @@ def test_alone_it_lists_the_experiments(tmp_path: Path) -> None:
         assert line in done.stdout
 
 
-@pytest.mark.parametrize("name", sorted(cli.experiments()))
-@pytest.mark.parametrize(
-    "roster", sorted(file.stem for file in (cli.conf_dir() / "roster").glob("*.yaml"))
-)
-def test_every_experiment_composes_with_every_roster(name: str, roster: str) -> None:
-    config = cli.check(cli.compose([f"+experiment={name}", f"roster={roster}"]))
-    assert config.experiment == name
-    assert config.roster.models
-
-
 def test_dry_run_prints_the_plan_and_starts_nothing(tmp_path: Path) -> None:
     done = raybench(AUTOBENCH, "dry_run=true", cwd=tmp_path)
     assert done.returncode == 0

@@ -1,5 +1,7 @@
 """The plan of a run, in words: what would be started and how much would be asked of it."""
 
+import re
+
 from raybench.types import ModelSpec, Plan
 
 
@@ -28,4 +30,11 @@ def _model(model: ModelSpec) -> str:
             *settings,
         ]
     weights = f" {model.weights}" if model.weights else ""
+    if model.revision:
+        weights += f"@{_short(model.revision)}"
     return f"{model.name}: {', '.join([model.engine + weights, *settings])}"
+
+
+def _short(revision: str) -> str:
+    # A commit is known by its beginning; a branch or a tag is not.
+    return revision[:8] if re.fullmatch("[0-9a-f]{40}", revision) else revision

@@ -12,6 +12,13 @@ def test_a_models_line_says_what_it_samples_with_and_its_options() -> None:
     assert "hot: vllm org/m, temperature 0.75, top_p 1, seed 1" in lines(hot)
 
 
+def test_a_commit_is_shown_by_its_beginning_and_a_branch_by_its_name() -> None:
+    pinned = ModelSpec("a", "vllm", "org/m", revision="0123456789" * 4)
+    branch = ModelSpec("b", "vllm", "org/m", revision="release-2507")
+    assert "a: vllm org/m@01234567, temperature 0, top_p 1" in lines(pinned)
+    assert "b: vllm org/m@release-2507, temperature 0, top_p 1" in lines(branch)
+
+
 def test_a_stand_in_has_its_ability_instead() -> None:
     able = ModelSpec("able", "simulated", "", options={"ability": 0.9})
     assert "able: simulated, ability 0.9" in lines(able)

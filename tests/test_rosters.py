@@ -1,0 +1,93 @@
+"""The rosters that come with raybench: each can be planned, and says exactly what it runs."""
+
+import re
+
+import pytest
+
+from raybench import cli
+from raybench import experiments as rooms
+from raybench.config import Config
+from raybench.tracking.plan import describe
+
+ROSTERS = sorted(file.stem for file in (cli.conf_dir() / "roster").glob("*.yaml"))
+GATED = ("meta-llama/", "google/")
+# Table 2 of the paper.
+PAPER = {
+    "SmolLM2-1.7B-Instruct",
+    "Llama-3.2-1B-Instruct",
+    "Llama-3.2-3B-Instruct",
+    "Qwen2.5-3B-Instruct",
+    "Qwen2.5-7B-Instruct",
+    "Qwen2.5-14B-Instruct",
+    "Meta-Llama-3-8B-Instruct",
+    "gemma-7b-it",
+    "Mistral-Small-3.1-24B-Instruct-2503",
+    "gpt-oss-20b",
+    "gemma-3-1b-it",
+    "Phi-3-mini-4k-instruct",
+}
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENDPOINT_API_KEY", "a key")
+
+
+def config(roster: str, experiment: str = "autobench") -> Config:
+    # On a cluster: which GPUs and how much memory this machine has does not count then.
+    elsewhere = "fleet.address=ray://head:10001"
+    return cli.check(cli.compose([f"+experiment={experiment}", f"roster={roster}", elsewhere]))
+
+
+@pytest.mark.parametrize("experiment", sorted(cli.experiments()))
+@pytest.mark.parametrize("roster", ROSTERS)
+def test_every_experiment_plans_with_every_roster(experiment: str, roster: str) -> None:
+    composed = config(roster, experiment)
+    assert composed.roster.name == roster
+    plan = rooms.load(experiment).plan(composed)
+    assert plan.models
+    for model in plan.models:
+        assert f" {model.name}: {model.engine}" in describe(plan)
+
+
+@pytest.mark.parametrize("roster", ROSTERS)
+def test_a_model_of_the_hub_is_pinned_to_a_commit(roster: str) -> None:
+    for model in config(roster).roster.models:
+        if model.engine == "vllm" and model.weights != "embedded":
+            assert re.fullmatch("[0-9a-f]{40}", model.revision or ""), model.name
+
+
+@pytest.mark.parametrize("roster", ROSTERS)
+def test_a_roster_begins_by_saying_what_it_is(roster: str) -> None:
+    text = (cli.conf_dir() / "roster" / f"{roster}.yaml").read_text(encoding="utf-8")
+    assert re.match(r"# \w.{20,}", text)
+
+
+def test_the_same_weights_are_pinned_to_the_same_commit_everywhere() -> None:
+    models = [model for roster in ROSTERS for model in config(roster).roster.models]
+    pins = {(model.weights, model.revision) for model in models if model.revision}
+    assert len(pins) == len({weights for weights, _ in pins})
+    assert len(pins) == len({revision for _, revision in pins})
+
+
+def test_the_papers_twelve_are_the_papers() -> None:
+    models = config("autobench_paper").roster.models
+    assert {model.weights.partition("/")[2] for model in models} == PAPER
+    assert len({str(model.sampling) for model in models}) == 1
+
+
+def test_the_papers_one_that_thinks_has_room_to() -> None:
+    paper, others = config("autobench_paper").autobench, config("small").autobench
+    assert paper.answer_tokens > others.answer_tokens
+    # A judge reads a task and an answer, which another tokenizer may count as a quarter longer.
+    assert 1.25 * (paper.task_tokens + paper.answer_tokens) + 500 < 4096
+
+
+def test_the_small_ones_need_no_account() -> None:
+    models = config("small").roster.models
+    assert not [model.name for model in models if model.weights.startswith(GATED)]
+
+
+def test_the_endpoints_models_share_its_limits() -> None:
+    config_ = config("endpoint")
+    assert len(config_.roster.models) > len(rooms.load("autobench").plan(config_).engines)
