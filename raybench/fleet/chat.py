@@ -75,6 +75,7 @@ def answered(
     reason is why the reply ended, in OpenAI's words; refusal what the model said instead of an
     answer; thought tells that it was thinking, for endpoints that keep the thoughts to themselves.
     """
+    thought |= bool(text.strip() or reasoning.strip())
     text, more = separated(text)
     reasoning = "\n".join(part for part in (reasoning, more) if part)
     cut, blank = reason == "length", not text.strip()
@@ -82,7 +83,7 @@ def answered(
     error = None
     if refusal or reason == "content_filter":
         finish, error = "refusal", refusal or "a content filter stopped the reply"
-    elif cut and blank and (reasoning.strip() or thought):
+    elif cut and blank and thought:
         finish, error = "thinking", "the token limit came before the answer began"
     elif blank and not cut:
         finish, error = "empty", "it stopped without a word"

@@ -35,7 +35,7 @@ class BatchServer(LLMServer):
             return Completion.failed("this model takes no images", finish="unsupported")
         # Without it the model would first write the assistant's own header.
         template = {"add_generation_prompt": True} | chat.default_chat_template_kwargs
-        thinking = _Thinking.of(chat, template)
+        thinking = Thinking.of(chat, template)
         try:
             _, (prompt,) = await engine.renderer.render_chat_async(
                 [messages(request)],
@@ -60,24 +60,26 @@ class BatchServer(LLMServer):
                 finish=turned_down(str(refusal), images=images) or "error",
                 seconds=time.monotonic() - begun,
             )
-        reply = final.outputs[0]
+        reply, seconds = final.outputs[0], time.monotonic() - begun
         if reply.finish_reason in ("abort", "error"):
-            return Completion.failed(
-                f"the engine broke the reply off ({reply.finish_reason})",
-                seconds=time.monotonic() - begun,
-            )
-        text, reasoning = thinking.separated(reply.text, reply.token_ids)
+            reason = f"the engine broke the reply off ({reply.finish_reason})"
+            return Completion.failed(reason, seconds=seconds)
+        try:
+            text, reasoning = thinking.separated(reply.text, reply.token_ids)
+        except Exception as error:  # what a parser makes of a model's words is data here
+            reason = f"the reasoning parser cannot read the reply ({error})"
+            return Completion.failed(reason, seconds=seconds)
         return answered(
             text,
             reply.finish_reason,
             reasoning=reasoning,
             prompt_tokens=len(final.prompt_token_ids or ()),
             output_tokens=len(reply.token_ids),
-            seconds=time.monotonic() - begun,
+            seconds=seconds,
         )
 
 
-class _Thinking:
+class Thinking:
     """One reply's reasoning parser, where the model has one: vLLM makes one for every request."""
 
     def __init__(self, parser: Any, request: Any, sampling: dict[str, Any]) -> None:
@@ -87,7 +89,7 @@ class _Thinking:
         """What the parser needs of a request's sampling, to see the marks that it looks for."""
 
     @classmethod
-    def of(cls, chat: Any, template: Mapping[str, Any]) -> "_Thinking":
+    def of(cls, chat: Any, template: Mapping[str, Any]) -> "Thinking":
         """Make the parser that vLLM's chat handler would use."""
         from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 
