@@ -5,7 +5,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
-Finish = Literal["stop", "length", "error"]
+Finish = Literal[
+    "stop", "length", "thinking", "empty", "refusal", "overflow", "unsupported", "error"
+]
+"""How a request ended.
+
+stop: answered. length: the answer was cut at the token limit. thinking: the limit came before the
+answer began. empty: the model stopped by itself without a word. refusal: the model declined, or
+somebody's content filter stopped it. overflow: prompt and reply do not fit the model's context.
+unsupported: the model does not take what the prompt holds, images for one. error: something broke,
+which is no model's fault.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +24,8 @@ class Message:
 
     role: Role
     content: str
+    images: tuple[str, ...] = ()
+    """URLs, http or data, of the images that follow the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +63,17 @@ class Completion:
     text: str
     finish: Finish
     reasoning: str = ""
-    """Thinking that the engine kept apart from the answer."""
+    """Thinking, kept apart from the answer. Only the text counts."""
     prompt_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
     error: str | None = None
-    """Why there is no reply, in words, when finish is 'error'."""
+    """Why there is no answer, in words (a refusal's own); None where finish is stop or length."""
 
     @classmethod
-    def failed(cls, reason: str, *, seconds: float = 0.0) -> "Completion":
+    def failed(cls, reason: str, *, finish: Finish = "error", seconds: float = 0.0) -> "Completion":
         """Return the completion of a request that got no reply."""
-        return cls(text="", finish="error", seconds=seconds, error=reason)
+        return cls(text="", finish=finish, seconds=seconds, error=reason)
 
 
 EngineKind = Literal["vllm", "openai", "simulated"]

@@ -63,6 +63,14 @@ MISTAKES = {
         [AUTOBENCH, "roster.models=[{name: a},{name: b}]"],
         ["model 'a'", "no weights", "embedded"],
     ),
+    "missing chat template": (
+        [AUTOBENCH, "++roster.models.0.options.chat_template=/no/such.jinja"],
+        ["smollm2-greedy", "'/no/such.jinja'", "No such file", "give a Jinja file, or its text"],
+    ),
+    "unknown reasoning parser": (
+        [AUTOBENCH, "++roster.models.0.options.reasoning_parser=qwen"],
+        ["smollm2-greedy", "reasoning_parser 'qwen'", "Did you mean 'qwen3'"],
+    ),
     "unknown engine": (
         [AUTOBENCH, "roster.models.0.engine=vlm"],
         ["vlm", "Did you mean 'vllm'"],
@@ -214,7 +222,16 @@ def test_help_names_the_groups(tmp_path: Path) -> None:
         assert f"{group}:" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--help"], [], [AUTOBENCH, "dry_run=true"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        [],
+        [AUTOBENCH, "dry_run=true"],
+        # vLLM's list of parsers is read, not imported.
+        [AUTOBENCH, "dry_run=true", "++roster.models.0.options={reasoning_parser: olmo3}"],
+    ],
+)
 def test_nothing_heavy_is_imported_before_it_is_needed(
     arguments: list[str], tmp_path: Path
 ) -> None:

@@ -12,6 +12,8 @@ from raybench.errors import RunFailed
 from raybench.fleet import Fleet
 from raybench.types import Completion, Message, Request
 
+_ANSWERED = ("stop", "length")
+
 
 @dataclass(frozen=True)
 class Decoding:
@@ -28,13 +30,15 @@ async def run_iteration(
 ) -> Record:
     """Play one iteration of the protocol and return its journal record.
 
-    To the protocol's own fields it adds `errors` (calls that got no reply), `tokens` (prompt and
-    output, by model), `seconds` and `ended_ms`. Raises RunFailed where no model answers at all:
+    To the protocol's own fields it adds `errors` (calls that broke), `unanswered` (calls to which
+    the model had no answer, and how they ended), `tokens` (prompt and output, by model), `seconds`
+    and `ended_ms`. Raises RunFailed where no model answers at all:
     that is an outage, and nothing of it belongs in the journal.
     """
     begun = time.monotonic()
     answered = False
     errors: list[dict[str, str]] = []
+    unanswered: list[dict[str, str]] = []
     tokens = {model: [0, 0] for model in settings.models}
     protocol = iteration(index, standing, settings)
     asks = next(protocol)
@@ -43,10 +47,11 @@ async def run_iteration(
         for ask, completion in zip(asks, completions, strict=True):
             tokens[ask.model][0] += completion.prompt_tokens
             tokens[ask.model][1] += completion.output_tokens
+            call, why = {"model": ask.model, "key": ask.key}, completion.error or "unknown"
             if completion.finish == "error":
-                errors.append(
-                    {"model": ask.model, "key": ask.key, "error": completion.error or "unknown"}
-                )
+                errors.append(call | {"error": why})
+            elif completion.finish not in _ANSWERED:
+                unanswered.append(call | {"finish": completion.finish, "why": why})
         if any(completion.finish != "error" for completion in completions):
             answered = True
         elif len(asks) > 1:
@@ -63,6 +68,7 @@ async def run_iteration(
             record: Record = end.value
             return record | {
                 "errors": errors,
+                "unanswered": unanswered,
                 "tokens": tokens,
                 "seconds": round(time.monotonic() - begun, 3),
                 "ended_ms": time.time_ns() // 1_000_000,
@@ -124,4 +130,6 @@ def _seed(seed: int, ask: Ask) -> int:
 def _reply(completion: Completion) -> Reply:
     if completion.finish == "error":
         return Reply(None)
-    return Reply(completion.text, truncated=completion.finish == "length")
+    # What a content filter left of an answer is none.
+    text = completion.text if completion.finish in _ANSWERED else ""
+    return Reply(text, truncated=completion.finish in ("length", "thinking"))

@@ -107,7 +107,10 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model said; text is None where no reply could be had (never the model's fault)."""
+    """What a model said; text is None where no reply could be had (never the model's fault).
+
+    A model that had no answer, whatever kept it from one, said nothing: its text is empty.
+    """
 
     text: str | None
     truncated: bool = False

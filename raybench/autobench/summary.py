@@ -38,24 +38,25 @@ def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str
 def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
     """Count what happened to each model's work.
 
-    ok, truncated: its answers that came whole, or were cut at the token limit. infra_error: its
-    calls, of any kind, that got no reply. unparsed: ratings it gave that could not be read, and
-    answers without a word.
+    ok, truncated: its answers that came whole, or were cut at the token limit; truncated also: its
+    calls, of any kind, that were cut before an answer began. infra_error: its calls, of any kind,
+    that broke. unparsed: ratings it gave that could not be read, answers without a word, and its
+    calls, of any kind, that it refused or could not take.
     judge_error: ratings of its answers that are missing, whosever fault that is.
     """
     tally: dict[str, Counter[str]] = {model: Counter() for model in models}
     for record in records:
-        failed = {(error["model"], error["key"]) for error in record.get("errors", ())}
+        failed, unanswered = _failed(record), _unanswered(record)
         for model, _ in failed:
             tally[model]["infra_error"] += 1
-        for model, answer in record["answers"].items():
-            if answer is not None:
-                cut = model in record.get("truncated", ())
-                whole = "ok" if answer.strip() else "unparsed"
-                tally[model]["truncated" if cut else whole] += 1
-        for judge, rating, key in _ratings(record):
-            if rating is None and (judge, key) not in failed:
-                tally[judge]["unparsed"] += 1
+        for (model, _), call in unanswered.items():
+            tally[model]["truncated" if call["finish"] == "thinking" else "unparsed"] += 1
+        for model, answer in _answers(record):
+            cut = model in record.get("truncated", ())
+            whole = "ok" if answer.strip() else "unparsed"
+            tally[model]["truncated" if cut else whole] += 1
+        for judge in _unread(record):
+            tally[judge]["unparsed"] += 1
         for contestant in _judged(record):
             tally[contestant]["judge_error"] += sum(
                 row[contestant] is None for row in record["judgments"].values()
@@ -73,21 +74,19 @@ def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
             f"{error['model']}: no reply to {error['key']} ({error['error']})"
             for error in record.get("errors", ())
         ]
-        failed = {(error["model"], error["key"]) for error in record.get("errors", ())}
-        unread = Counter(
-            judge
-            for judge, rating, key in _ratings(record)
-            if rating is None and (judge, key) not in failed
-        )
         why += [
-            f"{judge}: {n} rating{'s' * (n > 1)} could not be read" for judge, n in unread.items()
+            f"{call['model']}: no answer to {call['key']} ({call['finish']}: {call['why']})"
+            for call in record.get("unanswered", ())
         ]
-        why += [f"{model}: answer cut at the token limit" for model in record.get("truncated", ())]
         why += [
-            f"{model}: empty answer"
-            for model, answer in record["answers"].items()
-            if answer is not None and not answer.strip()
+            f"{judge}: {n} rating{'s' * (n > 1)} could not be read"
+            for judge, n in Counter(_unread(record)).items()
         ]
+        for model, answer in _answers(record):
+            if model in record.get("truncated", ()):
+                why.append(f"{model}: answer cut at the token limit")
+            if not answer.strip():
+                why.append(f"{model}: empty answer")
         if why:
             yield {"iteration": record["iteration"], "why": why}
 
@@ -152,15 +151,35 @@ def _parsed(judge: str, records: Iterable[Record]) -> tuple[int, int]:
         rating
         for record in records
         for by, rating, key in _ratings(record)
-        if by == judge and not _is_failed(record, judge, key)
+        if by == judge and (judge, key) not in _failed(record)
     ]
     return sum(rating is not None for rating in given), len(given)
 
 
-def _is_failed(record: Record, model: str, key: str) -> bool:
-    return any(
-        error["model"] == model and error["key"] == key for error in record.get("errors", ())
-    )
+def _failed(record: Record) -> set[tuple[str, str]]:
+    """Return the calls that broke: model and key."""
+    return {(error["model"], error["key"]) for error in record.get("errors", ())}
+
+
+def _unanswered(record: Record) -> dict[tuple[str, str], Mapping[str, str]]:
+    """Return the calls to which the model had no answer. Older journals do not say which."""
+    return {(call["model"], call["key"]): call for call in record.get("unanswered", ())}
+
+
+def _answers(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield the answers that came, but for those that `_unanswered` tells all about."""
+    told = _unanswered(record)
+    for model, answer in record["answers"].items():
+        if answer is not None and (model, f"{record['iteration']}/answer") not in told:
+            yield model, answer
+
+
+def _unread(record: Record) -> Iterator[str]:
+    """Yield the judge of every rating that came and could not be read."""
+    told = _failed(record) | _unanswered(record).keys()
+    for judge, rating, key in _ratings(record):
+        if rating is None and (judge, key) not in told:
+            yield judge
 
 
 def _judged(record: Record) -> Iterator[str]:

@@ -208,10 +208,15 @@ def _item(record: Record) -> Item:
     )
     if record["task"] is None:
         return Item(summary_line, {"no task was accepted": str(len(record["attempts"]))})
+    unanswered = {
+        call["model"]: f"no answer ({call['finish']}: {call['why']})"
+        for call in record.get("unanswered", ())
+        if call["key"].endswith("/answer")
+    }
     body = {"task": record["task"]}
     for model, answer in record["answers"].items():
         score = record["scores"][model]
         given = ", ".join(str(row[model] or "-") for row in record["judgments"].values())
         label = f"{model}: {'no score' if score is None else f'{score:.2f}'} (ratings {given})"
-        body[label] = "no reply" if answer is None else answer
+        body[label] = "no reply" if answer is None else unanswered.get(model, answer)
     return Item(summary_line, body)

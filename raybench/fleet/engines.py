@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import FleetConf
-from raybench.fleet import embedded, remote, simulated
+from raybench.fleet import embedded, remote, simulated, vllm_options
 from raybench.types import EngineKind, ModelSpec
 
 GIB = 1024**3
@@ -131,6 +131,7 @@ def _model_problems(model: ModelSpec) -> Iterator[str]:
     where = f"model '{model.name}'"
     if model.engine == "vllm":
         yield from _weights_problems(where, model.weights)
+        yield from vllm_options.problems(where, model.options)
     elif model.engine == "openai":
         yield from remote.problems(where, model.options)
     else:

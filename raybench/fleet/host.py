@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
-from raybench.fleet import embedded
+from raybench.fleet import embedded, vllm_options
 from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path
 from raybench.types import Completion, ModelSpec, Request
 
@@ -170,7 +170,7 @@ def llm_config(spec: EngineSpec, conf: FleetConf, *, gpu: bool) -> dict[str, Any
         environment["HF_HUB_OFFLINE"] = "1"
     return {
         "model_loading_config": {"model_id": spec.name, "model_source": source},
-        "engine_kwargs": arguments | dict(spec.options),
+        "engine_kwargs": arguments | vllm_options.arguments(spec.options),
         "runtime_env": {"env_vars": environment},
         "deployment_config": {
             "num_replicas": 1,

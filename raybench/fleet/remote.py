@@ -12,12 +12,15 @@ from typing import Any
 import httpx
 
 from raybench.config import FleetConf
+from raybench.fleet.chat import answered, messages, turned_down
 from raybench.fleet.patience import Pace, back_off, retry_after
-from raybench.types import Completion, ModelSpec, Request
+from raybench.types import Completion, Finish, ModelSpec, Request
 
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
 _MISSING_KEY, _TOO_MANY = 401, 429
 _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
+# Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
+_NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
 _GARBLED_TRIES = 3  # a proxy may stumble; what speaks another protocol will not learn ours
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 
@@ -89,6 +92,7 @@ class _Failure:
     reason: str
     tries: int = sys.maxsize
     wait: float = 0.0
+    finish: Finish = "error"
 
 
 class RemoteEngine:
@@ -142,7 +146,7 @@ class RemoteEngine:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return Completion.failed(told, seconds=time.monotonic() - begun)
+        return Completion.failed(told, finish=outcome.finish, seconds=time.monotonic() - begun)
 
     async def _try(self, body: Mapping[str, Any], give_up: float) -> Completion | _Failure:
         """Send a request once."""
@@ -160,6 +164,8 @@ class RemoteEngine:
         reason = f"HTTP {response.status_code} {response.text}".strip()
         if response.status_code == _MISSING_KEY and not self._key:
             reason = f"no key was sent, name its variable with options.api_key_env: {reason}"
+        if finish := _declined(response, body):
+            return _Failure(reason, tries=1, finish=finish)
         wait = retry_after(response.headers, time.time())
         if response.status_code == _TOO_MANY:
             self._pace.pause(wait)
@@ -169,9 +175,7 @@ class RemoteEngine:
 def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model.weights,
-        "messages": [
-            {"role": message.role, "content": message.content} for message in request.messages
-        ],
+        "messages": messages(request),
         "temperature": request.temperature,
         "top_p": request.top_p,
         "max_tokens": request.max_tokens,
@@ -192,10 +196,15 @@ def _read(response: httpx.Response) -> Completion | _Failure:
         choice = body["choices"][0]
         message = choice["message"]
         usage = body.get("usage") or {}
-        return Completion(
-            text=_text(message.get("content")),
-            finish="length" if choice.get("finish_reason") == "length" else "stop",
+        details = usage.get("completion_tokens_details") or {}
+        if choice.get("finish_reason") in ("abort", "error"):
+            return _Failure("the endpoint broke the reply off", tries=_GARBLED_TRIES)
+        return answered(
+            _text(message.get("content")),
+            choice.get("finish_reason"),
             reasoning=_text(message.get("reasoning") or message.get("reasoning_content")),
+            refusal=_text(message.get("refusal")),
+            thought=bool(details.get("reasoning_tokens")),
             prompt_tokens=int(usage.get("prompt_tokens") or 0),
             output_tokens=int(usage.get("completion_tokens") or 0),
         )
@@ -204,6 +213,33 @@ def _read(response: httpx.Response) -> Completion | _Failure:
             f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})",
             tries=_GARBLED_TRIES,
         )
+
+
+def _declined(response: httpx.Response, body: Mapping[str, Any]) -> Finish | None:
+    """Tell why the endpoint cannot or will not answer what it was asked; None for other trouble."""
+    if response.status_code in _NOT_THE_REQUEST:
+        return None
+    try:
+        told = response.json()
+    except Exception:  # as above
+        told = response.text
+    images = any(isinstance(message.get("content"), list) for message in body["messages"])
+    return turned_down(_message(told), tuple(_codes(told)), images=images)
+
+
+def _message(told: Any) -> str:
+    """Return an error's own words: what surrounds them may repeat the prompt."""
+    while isinstance(told, Mapping):
+        told = told.get("error") or told.get("message") or told.get("detail")
+    return told if isinstance(told, str) else ""
+
+
+def _codes(told: Any) -> Iterator[str]:
+    waiting = [told]
+    while waiting:
+        if isinstance(part := waiting.pop(), Mapping):
+            waiting += part.values()
+            yield from (part[name] for name in ("code", "type") if isinstance(part.get(name), str))
 
 
 def _text(content: Any) -> str:

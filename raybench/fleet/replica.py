@@ -5,12 +5,13 @@ Imported only where ray and vllm are wanted (host.py, and the replica's own proc
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
 from ray.serve.llm import LLMServer
 
+from raybench.fleet.chat import answered, messages, turned_down
 from raybench.types import Completion, Request
 
 
@@ -25,34 +26,96 @@ class BatchServer(LLMServer):
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
 
-        # Ray offers a batch no public way to the engine client it holds.
-        engine = self.engine._engine_client
+        # Ray offers a batch no public way to the engine client that it holds, nor to vLLM's own
+        # chat handler, which knows the model's template and its reasoning parser.
+        engine, chat = self.engine._engine_client, self.engine._oai_serving_chat
         begun = time.monotonic()
+        images = any(message.images for message in request.messages)
+        if images and not chat.model_config.is_multimodal_model:
+            return Completion.failed("this model takes no images", finish="unsupported")
+        # Without it the model would first write the assistant's own header.
+        template = {"add_generation_prompt": True} | chat.default_chat_template_kwargs
+        thinking = Thinking.of(chat, template)
         try:
-            messages = [
-                {"role": message.role, "content": message.content} for message in request.messages
-            ]
             _, (prompt,) = await engine.renderer.render_chat_async(
-                [messages],
-                # Without it the model would first write the assistant's own header.
-                ChatParams(chat_template_kwargs={"add_generation_prompt": True}),
+                [messages(request)],
+                ChatParams(
+                    chat_template=chat.chat_template,
+                    chat_template_content_format=chat.chat_template_content_format,
+                    chat_template_kwargs=template,
+                ),
             )
             final: Any = None
-            async for output in engine.generate(prompt, sampling(request), uuid4().hex):
+            async for output in engine.generate(
+                prompt,
+                sampling(request, **thinking.sampling),
+                uuid4().hex,
+                # For the engine itself, which constrains the answer and leaves the thinking free.
+                reasoning_parser_kwargs={"chat_template_kwargs": template},
+            ):
                 final = output
         except (VLLMClientError, ValueError) as refusal:
-            return Completion.failed(str(refusal), seconds=time.monotonic() - begun)
-        reply = final.outputs[0]
-        return Completion(
-            text=reply.text,
-            finish="length" if reply.finish_reason == "length" else "stop",
+            return Completion.failed(
+                str(refusal),
+                finish=turned_down(str(refusal), images=images) or "error",
+                seconds=time.monotonic() - begun,
+            )
+        reply, seconds = final.outputs[0], time.monotonic() - begun
+        if reply.finish_reason in ("abort", "error"):
+            reason = f"the engine broke the reply off ({reply.finish_reason})"
+            return Completion.failed(reason, seconds=seconds)
+        try:
+            text, reasoning = thinking.separated(reply.text, reply.token_ids)
+        except Exception as error:  # what a parser makes of a model's words is data here
+            reason = f"the reasoning parser cannot read the reply ({error})"
+            return Completion.failed(reason, seconds=seconds)
+        return answered(
+            text,
+            reply.finish_reason,
+            reasoning=reasoning,
             prompt_tokens=len(final.prompt_token_ids or ()),
             output_tokens=len(reply.token_ids),
-            seconds=time.monotonic() - begun,
+            seconds=seconds,
         )
 
 
-def sampling(request: Request) -> Any:
+class Thinking:
+    """One reply's reasoning parser, where the model has one: vLLM makes one for every request."""
+
+    def __init__(self, parser: Any, request: Any, sampling: dict[str, Any]) -> None:
+        self._parser = parser
+        self._request = request
+        self.sampling = sampling
+        """What the parser needs of a request's sampling, to see the marks that it looks for."""
+
+    @classmethod
+    def of(cls, chat: Any, template: Mapping[str, Any]) -> "Thinking":
+        """Make the parser that vLLM's chat handler would use."""
+        from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
+
+        if chat.parser_cls is None:
+            return cls(None, None, {})
+        parser = chat.parser_cls(
+            chat.renderer.tokenizer,
+            None,
+            chat_template_kwargs=template,
+            model_config=chat.model_config,
+        )
+        request = parser.adjust_request(ChatCompletionRequest(messages=[]))
+        marks = ("skip_special_tokens", "spaces_between_special_tokens")
+        return cls(parser, request, {mark: getattr(request, mark) for mark in marks})
+
+    def separated(self, text: str, tokens: Sequence[int]) -> tuple[str, str]:
+        """Return the answer and the reasoning."""
+        if self._parser is None:
+            return text, ""
+        reasoning, content, _ = self._parser.parse(
+            text, self._request, model_output_token_ids=tokens
+        )
+        return content or "", reasoning or ""
+
+
+def sampling(request: Request, **more: Any) -> Any:
     """Return what vLLM calls the request's sampling."""
     from vllm import SamplingParams
     from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
@@ -71,4 +134,5 @@ def sampling(request: Request) -> Any:
         seed=request.seed if temperature else None,
         structured_outputs=constraint,
         output_kind=RequestOutputKind.FINAL_ONLY,
+        **more,
     )

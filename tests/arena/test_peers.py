@@ -12,17 +12,19 @@ import pytest
 from raybench.arena.peers import Decoding, run_iteration
 from raybench.autobench import prompts
 from raybench.autobench.protocol import Kind, Record, Settings, Standing, advance, replay
+from raybench.autobench.summary import counts
 from raybench.errors import RunFailed
 from raybench.fleet import Engine, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.types import Completion, ModelSpec, Request, Sampling
+from raybench.types import Completion, Counts, Finish, ModelSpec, Request, Sampling
 
 KINDS: list[Kind] = ["task", "task_rating", "answer", "answer_rating"]  # in their order
 TOKENS = dict(zip(KINDS, (100, 11, 200, 22), strict=True))
 DECODING = Decoding(TOKENS)
 FIELDS = {
     "iteration", "generator", "topic", "difficulty", "attempts", "task", "answers", "judgments",
-    "scores", "cumulative", "weights", "truncated", "errors", "tokens", "seconds", "ended_ms",
+    "scores", "cumulative", "weights", "truncated", "errors", "unanswered", "tokens",
+    "seconds", "ended_ms",
 }  # fmt: skip
 CLOCK = ("seconds", "ended_ms")
 
@@ -106,7 +108,8 @@ async def test_the_record_is_complete() -> None:
     record = await play()
     assert set(record) == FIELDS
     assert json.loads(json.dumps(record)) == record
-    assert (record["iteration"], record["truncated"], record["errors"]) == (1, [], [])
+    assert (record["iteration"], record["truncated"]) == (1, [])
+    assert (record["errors"], record["unanswered"]) == ([], [])
     assert re.match(r"Simulated question of quality", record["task"])
     assert [attempt["accepted"] for attempt in record["attempts"]][-1] is True
     assert record["attempts"][-1]["task"] == record["task"]
@@ -227,6 +230,42 @@ async def test_cut_answers_are_noted_and_still_judged() -> None:
     assert record["truncated"] == ["b"]
     assert record["errors"] == []
     assert record["scores"]["b"] is not None
+
+
+@pytest.mark.parametrize("finish", ["thinking", "empty", "refusal", "overflow", "unsupported"])
+async def test_a_model_without_an_answer_scores_the_floor_and_nothing_broke(finish: Finish) -> None:
+    def without(model: ModelSpec, request: Request, completion: Completion) -> Completion:
+        if model.name != "b" or kind(request) == "task":
+            return completion
+        return Completion("I would", finish, error="so it is")  # a filter leaves half an answer
+
+    record = json.loads(json.dumps(await play(engine=Bent(without))))
+    assert record["errors"] == []
+    assert {(call["model"], call["finish"], call["why"]) for call in record["unanswered"]} == {
+        ("b", finish, "so it is")
+    }
+    keys = [call["key"] for call in record["unanswered"]]
+    assert {"1/answer", "1/answer_rating/a", "1/answer_rating/c", "1/1/task_rating"} <= set(keys)
+    assert record["truncated"] == (["b"] if finish == "thinking" else [])
+    assert (record["answers"]["b"], record["scores"]["b"]) == ("", 1.0)
+    assert set(record["judgments"]["b"].values()) == {None}  # as a judge it has no say
+    assert record["scores"]["a"] is not None
+    standing = replay([record], settings_of(ABLE))
+    assert (standing.scores, standing.weights) == (record["cumulative"], record["weights"])
+    counted = counts([record], ("a", "b", "c"))
+    column = "truncated" if finish == "thinking" else "unparsed"
+    assert counted["b"] == replace(Counts(), **{column: len(keys)})
+    assert counted["a"].infra_error == counted["c"].infra_error == 0
+
+
+async def test_nobody_having_an_answer_is_no_outage() -> None:
+    def refuse(model: ModelSpec, request: Request, completion: Completion) -> Completion:
+        return Completion.failed("I will not.", finish="refusal")
+
+    record = await play(engine=Bent(refuse), restarts=0)
+    assert record["task"] is None
+    assert [call["key"] for call in record["unanswered"]] == ["1/1/task", "1/2/task", "1/3/task"]
+    assert record["errors"] == []
 
 
 async def test_a_model_that_does_not_answer_is_journalled_and_not_scored() -> None:

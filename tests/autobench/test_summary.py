@@ -89,6 +89,81 @@ def test_every_kind_of_mishap_is_counted_apart() -> None:
     }
 
 
+def unanswered(model: str, key: str, finish: str, why: str = "so it is") -> dict[str, str]:
+    return {"model": model, "key": key, "finish": finish, "why": why}
+
+
+UNANSWERED: dict[str, Any] = {
+    "iteration": 4,
+    "attempts": [
+        attempt("a", ""),  # refused
+        attempt("b", "task", 4, 3, None, ok=True),  # c's prompt did not fit
+    ],
+    "task": "task",
+    "answers": {"a": "", "b": "", "c": ""},
+    "truncated": ["b"],
+    "judgments": judgments((None, None, None), (None, None, None), (None, None, None)),
+    "scores": {"a": 1.0, "b": 1.0, "c": 1.0},
+    "weights": {"a": 1 / 3, "b": 1 / 3, "c": 1 / 3},
+    "errors": [],
+    "unanswered": [
+        unanswered("a", "4/1/task", "refusal", "I cannot help with that."),
+        unanswered("c", "4/2/task_rating", "overflow", "maximum context length is 512 tokens"),
+        unanswered("a", "4/answer", "refusal", "a content filter stopped the reply"),
+        unanswered("b", "4/answer", "thinking"),
+        unanswered("c", "4/answer", "empty"),
+    ],
+}
+
+
+def test_what_a_model_had_no_answer_to_is_counted_once_and_never_as_infrastructure() -> None:
+    assert summary.counts([UNANSWERED], MODELS) == {
+        "a": Counts(unparsed=2),
+        "b": Counts(truncated=1),
+        "c": Counts(unparsed=2),
+    }
+
+
+def test_a_judge_cut_while_thinking_is_truncated_and_missing_to_the_contestant() -> None:
+    record = RECORDS[2] | {
+        "answers": {"a": "42", "b": "41", "c": "40"},
+        "judgments": judgments((4, 2, 1), (4, None, None), (4, 2, 1)),
+        "unanswered": [unanswered("b", "3/answer_rating/b", "thinking")],
+    }
+    assert summary.counts([record], MODELS) == {
+        "a": Counts(ok=1),
+        "b": Counts(ok=1, truncated=1, unparsed=1, judge_error=1),
+        "c": Counts(ok=1, judge_error=1),
+    }
+    assert list(summary.failures([record])) == [
+        {
+            "iteration": 3,
+            "why": [
+                "b: no answer to 3/answer_rating/b (thinking: so it is)",
+                "b: 1 rating could not be read",
+            ],
+        }
+    ]
+    # It was asked for, it came, and it could not be read.
+    rate = summary.metrics([record | {"iteration": 1}], SETTINGS)["b"][summary.PARSE_RATE]
+    assert (rate.n, rate.value) == (4, 0.5)
+
+
+def test_failures_say_which_end_it_was_and_why() -> None:
+    assert list(summary.failures([UNANSWERED])) == [
+        {
+            "iteration": 4,
+            "why": [
+                "a: no answer to 4/1/task (refusal: I cannot help with that.)",
+                "c: no answer to 4/2/task_rating (overflow: maximum context length is 512 tokens)",
+                "a: no answer to 4/answer (refusal: a content filter stopped the reply)",
+                "b: no answer to 4/answer (thinking: so it is)",
+                "c: no answer to 4/answer (empty: so it is)",
+            ],
+        }
+    ]
+
+
 def test_nothing_happened_to_nobody() -> None:
     assert summary.counts([], MODELS) == dict.fromkeys(MODELS, Counts())
     assert list(summary.failures([])) == []

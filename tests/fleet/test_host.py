@@ -74,6 +74,25 @@ def test_a_models_options_win_over_the_fleets(weights: str, gpu: bool) -> None:
 
 
 @pytest.mark.parametrize("gpu", [False, True])
+def test_a_models_way_of_chatting_is_told_in_vllms_words(
+    weights: str, tmp_path: Path, gpu: bool
+) -> None:
+    template = tmp_path / "größer.jinja"
+    template.write_text("{{ messages }}\n", encoding="utf-8")
+    options = {
+        "chat_template": str(template),
+        "chat_template_kwargs": {"enable_thinking": False},
+        "reasoning_parser": "qwen3",
+    }
+    given = arguments(weights, gpu=gpu, options=options)
+    # As text: the replica may run where the file is not.
+    assert given["chat_template"] == "{{ messages }}\n"
+    assert given["default_chat_template_kwargs"] == {"enable_thinking": False}
+    assert given["reasoning_parser"] == "qwen3"
+    assert "chat_template_kwargs" not in given
+
+
+@pytest.mark.parametrize("gpu", [False, True])
 @pytest.mark.parametrize("named", ["./checkpoint", "~/checkpoint", "checkpoint", "/{}/checkpoint"])
 def test_a_local_path_resolves_and_asks_no_hub(
     weights: str, monkeypatch: pytest.MonkeyPatch, gpu: bool, named: str

@@ -22,12 +22,31 @@ pytestmark = [
     ),
 ]
 
-MODELS = (
-    ModelSpec(name="greedy", engine="vllm", weights="embedded"),
-    ModelSpec(name="warm", engine="vllm", weights="embedded", sampling=Sampling(temperature=1.0)),
+# The model's own template without the system prompt that it puts in unasked, and with the empty
+# thought by which templates of reasoning models leave the thinking out.
+TEMPLATE = """\
+{% for message in messages %}<|im_start|>{{ message['role'] }}
+{{ message['content'] }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking is false %}<think>
+
+</think>
+
+{% endif %}{% endif %}"""
+OPTIONS = {
+    "chat_template": TEMPLATE,
+    "chat_template_kwargs": {"enable_thinking": False},
+    "reasoning_parser": "olmo3",  # it looks for <think> as text: this model has no token for it
+}
+MODELS = tuple(
     ModelSpec(
-        name="pirate", engine="vllm", weights="embedded", system_prompt="Talk like a pirate."
-    ),
+        name, "vllm", "embedded", sampling=sampling, system_prompt=system_prompt, options=OPTIONS
+    )
+    for name, sampling, system_prompt in (
+        ("greedy", Sampling(), None),
+        ("warm", Sampling(temperature=1.0), None),
+        ("pirate", Sampling(), "Talk like a pirate."),
+    )
 )
 
 
@@ -106,10 +125,51 @@ async def test_replies_keep_to_a_regex_and_to_a_json_schema(fleet: Fleet) -> Non
 
 
 async def test_a_prompt_past_the_context_fails_alone(fleet: Fleet) -> None:
-    good, bad = await fleet.complete("greedy", [ask("Hello"), ask("word " * 6000)])
+    # By a little, where the tokens are counted; by far, where the characters are.
+    prompts = ["Hello", "word " * 6000, "w" * 1_000_000]
+    good, *bad = await fleet.complete("greedy", [ask(prompt) for prompt in prompts])
     assert good.finish in ("stop", "length")
-    assert bad.finish == "error"
-    assert "4096" in (bad.error or "")
+    for completion in bad:
+        assert (completion.finish, completion.text) == ("overflow", "")
+        assert "4096" in (completion.error or "")
+
+
+async def test_the_chat_template_and_what_it_is_told_are_the_models(fleet: Fleet) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(str(embedded.cached()))
+    rendered = "<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n<think>\n\n</think>\n\n"
+    (completion,) = await fleet.complete("greedy", [ask("Hello")])
+    assert completion.prompt_tokens == len(tokenizer(rendered)["input_ids"])
+
+
+async def test_thinking_is_kept_apart_and_may_be_cut(fleet: Fleet) -> None:
+    # A model that does not think is made to write as if it did.
+    thought, closed, cut, late = await fleet.complete(
+        "greedy",
+        [
+            ask("Rate this.", regex="<think>[a-z ]{4,9}</think><rank>[1-5]</rank>"),
+            ask("Rate this.", regex="[a-z ]{4,9}</think><rank>[1-5]</rank>"),
+            ask("Rate this.", regex="<think>[a-z ]{400,}</think>", max_tokens=12),
+            ask("Rate this.", regex="<think>[a-z ]{4}</think>[a-z ]{400,}", max_tokens=30),
+        ],
+    )
+    for completion in (thought, closed):  # with and without the mark that templates may bring
+        assert completion.finish == "stop"
+        assert re.fullmatch("<rank>[1-5]</rank>", completion.text)
+        assert re.fullmatch("[a-z ]{4,9}", completion.reasoning)
+    assert (cut.finish, cut.text) == ("thinking", "")
+    assert cut.reasoning
+    assert late.finish == "length"
+    assert late.text
+    assert late.reasoning
+
+
+async def test_an_image_is_nothing_for_a_model_of_text(fleet: Fleet) -> None:
+    image = Message("user", "What is it?", ("data:image/png;base64,iVBORw0KGgo=",))
+    good, bad = await fleet.complete("greedy", [ask("Hello"), Request((image,), seed=1)])
+    assert good.finish in ("stop", "length")
+    assert (bad.finish, bad.error) == ("unsupported", "this model takes no images")
 
 
 async def test_models_of_one_engine_keep_their_own_system_prompt(fleet: Fleet) -> None:

