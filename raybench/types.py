@@ -54,6 +54,8 @@ class Completion:
     """Thinking that the engine kept apart from the answer."""
     prompt_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int | None = None
+    """Prompt tokens that came from the engine's prefix cache; None where it does not tell."""
     seconds: float = 0.0
     error: str | None = None
     """Why there is no reply, in words, when finish is 'error'."""

@@ -5,7 +5,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import httpx
 
 from raybench.config import FleetConf
 from raybench.fleet.patience import Pace, back_off, retry_after
+from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, ModelSpec, Request
 
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
@@ -114,6 +115,10 @@ class RemoteEngine:
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Send the requests side by side, each with its own retries."""
         return list(await asyncio.gather(*(self._one(model, request) for request in requests)))
+
+    def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Send the requests like `complete`; yield each reply with its place when it comes."""
+        return as_finished(self._one(model, request) for request in requests)
 
     async def close(self) -> None:
         """Close the connections."""

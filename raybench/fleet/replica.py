@@ -5,12 +5,14 @@ Imported only where ray and vllm are wanted (host.py, and the replica's own proc
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
 
 from ray.serve.llm import LLMServer
 
+from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
 
 
@@ -20,6 +22,12 @@ class BatchServer(LLMServer):
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Answer every request of the batch; a request the engine refuses fails alone."""
         return list(await asyncio.gather(*(self._one(request) for request in requests)))
+
+    async def stream(self, requests: Sequence[Request]) -> AsyncIterator[Placed]:
+        """Answer the batch like `complete`, each reply with its place as soon as it is there."""
+        async with aclosing(as_finished(self._one(request) for request in requests)) as replies:
+            async for reply in replies:
+                yield reply
 
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError
@@ -48,6 +56,7 @@ class BatchServer(LLMServer):
             finish="length" if reply.finish_reason == "length" else "stop",
             prompt_tokens=len(final.prompt_token_ids or ()),
             output_tokens=len(reply.token_ids),
+            cached_tokens=final.num_cached_tokens,
             seconds=time.monotonic() - begun,
         )
 
