@@ -10,10 +10,15 @@ from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
 
+from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMServer
 
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
+
+# Ray copies the hub's tokens into runtime environments, which its agents log in full. Without that
+# the workers of a local Ray inherit them, and those of a cluster use what their nodes have.
+ENV_VARS_TO_PROPAGATE.clear()
 
 
 class BatchServer(LLMServer):
