@@ -4,8 +4,9 @@ Hydra checks names and types against these dataclasses and hands back instances 
 below the command line knows that Hydra exists. `problems` collects every broken rule at once.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -14,6 +15,14 @@ from raybench.types import EngineKind, ModelSpec, Sampling
 
 MISSING = "???"
 """What OmegaConf reads as 'this must be given'."""
+
+_SECRET = re.compile(
+    r"(.*[_-])?(api[_-]?key|(access|secret)[_-]?key|(hf|api|auth|access|bearer)[_-]?token|secret"
+    r"|password|authorization)|key|token",
+    re.IGNORECASE,
+)
+"""Names of settings whose value is a secret."""
+_LOGIN = re.compile(r"://[^/\s]*@")
 
 
 @dataclass
@@ -166,6 +175,13 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
                 f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
                 "(for an openai engine, the name the endpoint knows the model by)"
             )
+        for path in _secrets(model.options or {}, "options"):
+            yield (
+                f"{where}: {path} holds a secret (it is not repeated here), which would be copied "
+                "into config.yaml and logs: take it out, and put it into the environment "
+                "(options.api_key_env names an endpoint's variable; the Hugging Face hub's is "
+                "HF_TOKEN)"
+            )
         sampling = model.spec().sampling
         if not 0 <= sampling.temperature <= 2:
             yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
@@ -173,6 +189,18 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
             yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
         if sampling.max_tokens is not None and sampling.max_tokens < 1:
             yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
+
+
+def _secrets(settings: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the settings that hold a secret, at any depth."""
+    if isinstance(settings, list):
+        settings = dict(enumerate(settings))
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            if not isinstance(value, str):
+                yield from _secrets(value, f"{path}.{name}")
+            elif _LOGIN.search(value) or (value and _SECRET.fullmatch(str(name))):
+                yield f"{path}.{name}"
 
 
 def _fleet_problems(fleet: FleetConf) -> Iterator[str]:

@@ -66,6 +66,8 @@ class Completion:
     """Thinking, kept apart from the answer. Only the text counts."""
     prompt_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int | None = None
+    """Prompt tokens that came from the engine's prefix cache; None where it does not tell."""
     seconds: float = 0.0
     error: str | None = None
     """Why there is no answer, in words (a refusal's own); None where finish is stop or length."""

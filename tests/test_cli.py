@@ -91,6 +91,53 @@ MISTAKES = {
 }
 
 
+SECRET = "sk-geheim-0123456789"
+SECRETS = [
+    "++roster.models.0.options.api_key",
+    "++roster.models.0.options.extra_body.headers.Authorization",
+    "++roster.models.0.options.hf_token",
+    "++roster.models.0.options.base_url",
+    "roster.models.0.api_key",
+    "+roster.models.0.api_key",
+    "api_key",
+    "+api_key",
+    "++fleet.api_key",
+]
+
+
+@pytest.mark.parametrize(
+    ("setting", "engine"),
+    [(setting, engine) for setting in SECRETS for engine in ("openai", "vllm")]
+    + [("++roster.models.0.options.api_key_env", "openai")],
+)
+def test_a_secret_in_the_configuration_is_refused_and_not_repeated(
+    setting: str, engine: str
+) -> None:
+    given = f"http://user:{SECRET}@host/v1" if setting.endswith("base_url") else SECRET
+    with pytest.raises(ConfigurationError) as caught:
+        cli.check(
+            cli.compose(
+                [
+                    AUTOBENCH,
+                    f"roster.models.0.engine={engine}",
+                    "roster.models.0.weights=org/m",
+                    f"{setting}='{given}'",
+                ]
+            )
+        )
+    assert setting.lstrip("+").rpartition(".")[2] in str(caught.value)
+    assert "geheim" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["max_tokens: x", "tokenizer: org/t", "api_key_env: MY_KEY"])
+def test_what_only_sounds_like_a_secret_is_none(option: str) -> None:
+    roster = f"roster.models=[{{name: a, engine: vllm, weights: org/m, options: {{{option}}}}}]"
+    config = cli.compose([AUTOBENCH, roster])
+    with pytest.raises(ConfigurationError) as caught:  # one model is too few
+        cli.check(config)
+    assert "secret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_one_message_with_the_mend(name: str) -> None:
     arguments, parts = MISTAKES[name]

@@ -17,11 +17,12 @@ from typing import Any
 
 from raybench import __version__
 from raybench.config import Config
-from raybench.fleet import Fleet, open_fleet
+from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.store import RESULTS, Journal, Run, open_run
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
+from raybench.tracking.uri import redacted
 from raybench.types import Counts, Estimate, ModelSpec, Plan
 
 CONFIG = "config.yaml"
@@ -62,11 +63,13 @@ class Session:
         self._versions = versions
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
+        self._account = Account(model.name for model in plan.models)
 
     @asynccontextmanager
     async def fleet(self) -> AsyncIterator[Fleet]:
         """Bring up the engines of the roster; the pace of the work is measured from then on."""
         async with open_fleet(self._plan.models, self._config.fleet, self._progress.phase) as fleet:
+            self._account = fleet.account
             self._progress.start()
             yield fleet
 
@@ -104,6 +107,7 @@ class Session:
         """Write leaderboard, report, MLflow and, last, the results, which it returns."""
         run, outcome = self._run, self._concluded()
         about = self._about()
+        account = self._account.to_json()
         results = {
             "run": about,
             "models": {
@@ -112,6 +116,8 @@ class Session:
             },
             "counts": {model: counts.to_json() for model, counts in outcome.counts.items()},
             "agreement": {},
+            # A resumed run asked for less than it holds: the engines' work is this session's only.
+            "fleet": {"this_session": account},
             "simulated": any(model.engine == "simulated" for model in self._plan.models),
         }
         written = [
@@ -125,7 +131,8 @@ class Session:
             results=results,
             columns=outcome.columns,
             sections=outcome.sections,
-            run={key: str(value) for key, value in about.items()},
+            run={key: str(value) for key, value in about.items()}
+            | {"prefix_hit_rate_this_session": _hit_rate(account)},
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
         self._tracker.finish(results, written)
@@ -195,7 +202,7 @@ async def open_session(
                 console.say(f"Another process is at work on {run.beside}: this is a run of its own")
             console.say(f"Run {run.folder}")
         if not (run.folder / CONFIG).exists():
-            run.write(CONFIG, _config_text(resolved, versions))
+            run.write(CONFIG, _config_text(_without_password(resolved), versions))
         tracker = Tracker.open(
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
@@ -229,8 +236,20 @@ async def open_session(
         session.tell(results)
 
 
+def _hit_rate(account: Mapping[str, Any]) -> str:
+    total = account["total"]
+    if total["prefix_hit_rate"] is None:
+        return "not reported by any engine" if total["requests"] else "nothing was asked"
+    return f"{total['prefix_hit_rate']:.3f} ({total['cached_tokens']:,} prompt tokens from caches)"
+
+
 def _eyes(failures: int) -> str:
     return f"{failures} unit{' needs' if failures == 1 else 's need'} a person's eye"
+
+
+def _without_password(resolved: Mapping[str, Any]) -> dict[str, Any]:
+    tracking = dict(resolved.get("tracking", {}))
+    return {**resolved, "tracking": {**tracking, "uri": redacted(str(tracking.get("uri")))}}
 
 
 def _config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str:

@@ -68,6 +68,7 @@ def answered(
     thought: bool = False,
     prompt_tokens: int = 0,
     output_tokens: int = 0,
+    cached_tokens: int | None = None,
     seconds: float = 0.0,
 ) -> Completion:
     """Return the completion that a model's reply amounts to.
@@ -87,7 +88,16 @@ def answered(
         finish, error = "thinking", "the token limit came before the answer began"
     elif blank and not cut:
         finish, error = "empty", "it stopped without a word"
-    return Completion(text, finish, reasoning, prompt_tokens, output_tokens, seconds, error)
+    return Completion(
+        text=text,
+        finish=finish,
+        reasoning=reasoning,
+        prompt_tokens=prompt_tokens,
+        output_tokens=output_tokens,
+        cached_tokens=cached_tokens,
+        seconds=seconds,
+        error=error,
+    )
 
 
 def separated(text: str) -> tuple[str, str]:

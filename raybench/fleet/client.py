@@ -1,14 +1,18 @@
 """The door: `fleet.complete(model, requests)`, whatever engine stands behind the model."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
+from operator import itemgetter
 from typing import Protocol
 
 from raybench.config import FleetConf
+from raybench.fleet.account import Account
 from raybench.fleet.engines import EngineSpec, group_engines
+from raybench.fleet.prefixes import prefix_order
 from raybench.fleet.remote import RemoteEngine
 from raybench.fleet.simulated import SimulatedEngine
+from raybench.fleet.streams import Placed
 from raybench.types import Completion, Message, ModelSpec, Request
 
 Say = Callable[[str], None]
@@ -21,6 +25,10 @@ class Engine(Protocol):
         """Return one completion per request, in order."""
         ...
 
+    def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Yield one completion per request with its place, as they finish."""
+        ...
+
 
 class Fleet:
     """The running engines and the models they serve."""
@@ -29,11 +37,27 @@ class Fleet:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models
         }
+        self.account = Account(self._doors)
 
     async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completion of every request, in order."""
         spec, engine = self._doors[model]
-        return await engine.complete(spec, [_resolve(request, spec) for request in requests])
+        places, batch = _batch(requests, spec)
+        with self.account.call(model) as count:
+            replies = await engine.complete(spec, batch)
+            for reply in replies:
+                count(reply)
+        return [reply for _, reply in sorted(zip(places, replies, strict=True), key=itemgetter(0))]
+
+    async def stream(self, model: str, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Yield the place of a request and the model's completion of it, as each finishes."""
+        spec, engine = self._doors[model]
+        places, batch = _batch(requests, spec)
+        with self.account.call(model) as count:
+            async with aclosing(engine.stream(spec, batch)) as replies:
+                async for place, reply in replies:
+                    count(reply)
+                    yield places[place], reply
 
 
 @asynccontextmanager
@@ -57,6 +81,13 @@ async def open_fleet(
 
             engines.update(await stack.enter_async_context(host(hosted, conf, say)))
         yield Fleet(specs, engines)
+
+
+def _batch(requests: Sequence[Request], model: ModelSpec) -> tuple[list[int], list[Request]]:
+    """Return what goes to the engine, in the order that its prefix cache likes, and its places."""
+    asked = [_resolve(request, model) for request in requests]
+    places = prefix_order(asked)
+    return places, [asked[place] for place in places]
 
 
 def _resolve(request: Request, model: ModelSpec) -> Request:

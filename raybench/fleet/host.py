@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded, vllm_options
 from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path
+from raybench.fleet.streams import Placed, unbroken
 from raybench.types import Completion, ModelSpec, Request
 
 if TYPE_CHECKING:
@@ -49,11 +50,34 @@ class HostedEngine:
                 call = self._handle.complete.remote(list(requests))
                 async with asyncio.timeout(self._conf.reply_deadline_s):
                     return list(await call)
-            except TimeoutError:
-                reason = f"engine {self._name}: no reply within {self._conf.reply_deadline_s:g} s"
             except Exception as error:  # whatever the engine died of is data here
-                reason = f"engine {self._name}: {_last_line(str(error)) or type(error).__name__}"
+                reason = self._told(error)
         return [Completion.failed(reason) for _ in requests]
+
+    def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Stream the batch; where the replica dies under it, send the rest to the next one."""
+        return unbroken(
+            self._stream_once,
+            requests,
+            attempts=self._conf.attempts,
+            wait_s=_RETRY_WAIT_S,
+            deadline_s=self._conf.reply_deadline_s,
+            told=self._told,
+        )
+
+    async def _stream_once(self, requests: list[Request]) -> AsyncGenerator[Placed]:
+        call = self._handle.options(stream=True).stream.remote(requests)
+        try:
+            async for placed in call:
+                yield placed
+        except (GeneratorExit, asyncio.CancelledError):
+            call.cancel()  # nobody listens any more: the engine need not go on
+            raise
+
+    def _told(self, error: Exception) -> str:
+        if isinstance(error, TimeoutError):
+            return f"engine {self._name}: no reply within {self._conf.reply_deadline_s:g} s"
+        return f"engine {self._name}: {_last_line(str(error)) or type(error).__name__}"
 
 
 @contextlib.asynccontextmanager

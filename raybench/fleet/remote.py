@@ -1,19 +1,24 @@
 """OpenAI-compatible endpoints, through httpx. Keys come from the environment and stay there."""
 
 import asyncio
+import json
+import logging
 import math
 import os
+import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
 from raybench.config import FleetConf
 from raybench.fleet.chat import answered, messages, turned_down
 from raybench.fleet.patience import Pace, back_off, retry_after
+from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Finish, ModelSpec, Request
 
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
@@ -23,6 +28,7 @@ _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
 _GARBLED_TRIES = 3  # a proxy may stumble; what speaks another protocol will not learn ours
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
+_SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
@@ -31,7 +37,19 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     for name in set(options) - known:
         yield f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}"
     url = str(options.get("base_url") or "")
-    if not _is_address(url):
+    key = _key(options)
+    if _is_secret(key) and key in json.dumps(options, default=str, ensure_ascii=False):
+        yield (
+            f"{where}: its options hold the key itself, which would be copied into config.yaml: "
+            f"take it out, {options.get('api_key_env') or _OPENAI_KEY} in the environment is enough"
+        )
+    elif re.search("[@?#]", url):
+        yield (
+            f"{where}: options.base_url holds more than an address (it is not repeated here: that "
+            "may be secret). Leave out the login before '@' and what follows '?' or '#'; a key "
+            "stays in the environment, under the name that options.api_key_env gives"
+        )
+    elif not _is_address(url):
         yield (
             f"{where}: options.base_url is '{url}': give the endpoint's address, for example "
             "http://127.0.0.1:8000/v1"
@@ -54,9 +72,15 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     if extra is not None and not isinstance(extra, Mapping):
         yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
     variable = options.get("api_key_env")
+    if variable and not re.fullmatch("[A-Z_][A-Z0-9_]*", str(variable)):
+        yield (
+            f"{where}: options.api_key_env is not the name of a variable (it is not repeated here: "
+            "it may be the key). Put the key into the environment, as in MY_KEY=…, and write "
+            "api_key_env: MY_KEY"
+        )
+        return
     if variable and not os.environ.get(variable):
         yield f"{where}: the environment has no {variable}, which options.api_key_env names: set it"
-    key = _key(options)
     if not (key.isascii() and key.isprintable()):
         yield (
             f"{where}: {variable or _OPENAI_KEY} in the environment holds characters "
@@ -85,6 +109,17 @@ def _key(options: Mapping[str, Any]) -> str:
     return os.environ.get(variable, "").strip() if variable else ""
 
 
+def _is_secret(key: str) -> bool:
+    return len(key) >= _SHORTEST_SECRET
+
+
+def _without(key: str, text: str) -> str:
+    """Return a text without the key, also as JSON or a URL may have written it."""
+    for form in (key, key.replace("/", "\\/"), quote(key, safe="")):
+        text = text.replace(form, "(key)") if form else text
+    return text
+
+
 @dataclass(frozen=True, slots=True)
 class _Failure:
     """Why a try brought no completion, how many such tries make sense, how long to wait."""
@@ -106,6 +141,8 @@ class RemoteEngine:
         self._key = _key(options)
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
+        # At DEBUG it writes down what endpoints send in their headers, which may be the key.
+        logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
         self._pace = Pace(options.get("requests_per_minute"))
         self._client = httpx.AsyncClient(
@@ -119,6 +156,10 @@ class RemoteEngine:
         """Send the requests side by side, each with its own retries."""
         return list(await asyncio.gather(*(self._one(model, request) for request in requests)))
 
+    def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Send the requests like `complete`; yield each reply with its place when it comes."""
+        return as_finished(self._one(model, request) for request in requests)
+
     async def close(self) -> None:
         """Close the connections."""
         await self._client.aclose()
@@ -128,25 +169,35 @@ class RemoteEngine:
         begun = time.monotonic()
         give_up, wait, attempt = math.inf, 0.0, 0
         while True:
-            attempt += 1
             await asyncio.sleep(wait)
             async with self._gate:
                 await self._pace.turn()
                 # From here on, not from the arrival: waiting for a place is no fault of anybody.
                 give_up = min(give_up, time.monotonic() + self._fleet.endpoint_deadline_s)
+                if time.monotonic() > give_up:
+                    break  # its place came too late: the reason of the last try stands
+                attempt += 1
                 outcome = await self._try(body, give_up)
             if isinstance(outcome, Completion):
-                return replace(outcome, seconds=time.monotonic() - begun)
+                return self._safe(replace(outcome, seconds=time.monotonic() - begun))
             wait = max(back_off(attempt), outcome.wait)
-            # Some endpoints repeat the key when they refuse it.
-            reason = outcome.reason.replace(self._key, "(key)") if self._key else outcome.reason
-            reason = reason[:_LONGEST_REASON]
+            reason = _without(self._key, outcome.reason)[:_LONGEST_REASON]
             tries = min(outcome.tries, self._fleet.endpoint_attempts)
             if attempt >= tries or time.monotonic() + wait > give_up:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
         return Completion.failed(told, finish=outcome.finish, seconds=time.monotonic() - begun)
+
+    def _safe(self, completion: Completion) -> Completion:
+        """Return what the model said without the key, should a proxy have slipped it in."""
+        if not _is_secret(self._key):
+            return completion
+        text, reasoning, error = (
+            _without(self._key, said or "")
+            for said in (completion.text, completion.reasoning, completion.error)
+        )
+        return replace(completion, text=text, reasoning=reasoning, error=error or None)
 
     async def _try(self, body: Mapping[str, Any], give_up: float) -> Completion | _Failure:
         """Send a request once."""
@@ -196,6 +247,7 @@ def _read(response: httpx.Response) -> Completion | _Failure:
         choice = body["choices"][0]
         message = choice["message"]
         usage = body.get("usage") or {}
+        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
         details = usage.get("completion_tokens_details") or {}
         if choice.get("finish_reason") in ("abort", "error"):
             return _Failure("the endpoint broke the reply off", tries=_GARBLED_TRIES)
@@ -207,6 +259,7 @@ def _read(response: httpx.Response) -> Completion | _Failure:
             thought=bool(details.get("reasoning_tokens")),
             prompt_tokens=int(usage.get("prompt_tokens") or 0),
             output_tokens=int(usage.get("completion_tokens") or 0),
+            cached_tokens=None if cached is None else int(cached),
         )
     except Exception as error:  # whatever the endpoint sent is data here
         return _Failure(

@@ -5,14 +5,21 @@ Imported only where ray and vllm are wanted (host.py, and the replica's own proc
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 from uuid import uuid4
 
+from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import answered, messages, turned_down
+from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
+
+# Ray copies the hub's tokens into runtime environments, which its agents log in full. Without that
+# the workers of a local Ray inherit them, and those of a cluster use what their nodes have.
+ENV_VARS_TO_PROPAGATE.clear()
 
 
 class BatchServer(LLMServer):
@@ -21,6 +28,12 @@ class BatchServer(LLMServer):
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Answer every request of the batch; a request the engine refuses fails alone."""
         return list(await asyncio.gather(*(self._one(request) for request in requests)))
+
+    async def stream(self, requests: Sequence[Request]) -> AsyncIterator[Placed]:
+        """Answer the batch like `complete`, each reply with its place as soon as it is there."""
+        async with aclosing(as_finished(self._one(request) for request in requests)) as replies:
+            async for reply in replies:
+                yield reply
 
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError
@@ -75,6 +88,7 @@ class BatchServer(LLMServer):
             reasoning=reasoning,
             prompt_tokens=len(final.prompt_token_ids or ()),
             output_tokens=len(reply.token_ids),
+            cached_tokens=final.num_cached_tokens,
             seconds=seconds,
         )
 

@@ -10,11 +10,12 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
 from raybench.errors import did_you_mean
+from raybench.fleet.streams import Placed
 from raybench.types import Completion, ModelSpec, Request
 
 _QUALITY = re.compile(r"of quality (\d\.\d{3})")
@@ -69,6 +70,11 @@ class SimulatedEngine:
         ability = Ability(**model.options)
         await asyncio.sleep(ability.latency_s)
         return [_reply(model.name, ability, request) for request in requests]
+
+    async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
+        """Answer the batch like `complete`, a reply at a time."""
+        for placed in enumerate(await self.complete(model, requests)):
+            yield placed
 
 
 def _reply(name: str, ability: Ability, request: Request) -> Completion:

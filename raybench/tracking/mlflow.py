@@ -314,6 +314,9 @@ class Tracker:
                 self._add_final(model, f"counts/{name}", value)
         for name, value in entries.of_tree("agreement", results.get("agreement", {})):
             self._add_final(_PARENT, name, value)
+        account = results.get("fleet", {}).get("this_session", {})
+        for name, value in entries.of_tree("fleet", account.get("total", {})):
+            self._add_final(_PARENT, name, value)
         self._flush()
 
     def _add_final(self, run: str, key: str, value: object) -> None:

@@ -31,12 +31,11 @@ CLOCK = ("seconds", "ended_ms")
 Change = Callable[[ModelSpec, Request, Completion], Completion]
 
 
-class Bent:
+class Bent(SimulatedEngine):
     """The simulated engine with its replies changed, and a memory of what it was asked."""
 
     def __init__(self, change: Change = lambda model, request, completion: completion) -> None:
         self._change = change
-        self._engine = SimulatedEngine()
         self.calls: list[tuple[str, Sequence[Request]]] = []
         self.busy = self.busiest = 0
 
@@ -48,7 +47,7 @@ class Bent:
         self.calls.append((model.name, requests))
         self.busy += 1
         self.busiest = max(self.busiest, self.busy)
-        completions = await self._engine.complete(model, requests)
+        completions = await super().complete(model, requests)
         await asyncio.sleep(0.001)
         self.busy -= 1
         return [

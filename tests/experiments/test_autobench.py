@@ -69,6 +69,12 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
         assert set(metrics) == {"autobench/score", "autobench/weight", "autobench/parse_rate"}
         for estimate in metrics.values():
             assert set(estimate) == {"value", "stderr", "ci95", "n", "method"}
+    account = results["fleet"]["this_session"]
+    assert set(account["models"]) == set(results["models"])
+    for tally in [account["total"], *account["models"].values()]:
+        assert tally["requests"] > 0
+        assert tally["prompt_tokens"] > tally["output_tokens"] > 0
+        assert (tally["cached_tokens"], tally["prefix_hit_rate"]) == (None, None)  # simulated
     for counts in results["counts"].values():
         assert set(counts) == {"ok", "truncated", "unparsed", "infra_error", "judge_error"}
 
@@ -93,6 +99,7 @@ def test_the_report_needs_nothing_from_outside(finished: Path) -> None:
     page = (only_run(finished) / "report.html").read_text(encoding="utf-8")
     assert "sim-12" in page
     assert "<svg" in page
+    assert "<dt>prefix_hit_rate_this_session</dt><dd>not reported by any engine</dd>" in page
     assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
 
 
@@ -111,6 +118,10 @@ def test_mlflow_has_the_run_with_a_child_per_model(finished: Path) -> None:
     assert parents[0].data.params["autobench.iterations"] == "6"
     assert parents[0].data.params["seed"] == "0"
     results = json.loads((only_run(finished) / "results.json").read_text())
+    total = results["fleet"]["this_session"]["total"]
+    shown = {key: value for key, value in parents[0].data.metrics.items() if "fleet/" in key}
+    assert shown == {f"fleet/{name}": value for name, value in total.items() if value is not None}
+    assert set(shown) >= {"fleet/requests", "fleet/prompt_tokens", "fleet/output_tokens"}
     for child in children:
         expected = results["models"][child.data.tags["model"]]["autobench/score"]["value"]
         assert child.data.metrics["autobench/score"] == expected
@@ -184,6 +195,11 @@ def test_a_killed_run_resumes_and_ends_as_an_undisturbed_one(
     undisturbed = json.loads((only_run(finished) / "results.json").read_text())
     assert results["models"] == undisturbed["models"]
     assert results["counts"] == undisturbed["counts"]
+    # What was asked before the kill is in the journal's tokens, and not in this session's account.
+    asked, all_asked = (
+        found["fleet"]["this_session"]["total"]["requests"] for found in (results, undisturbed)
+    )
+    assert 0 < asked < all_asked
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:

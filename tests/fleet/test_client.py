@@ -1,14 +1,16 @@
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines, open_fleet
+from raybench.fleet.simulated import SimulatedEngine
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
 
-class Recorder:
+class Recorder(SimulatedEngine):
     """An engine that keeps what it was asked and repeats the last message."""
 
     def __init__(self) -> None:
@@ -17,6 +19,13 @@ class Recorder:
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         self.asked += [(model.name, request) for request in requests]
         return [Completion(request.messages[-1].content, "stop") for request in requests]
+
+    async def stream(
+        self, model: ModelSpec, requests: Sequence[Request]
+    ) -> AsyncGenerator[tuple[int, Completion]]:
+        # The last first: whoever takes places for the order of arrival is found out.
+        for placed in reversed([*enumerate(await self.complete(model, requests))]):
+            yield placed
 
 
 def opened(*models: ModelSpec) -> tuple[Fleet, dict[str, Recorder]]:
@@ -104,6 +113,56 @@ async def test_completions_come_in_the_order_of_their_requests() -> None:
     replies = await fleet.complete("m", requests)
     assert [reply.text for reply in replies] == [str(number) for number in range(20)]
     assert await fleet.complete("m", []) == []
+
+
+SHUFFLED = ["banana split", "apple pie", "banana", "apple tart", "banana", "apple pie"]
+
+
+async def test_a_batch_reaches_the_engine_with_shared_prefixes_side_by_side() -> None:
+    fleet, engines = opened(model())
+    requests = [Request((Message("user", text),), seed=seed) for seed, text in enumerate(SHUFFLED)]
+    replies = await fleet.complete("m", requests)
+    assert [reply.text for reply in replies] == SHUFFLED
+    (engine,) = engines.values()
+    assert [request.messages[-1].content for _, request in engine.asked] == sorted(SHUFFLED)
+
+
+async def test_a_stream_names_the_place_in_the_callers_own_order() -> None:
+    fleet, engines = opened(model())
+    requests = [Request((Message("user", text),), seed=seed) for seed, text in enumerate(SHUFFLED)]
+    came = [(place, reply.text) async for place, reply in fleet.stream("m", requests)]
+    assert sorted(came) == list(enumerate(SHUFFLED))
+    # As the engine finished them, and not before it had them in the order of their prefixes.
+    assert [text for _, text in came] == sorted(SHUFFLED, reverse=True)
+    (engine,) = engines.values()
+    assert [request.messages[-1].content for _, request in engine.asked] == sorted(SHUFFLED)
+    assert [placed async for placed in fleet.stream("m", [])] == []
+
+
+async def test_a_stream_fills_in_what_a_request_leaves_to_the_model() -> None:
+    fleet, engines = opened(model(sampling=Sampling(0.7), system_prompt="Be brief."))
+    assert len([_ async for _ in fleet.stream("m", [Request(HELLO, seed=1)])]) == 1
+    (engine,) = engines.values()
+    ((_, seen),) = engine.asked
+    assert (seen.temperature, seen.messages[0]) == (0.7, Message("system", "Be brief."))
+
+
+async def test_every_completion_is_counted_whichever_way_it_came() -> None:
+    fleet, _ = opened(model("one"), model("two"))
+    await fleet.complete("one", [Request(HELLO, seed=seed) for seed in range(3)])
+    async for _ in fleet.stream("two", [Request(HELLO, seed=seed) for seed in range(4)]):
+        pass
+    counted = {name: tally.requests for name, tally in fleet.account.models.items()}
+    assert counted == {"one": 3, "two": 4}
+    assert fleet.account.total.requests == 7
+
+
+async def test_of_a_stream_left_early_what_came_is_counted() -> None:
+    fleet, _ = opened(model())
+    async with aclosing(fleet.stream("m", [Request(HELLO, seed=s) for s in range(9)])) as replies:
+        async for _ in replies:
+            break
+    assert fleet.account.total.requests == 1
 
 
 async def test_open_fleet_brings_up_simulated_models() -> None:

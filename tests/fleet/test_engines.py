@@ -229,6 +229,39 @@ def test_each_mistake_about_an_endpoint_is_named(options: dict[str, Any], said: 
         assert part in problem
 
 
+SECRET = "sk-geheim-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"base_url": f"http://user:{SECRET}@host/v1"}, ["base_url", "'@'", "api_key_env"]),
+        ({"base_url": f"http://{SECRET}@host/v1"}, ["base_url", "'@'"]),
+        ({"base_url": f"http://user:a/{SECRET}@host:99999/v1"}, ["base_url", "'@'"]),
+        ({"base_url": f"user:{SECRET}@host"}, ["base_url", "'@'"]),
+        ({"base_url": f"http://host/v1?key={SECRET}"}, ["base_url", "'?'"]),
+        ({"base_url": f"http://host/v1#{SECRET}"}, ["base_url", "'#'"]),
+        ({"base_url": f"http://host/{SECRET}/v1"}, ["hold the key itself", "MY_KEY"]),
+        ({"extra_body": {"user": [SECRET]}}, ["hold the key itself", "MY_KEY"]),
+        ({"api_key_env": SECRET}, ["api_key_env", "may be the key", "api_key_env: MY_KEY"]),
+        ({"api_key_env": "gsk_geheim0123456789"}, ["api_key_env", "may be the key"]),
+    ],
+)
+def test_a_secret_in_the_options_is_refused_and_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], said: list[str]
+) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET if "key itself" in said[0] else "another-0123456789")
+    (problem,) = problems([openai("mine", **({"api_key_env": "MY_KEY"} | options))], CPU)
+    for part in ["model 'mine'", *said]:
+        assert part in problem
+    assert "geheim" not in problem
+
+
+def test_a_filler_for_a_key_may_stand_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "v1")
+    assert list(problems([openai("mine", api_key_env="MY_KEY")], CPU)) == []
+
+
 def test_an_unsendable_key_is_named_but_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-geheim\nsk-größer")
     (problem,) = problems([openai("mine", api_key_env="MY_KEY")], CPU)

@@ -3,12 +3,14 @@
 import asyncio
 import json
 import random
+import re
 import socket
 import struct
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -102,6 +104,15 @@ def reset(handler: Handler) -> None:
     handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
     handler.close_connection = True
     handler.connection.close()
+
+
+def reset_halfway(handler: Handler) -> None:
+    """Break the connection off in the middle of a good reply."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    reset(handler)
 
 
 def after(seconds: float, then: Play = echo) -> Play:
@@ -333,6 +344,19 @@ async def test_a_reply_without_usage_counts_no_tokens(endpoint: Endpoint) -> Non
     assert (completion.text, completion.prompt_tokens, completion.output_tokens) == ("hi", 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("details", "cached"),
+    [({"cached_tokens": 8}, 8), ({"cached_tokens": 0}, 0), ({}, None), (None, None)],
+)
+async def test_cached_tokens_are_told_where_the_endpoint_tells_them(
+    endpoint: Endpoint, details: dict[str, int] | None, cached: int | None
+) -> None:
+    body = reply("hi")
+    body["usage"]["prompt_tokens_details"] = details
+    completion = await one_reply(endpoint, say(200, body))
+    assert (completion.prompt_tokens, completion.cached_tokens) == (11, cached)
+
+
 NONSENSE: dict[str, Any] = {
     "no JSON": b"<html>Welcome</html>",
     "half a JSON": b'{"choices": [{"mess',
@@ -354,6 +378,8 @@ NONSENSE: dict[str, Any] = {
     "a list for the usage": reply("hi") | {"usage": [1]},
     "a list for its details": reply("hi") | {"usage": {"completion_tokens_details": [1]}},
     "a number for the refusal": reply(None, refusal=5),
+    "a word for cached tokens": reply("hi")
+    | {"usage": {"prompt_tokens_details": {"cached_tokens": "some"}}},
 }
 
 
@@ -478,6 +504,35 @@ async def test_a_key_that_an_endpoint_repeats_is_not_passed_on(
     assert KEY[:8] not in repr(completion)  # nor the half of it, where the reason was cut
 
 
+@pytest.mark.parametrize(
+    ("key", "written"),
+    [
+        (KEY, KEY),
+        ("sk/very/secret+key==", "sk\\/very\\/secret+key=="),  # as PHP writes JSON
+        ("sk/very/secret+key==", "sk%2Fvery%2Fsecret%2Bkey%3D%3D"),
+    ],
+)
+async def test_a_key_in_a_reply_is_not_passed_on_however_it_is_written(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, key: str, written: str
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+    endpoint.scripts = {
+        "refused": [say(400, f'{{"error": "{written}"}}'.encode())],
+        "told": [say(200, reply(f"It is {written}.", reasoning=f"Hm, {written}"))],
+    }
+    refused, told = await ask(endpoint, "refused", "told", api_key_env="MY_KEY")
+    assert refused.error == 'HTTP 400 {"error": "(key)"}'
+    assert (told.text, told.reasoning) == ("It is (key).", "Hm, (key)")
+
+
+async def test_a_filler_for_a_key_is_a_word_like_any_other(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", "EMPTY")
+    completion = await one_reply(endpoint, say(200, reply("EMPTY set")), api_key_env="MY_KEY")
+    assert completion.text == "EMPTY set"
+
+
 # ------------------------------------------------------------------------- retries and deadlines
 
 
@@ -485,8 +540,12 @@ async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
     plays = {
         "429": say(429, {"error": "slow down"}),
         "500": say(500, b"oops"),
-        "503": say(503, b""),
+        "502": say(502, b"<html>Bad Gateway</html>"),
+        "503": lambda handler: handler.send(503, b"", **{"Retry-After": "0"}),
+        "504": say(504, b""),
+        "408": say(408, b""),
         "reset": reset,
+        "reset halfway": reset_halfway,
         "hang-up": lambda handler: setattr(handler, "close_connection", True),
         "garbled": say(200, b'{"choices": ['),
     }
@@ -555,6 +614,33 @@ async def test_all_tries_together_have_a_deadline(endpoint: Endpoint) -> None:
     assert len(endpoint.seen) == 1
 
 
+async def test_an_endpoint_that_never_recovers_is_left_when_the_time_is_over(
+    endpoint: Endpoint,
+) -> None:
+    begun = time.monotonic()
+    conf = FleetConf(endpoint_deadline_s=2, endpoint_attempts=30)
+    completion = await one_reply(endpoint, say(503, b"loading"), conf=conf)
+    assert re.fullmatch(r"HTTP 503 loading \(tried [2-4] times\)", completion.error or "")
+    assert time.monotonic() - begun < 4
+
+
+async def test_the_time_for_all_tries_bounds_each_of_them(endpoint: Endpoint) -> None:
+    begun = time.monotonic()
+    conf = FleetConf(reply_deadline_s=600, endpoint_deadline_s=0.3)
+    completion = await one_reply(endpoint, after(30), conf=conf)
+    assert completion.error == "no reply within 0.3 s"
+    assert time.monotonic() - begun < 4
+
+
+async def test_a_place_that_comes_too_late_is_not_taken(endpoint: Endpoint) -> None:
+    endpoint.scripts = {"first": [say(500, b"oops")], "second": [after(30)]}
+    conf = FleetConf(endpoint_deadline_s=1)
+    first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
+    # The second held the only place until the time of the first was over.
+    assert (first.error, second.error) == ("HTTP 500 oops", "no reply within 1 s")
+    assert len(endpoint.seen) == 2
+
+
 async def test_a_rate_limit_is_kept(endpoint: Endpoint) -> None:
     begun = time.monotonic()
     completions = await ask(endpoint, *"abcdef", requests_per_minute=600)
@@ -577,6 +663,34 @@ async def test_nobody_there_is_an_error_in_words(endpoint: Endpoint) -> None:
         )
     assert completion.finish == "error"
     assert "ConnectError" in (completion.error or "")
+
+
+async def test_headers_that_trickle_are_not_waited_for(endpoint: Endpoint) -> None:
+    def trickle(handler: Handler) -> None:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        while not handler.server.closing.wait(0.02):
+            handler.wfile.write(b"o")
+
+    completion = await one_reply(
+        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, endpoint_attempts=1)
+    )
+    assert completion.error == "no reply within 0.3 s"
+
+
+@pytest.mark.parametrize("form", ["seconds", "milliseconds", "date"])
+async def test_a_wait_that_is_asked_for_is_kept_however_it_is_written(
+    endpoint: Endpoint, form: str
+) -> None:
+    # A date has whole seconds: two from now are at least one.
+    headers = {
+        "seconds": {"Retry-After": "1"},
+        "milliseconds": {"retry-after-ms": "1000"},
+        "date": {"Retry-After": formatdate(time.time() + 2, usegmt=True)},
+    }[form]
+    endpoint.scripts["hello"] = [lambda handler: handler.send(503, b"", **headers), echo]
+    (completion,) = await ask(endpoint, "hello")
+    assert completion.text == "hello"
+    assert 0.9 <= completion.seconds < 10
 
 
 async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint) -> None:
@@ -626,6 +740,17 @@ async def test_the_order_is_kept_and_the_bound_holds(endpoint: Endpoint, concurr
     completions = await ask(endpoint, *prompts, concurrency=concurrency)
     assert [completion.text for completion in completions] == prompts
     assert endpoint.busiest == concurrency
+
+
+async def test_a_stream_brings_replies_as_they_come(endpoint: Endpoint) -> None:
+    prompts = ["slow", "quick", "bad", "middling"]
+    endpoint.scripts = {"slow": [after(0.4)], "middling": [after(0.2)], "bad": [say(400, b"no")]}
+    requests = [Request((Message("user", prompt),), seed=5) for prompt in prompts]
+    async with opened(endpoint, FleetConf(), {}) as fleet:
+        came = [placed async for placed in fleet.stream("mine", requests)]
+    assert {place for place, _ in came[:2]} == {1, 2}
+    assert [(place, reply.text) for place, reply in came[2:]] == [(3, "middling"), (0, "slow")]
+    assert dict(came)[2].error == "HTTP 400 no"
 
 
 async def test_a_cancelled_batch_leaves_the_engine_usable(endpoint: Endpoint) -> None:

@@ -55,6 +55,18 @@ async def test_a_reply_does_not_depend_on_the_batch_it_comes_in() -> None:
     assert batch[13] == alone
 
 
+async def test_a_stream_brings_what_a_batch_brings() -> None:
+    requests = [Request((Message("user", ANSWER),), seed) for seed in range(5)]
+    engine = SimulatedEngine()
+    placed = [found async for found in engine.stream(model(), requests)]
+    assert [reply for _, reply in sorted(placed)] == await engine.complete(model(), requests)
+
+
+async def test_it_tells_nothing_of_a_cache_it_does_not_have() -> None:
+    (reply,) = await ask(model())
+    assert reply.cached_tokens is None
+
+
 async def test_models_of_equal_ability_reply_differently() -> None:
     assert await ask(model("one"), seeds=range(5)) != await ask(model("two"), seeds=range(5))
 

@@ -33,6 +33,12 @@ RESULTS: dict[str, Any] = {
     },
     "counts": {"alpha": {"ok": 11, "truncated": 1}, "beta": {"ok": 12, "truncated": 0}},
     "agreement": {"a/b": {"kendall": 0.8, "note": "text"}},
+    "fleet": {
+        "this_session": {
+            "total": {"requests": 12, "prefix_hit_rate": 0.25, "cached_tokens": None},
+            "models": {"alpha": {"requests": 12}},
+        }
+    },
     "simulated": True,
 }  # fmt: skip
 
@@ -99,7 +105,12 @@ def test_a_run_with_a_child_per_model(
     assert parent.data.params["odd_name"] == "True"
     assert parent.data.tags["version"] == "0.1"
     assert parent.data.tags["simulated"] == "true"
-    assert parent.data.metrics == {"demo/spread": 0.2, "agreement/a/b/kendall": 0.8}
+    assert parent.data.metrics == {
+        "demo/spread": 0.2,
+        "agreement/a/b/kendall": 0.8,
+        "fleet/requests": 12,
+        "fleet/prefix_hit_rate": 0.25,  # and nothing for what no engine reports
+    }
     assert [file.path for file in client().list_artifacts(tracker.run_id)] == ["report.html"]
     # Files lie beside the database, and nothing of MLflow's litters the current folder.
     assert list((tmp_path / "store" / "mlartifacts").rglob("report.html"))

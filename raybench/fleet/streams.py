@@ -1,0 +1,70 @@
+"""Completions that come as they finish, in a stream that outlives the replica that began it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any, TypeVar
+
+from raybench.types import Completion, Request
+
+T = TypeVar("T")
+Placed = tuple[int, Completion]
+"""A completion and the place of its request in the batch."""
+
+
+async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T]]:
+    """Yield each result with its place, as they finish; closing the stream stops the rest."""
+
+    async def placed(place: int, work: Coroutine[Any, Any, T]) -> tuple[int, T]:
+        return place, await work
+
+    tasks = [asyncio.create_task(placed(place, work)) for place, work in enumerate(works)]
+    try:
+        for finished in asyncio.as_completed(tasks):
+            yield await finished
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def unbroken(
+    ask: Callable[[list[Request]], AsyncGenerator[Placed]],
+    requests: Sequence[Request],
+    *,
+    attempts: int,
+    wait_s: float,
+    deadline_s: float,
+    told: Callable[[Exception], str],
+) -> AsyncGenerator[Placed]:
+    """Stream the batch; where the stream breaks, keep what came and ask again for the rest only.
+
+    It ends when everything has come, or after so many attempts in a row that brought nothing, of
+    which each waits `deadline_s` for the next completion: then what is left fails, for the reason
+    that `told` makes of the last error.
+    """
+    left = dict(enumerate(requests))
+    fruitless, reason = 0, ""
+    while left and fruitless < attempts:
+        if reason:
+            await asyncio.sleep(wait_s)
+        fruitless += 1
+        places = list(left)
+        try:
+            async with aclosing(ask(list(left.values()))) as replies:
+                while reply := await _next(replies, deadline_s):
+                    position, completion = reply
+                    place, fruitless = places[position], 0
+                    del left[place]
+                    yield place, completion
+            reason = told(EOFError("the stream ended before its time"))
+        except Exception as error:  # whatever the engine died of is data here
+            reason = told(error)
+    for place in left:
+        yield place, Completion.failed(reason)
+
+
+async def _next(replies: AsyncGenerator[Placed], deadline_s: float) -> Placed | None:
+    # Around each wait and not around the loop: what the listener does in between takes its time.
+    async with asyncio.timeout(deadline_s):
+        return await anext(replies, None)

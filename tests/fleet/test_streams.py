@@ -1,0 +1,178 @@
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.fleet.streams import Placed, as_finished, unbroken
+from raybench.types import Completion, Message, Request
+
+BATCH = [Request((Message("user", str(number)),), seed=number) for number in range(6)]
+
+
+async def after(seconds: float, value: str) -> str:
+    await asyncio.sleep(seconds)
+    return value
+
+
+async def test_results_come_as_they_finish() -> None:
+    works = [after(0.06, "slow"), after(0.0, "quick"), after(0.03, "middling")]
+    came = [placed async for placed in as_finished(works)]
+    assert came == [(1, "quick"), (2, "middling"), (0, "slow")]
+
+
+async def test_a_stream_left_early_stops_the_rest() -> None:
+    stopped: list[int] = []
+
+    async def work(number: int) -> int:
+        try:
+            await asyncio.sleep(30 * number)
+        except asyncio.CancelledError:
+            stopped.append(number)
+            raise
+        return number
+
+    async with aclosing(as_finished(work(number) for number in range(4))) as results:
+        async for placed in results:
+            assert placed == (0, 0)
+            break
+    assert sorted(stopped) == [1, 2, 3]
+
+
+async def test_an_error_among_the_works_comes_out_and_stops_the_rest() -> None:
+    async def fail() -> str:
+        raise ValueError("no")
+
+    slow = asyncio.create_task(asyncio.sleep(30))
+
+    async def wait() -> str:
+        await slow
+        return ""
+
+    with pytest.raises(ValueError, match="no"):
+        async for _ in as_finished([wait(), fail()]):
+            pass
+    assert slow.cancelled()
+
+
+# ------------------------------------------------------------------------------------- unbroken
+
+
+class Replica:
+    """Answers a batch from its end; dies after so many replies of each call, or goes on."""
+
+    def __init__(self, *lives: int | None, error: Exception | None = None) -> None:
+        self.lives = list(lives)
+        self.error = error or ConnectionError("the actor died")
+        self.calls: list[list[int]] = []
+        self.closed = 0
+
+    async def ask(self, requests: list[Request]) -> AsyncGenerator[Placed]:
+        self.calls.append([request.seed for request in requests])
+        life = self.lives.pop(0) if self.lives else None
+        try:
+            for count, place in enumerate(reversed(range(len(requests)))):
+                if count == life:
+                    raise self.error
+                yield place, Completion(requests[place].messages[0].content, "stop")
+            if life == len(requests):
+                raise self.error
+        finally:
+            self.closed += 1
+
+
+async def heard(
+    ask: Callable[[list[Request]], AsyncGenerator[Placed]],
+    *,
+    attempts: int = 3,
+    deadline_s: float = 5.0,
+) -> list[tuple[int, str]]:
+    """What a listener gets: place and text, or the reason why there is none."""
+    stream = unbroken(
+        ask, BATCH, attempts=attempts, wait_s=0.0, deadline_s=deadline_s, told=lambda e: str(e)
+    )
+    return [(place, reply.error or reply.text) async for place, reply in stream]
+
+
+async def test_an_undisturbed_stream_is_one_call() -> None:
+    replica = Replica()
+    assert await heard(replica.ask) == [(n, str(n)) for n in (5, 4, 3, 2, 1, 0)]
+    assert replica.calls == [[0, 1, 2, 3, 4, 5]]
+
+
+async def test_after_a_death_only_the_rest_is_sent_again() -> None:
+    replica = Replica(2, 0, 3)
+    assert await heard(replica.ask) == [(n, str(n)) for n in (5, 4, 3, 2, 1, 0)]
+    assert replica.calls == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 3], [0, 1, 2, 3], [0]]
+    assert replica.closed == 4
+
+
+async def test_a_death_after_the_last_reply_costs_nothing() -> None:
+    replica = Replica(6)
+    assert len(await heard(replica.ask)) == 6
+    assert len(replica.calls) == 1
+
+
+@given(st.lists(st.integers(0, 6)))
+async def test_whatever_dies_every_request_has_one_outcome(lives: list[int]) -> None:
+    came = await heard(Replica(*lives).ask)
+    assert sorted(place for place, _ in came) == [0, 1, 2, 3, 4, 5]
+    assert all(text in (str(place), "the actor died") for place, text in came)
+
+
+async def test_attempts_in_a_row_that_bring_nothing_end_it() -> None:
+    replica = Replica(2, *[0] * 9)
+    came = dict(await heard(replica.ask, attempts=3))
+    assert came == {5: "5", 4: "4"} | dict.fromkeys(range(4), "the actor died")
+    assert len(replica.calls) == 1 + 3  # the first brought something
+
+
+async def test_a_stream_that_ends_before_its_time_is_told() -> None:
+    async def brief(requests: list[Request]) -> AsyncGenerator[Placed]:
+        for placed in [(0, Completion("0", "stop"))][: len(requests) == 6]:
+            yield placed
+
+    came = dict(await heard(brief))
+    assert came.pop(0) == "0"
+    assert set(came.values()) == {"the stream ended before its time"}
+
+
+async def test_a_silent_stream_is_not_waited_for() -> None:
+    closed = asyncio.Event()
+
+    async def silent(requests: list[Request]) -> AsyncGenerator[Placed]:
+        try:
+            await asyncio.sleep(30)
+            yield 0, Completion("late", "stop")
+        finally:
+            closed.set()
+
+    async with asyncio.timeout(5):
+        came = await heard(silent, attempts=2, deadline_s=0.05)
+    assert [place for place, _ in came] == list(range(6))
+    assert "late" not in dict(came).values()
+    assert closed.is_set()
+
+
+async def test_the_listeners_own_time_does_not_count() -> None:
+    replica = Replica()
+    stream = unbroken(
+        replica.ask, BATCH, attempts=1, wait_s=0.0, deadline_s=0.05, told=lambda e: str(e)
+    )
+    async for _, reply in stream:
+        await asyncio.sleep(0.08)
+        assert reply.error is None
+    assert len(replica.calls) == 1
+
+
+async def test_a_listener_that_leaves_closes_the_call() -> None:
+    replica = Replica()
+    stream = unbroken(
+        replica.ask, BATCH, attempts=1, wait_s=0.0, deadline_s=5.0, told=lambda e: str(e)
+    )
+    async with aclosing(stream):
+        async for _ in stream:
+            break
+    assert replica.closed == 1

@@ -1,0 +1,170 @@
+"""A key never reaches a file, a log or a terminal: a whole run is searched for it, byte by byte."""
+
+import base64
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from helpers import only_run, raybench
+
+KEY = "sk/canary+3kq9Zt7Wb2Xv8Lp4"
+FORMS = (KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), base64.b64encode(KEY.encode()).decode())
+PASSWORD = "hunter2-canary"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Repeats the key it is sent wherever it can: in headers, errors and replies."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "Endpoint"
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt, sent = body["messages"][-1]["content"], self.headers["Authorization"]
+        with self.server.lock:
+            self.server.sent.append(sent)
+            number = len(self.server.sent)
+        if self.server.refusing or (body["model"] == "refused" and number % 2):
+            self._send(401, {"error": f"Incorrect API key provided: {sent}"}, sent)
+        elif number % 7 == 0:
+            self._send(500, {"error": f"no backend for {sent}"}, sent)
+        else:
+            text = "<rank>4</rank>" if "<rank>" in prompt else f"An answer for {sent}."
+            self._send(200, {"choices": [{"message": {"content": text}}]}, sent)
+
+    def _send(self, status: int, body: dict[str, Any], sent: str) -> None:
+        payload = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("X-Your-Key", sent)
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+class Endpoint(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.refusing = False
+        self.sent: list[str] = []
+        self.lock = threading.Lock()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
+    """A peer assessment among models of the endpoint."""
+    model = {
+        "engine": "openai",
+        "options": {
+            "base_url": f"http://127.0.0.1:{endpoint.server_port}/v1",
+            "api_key_env": "CANARY_KEY",
+        },
+    }
+    models = [{"name": name, "weights": name, **model} for name in ("one", "two", "refused")]
+    roster = folder / "conf" / "roster" / "mine.yaml"
+    roster.parent.mkdir(parents=True)
+    roster.write_text(json.dumps({"name": "mine", "models": models}))  # JSON is YAML
+    return [
+        "--config-dir",
+        "conf",
+        "+experiment=autobench",
+        "roster=mine",
+        "autobench.iterations=4",
+        "autobench.mean_threshold=1",
+        "fleet.endpoint_attempts=2",
+    ]
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Whatever the run writes anywhere, it writes below the folder."""
+    places = {name: folder / name for name in ("TMPDIR", "HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
+    for place in places.values():
+        place.mkdir()
+    return {"CANARY_KEY": KEY, **{name: str(place) for name, place in places.items()}}
+
+
+def found(needles: tuple[str, ...], folder: Path, *said: str) -> list[str]:
+    """Where one of the needles stands."""
+    forms = [needle.encode() for needle in needles]
+    places = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            if content.startswith(b"\x1f\x8b"):
+                content += gzip.decompress(content)
+            if any(form in content or form in str(path).encode() for form in forms):
+                places.append(str(path.relative_to(folder)))
+    places += [text for text in said if any(needle in text for needle in needles)]
+    return places
+
+
+def test_what_is_searched_for_would_be_found(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"\x00" + FORMS[1].encode() + b"\x00")
+    (tmp_path / "c").write_bytes(gzip.compress(KEY.encode()))
+    assert found(FORMS, tmp_path, "nothing", f"it is {KEY}") == ["a/b", "c", f"it is {KEY}"]
+
+
+@pytest.mark.parametrize("logging", [(), ("hydra.verbose=[httpcore,httpx]",)])
+def test_a_key_that_its_endpoint_repeats_everywhere_is_nowhere(
+    endpoint: Endpoint, tmp_path: Path, logging: tuple[str, ...]
+) -> None:
+    if logging:
+        logging += ("hydra/job_logging=default",)
+    done = raybench(
+        *arguments(endpoint, tmp_path), *logging, cwd=tmp_path, environment=environment(tmp_path)
+    )
+    assert done.returncode == 0, done.stderr
+    # It was sent, and repeated in replies, in errors that were final and in some that were not.
+    assert set(endpoint.sent) == {f"Bearer {KEY}"}
+    journal = (only_run(tmp_path) / "journal" / "iterations.jsonl").read_text()
+    assert "Incorrect API key provided: Bearer (key)" in journal
+    assert "An answer for Bearer (key)." in journal
+    # Whoever asks for httpx's own remarks gets them.
+    written = done.stdout + "".join(file.read_text() for file in tmp_path.glob("*.log"))
+    assert ("HTTP Request: POST" in written) == bool(logging)
+    assert (tmp_path / "runs" / "mlflow.db").stat().st_size > 0
+    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+
+
+def test_a_run_that_fails_for_its_key_does_not_tell_it(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.refusing = True
+    done = raybench(*arguments(endpoint, tmp_path), cwd=tmp_path, environment=environment(tmp_path))
+    assert done.returncode == 1
+    assert "Incorrect API key provided: Bearer (key)" in done.stderr
+    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+
+
+def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
+    endpoint: Endpoint, tmp_path: Path
+) -> None:
+    (tmp_path / "TMPDIR").mkdir()
+    done = raybench(
+        *arguments(endpoint, tmp_path),
+        f"tracking.uri=http://me:{PASSWORD}@127.0.0.1:9",
+        cwd=tmp_path,
+        environment={"CANARY_KEY": KEY, "TMPDIR": str(tmp_path / "TMPDIR")},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "uri: http://me:***@127.0.0.1:9" in (only_run(tmp_path) / "config.yaml").read_text()
+    assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
