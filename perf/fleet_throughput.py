@@ -209,7 +209,7 @@ def _read(arm: str, process: subprocess.Popen[str]) -> Turn:
 
 
 def _llm_config() -> dict[str, Any]:
-    from raybench.fleet.host import llm_config
+    from raybench.fleet.llm_config import llm_config
 
     (spec,) = group_engines([_MODEL])
     return llm_config(spec, FleetConf(), gpu=on_gpu(FleetConf()))

@@ -77,6 +77,10 @@ class FleetConf:
     kv_cache_gib: float | None = None
     max_model_len: int | None = None
     max_num_seqs: int | None = None
+    slots: int | None = None
+    sleep_gib: float | None = None
+    patience_s: float = 7200.0
+    linger_s: float = 0.5
     start_deadline_s: float = 900.0
     reply_deadline_s: float = 600.0
     attempts: int = 3
@@ -213,11 +217,16 @@ def _fleet_problems(fleet: FleetConf) -> Iterator[str]:
             f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
             "that one engine may take, in (0, 1]"
         )
-    for name in ("kv_cache_gib", "max_model_len", "max_num_seqs"):
+    for name in ("kv_cache_gib", "max_model_len", "max_num_seqs", "slots"):
         value = getattr(fleet, name)
         if value is not None and value <= 0:
             yield f"fleet.{name} is {value}: it is more than 0, or null for our choice"
+    for name in ("sleep_gib", "linger_s"):
+        value = getattr(fleet, name)
+        if value is not None and value < 0:
+            yield f"fleet.{name} is {value}: it is 0 or more"
     for name in (
+        "patience_s",
         "start_deadline_s",
         "reply_deadline_s",
         "attempts",

@@ -1,11 +1,12 @@
 """What the fleet did for each model, and for all: the one place where it is counted."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from raybench.fleet.residency import Swaps
 from raybench.types import Completion
 
 
@@ -75,6 +76,9 @@ class Account:
     ) -> None:
         self.total = Tally()
         self.models = {model: Tally() for model in models}
+        self.swaps = Swaps()
+        self.failed: Mapping[str, str] = {}
+        """Models whose engine could not be brought up, and why."""
         self._clock = clock
 
     @contextmanager
@@ -97,6 +101,11 @@ class Account:
     def to_json(self) -> dict[str, Any]:
         """Return what results.json shows."""
         return {
-            "total": self.total.to_json(),
+            "total": self.total.to_json()
+            | {
+                "swaps": self.swaps.count,
+                "swap_seconds": round(self.swaps.seconds, 1),
+                "swap_share": round(self.swaps.share, 4),
+            },
             "models": {model: tally.to_json() for model, tally in self.models.items()},
         }

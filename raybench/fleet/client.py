@@ -33,11 +33,16 @@ class Engine(Protocol):
 class Fleet:
     """The running engines and the models they serve."""
 
-    def __init__(self, specs: Sequence[EngineSpec], engines: Mapping[str, Engine]) -> None:
+    def __init__(
+        self,
+        specs: Sequence[EngineSpec],
+        engines: Mapping[str, Engine],
+        account: Account | None = None,
+    ) -> None:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models
         }
-        self.account = Account(self._doors)
+        self.account = account or Account(self._doors)
 
     async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completion of every request, in order."""
@@ -67,6 +72,7 @@ async def open_fleet(
     """Bring up every engine that the models need; take them down on the way out."""
     engines: dict[str, Engine] = {}
     specs = group_engines(models)
+    account = Account(model.name for model in models)
     async with AsyncExitStack() as stack:
         for spec in specs:
             if spec.kind == "simulated":
@@ -79,8 +85,8 @@ async def open_fleet(
             # Only a roster with hosted models pays for the import of Ray and vLLM.
             from raybench.fleet.host import host
 
-            engines.update(await stack.enter_async_context(host(hosted, conf, say)))
-        yield Fleet(specs, engines)
+            engines.update(await stack.enter_async_context(host(hosted, conf, account, say)))
+        yield Fleet(specs, engines, account)
 
 
 def _batch(requests: Sequence[Request], model: ModelSpec) -> tuple[list[int], list[Request]]:

@@ -16,7 +16,7 @@ from raybench.types import EngineKind, ModelSpec
 
 GIB = 1024**3
 CPU_KV_CACHE_GIB = 1.0
-_RUNTIME_GIB = 1.0
+RUNTIME_GIB = 1.0
 """What a vLLM process takes on the CPU beside weights and KV cache (measured: 0.8 to 1.1)."""
 
 
@@ -76,11 +76,9 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
     found = [problem for model in models for problem in _model_problems(model)]
     yield from found
     hosted = [engine for engine in group_engines(models) if engine.kind == "vllm"]
-    # What a cluster elsewhere has, Ray knows; what this machine has can be told beforehand.
-    elsewhere = fleet.address or os.environ.get("RAY_ADDRESS")
-    if hosted and not found and not elsewhere:
+    if hosted and not found and not elsewhere(fleet):
         if on_gpu(fleet):
-            yield from gpu_problems(hosted, len(_gpus()))
+            yield from gpu_problems(hosted, len(gpus()))
         else:
             yield from _memory_problems(hosted, fleet)
 
@@ -89,29 +87,34 @@ def on_gpu(fleet: FleetConf) -> bool:
     """Tell whether engines of a local Ray will run on NVIDIA GPUs, without loading any library."""
     if fleet.device != "auto":
         return fleet.device == "gpu"
-    return bool(_gpus())
+    return bool(gpus())
 
 
-def gpu_problems(engines: Sequence[EngineSpec], gpus: int) -> Iterator[str]:
-    """Yield why these engines do not fit on so many GPUs: each takes its own."""
-    each = {
-        engine.name: math.prod(
-            degree
-            for name in ("tensor_parallel_size", "pipeline_parallel_size")
-            if isinstance(degree := engine.options.get(name, 1), int)  # vLLM refuses the rest
-        )
-        for engine in engines
-    }
-    if sum(each.values()) > gpus:
-        yield (
-            f"fleet: {len(engines)} vLLM engine{'s need' if len(engines) > 1 else ' needs'} "
-            f"{sum(each.values())} GPUs ({', '.join(f'{n} {c}' for n, c in each.items())}), this "
-            f"machine has {gpus}: choose fewer models, a lower tensor_parallel_size, or a cluster "
-            "with fleet.address"
-        )
+def elsewhere(fleet: FleetConf) -> bool:
+    """Tell whether engines run on a cluster: what that has, Ray knows, once it is reached."""
+    return bool(fleet.address or os.environ.get("RAY_ADDRESS"))
 
 
-def _gpus() -> list[str]:
+def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
+    """Yield which of these engines do not fit on so many GPUs. Those that do can take turns."""
+    for engine in engines:
+        if (needed := gpus_of(engine)) > there:
+            yield (
+                f"fleet: engine {engine.name} needs {needed} GPUs, this machine has {there}: give "
+                "its model a lower tensor_parallel_size, or a cluster with fleet.address"
+            )
+
+
+def gpus_of(engine: EngineSpec) -> int:
+    """Return how many GPUs an engine takes."""
+    return math.prod(
+        degree
+        for name in ("tensor_parallel_size", "pipeline_parallel_size")
+        if isinstance(degree := engine.options.get(name, 1), int)  # vLLM refuses the rest
+    )
+
+
+def gpus() -> list[str]:
     """Return the NVIDIA GPUs that this process may see, without loading any library."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
@@ -166,21 +169,29 @@ def _weights_problems(where: str, weights: str) -> Iterator[str]:
 
 
 def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterator[str]:
+    there = memory_gib()
+    for engine in engines:
+        if (needed := cpu_gib(engine, fleet)) > there:
+            yield (
+                f"fleet: engine {engine.name} needs about {needed:.1f} GiB (KV cache "
+                f"{fleet.kv_cache_gib or CPU_KV_CACHE_GIB:.1f}, the rest weights and runtime), "
+                f"this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose a smaller model"
+            )
+
+
+def memory_gib() -> float:
+    """Return this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
+
+
+def cpu_gib(engine: EngineSpec, fleet: FleetConf) -> float:
+    """Return the memory that an engine takes on a CPU."""
     # vLLM computes in float32 on CPUs without bfloat16 instructions: twice the file's size.
-    weights = {engine.name: 2 * _weights_gib(engine.weights) for engine in engines}
-    each = (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + _RUNTIME_GIB
-    needed = sum(weights.values()) + each * len(engines)
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
-    if needed > there:
-        yield (
-            f"fleet: {len(engines)} vLLM engine{'s need' if len(engines) > 1 else ' needs'} about "
-            f"{needed:.1f} GiB (weights {sum(weights.values()):.1f}, KV cache and runtime "
-            f"{each:.1f} each), this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose "
-            "fewer or smaller models"
-        )
+    return 2 * weights_gib(engine.weights) + (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + RUNTIME_GIB
 
 
-def _weights_gib(weights: str) -> float:
+def weights_gib(weights: str) -> float:
+    """Return the size of the weights' files; 0 where they are not here."""
     if weights == embedded.NAME:
         return embedded.SIZE_GIB
     folder = Path(weights).expanduser()

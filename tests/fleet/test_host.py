@@ -12,7 +12,7 @@ import pytest
 from raybench.config import FleetConf
 from raybench.fleet import group_engines
 from raybench.fleet.engines import GIB
-from raybench.fleet.host import llm_config
+from raybench.fleet.llm_config import llm_config
 from raybench.types import ModelSpec
 
 
@@ -210,7 +210,7 @@ def on_the_hub(tmp_path: Path, *, known: str) -> subprocess.CompletedProcess[str
         "from raybench.config import FleetConf\n"
         "from raybench.errors import RunFailed\n"
         "from raybench.fleet import group_engines\n"
-        "from raybench.fleet.host import llm_config\n"
+        "from raybench.fleet.llm_config import llm_config\n"
         "from raybench.types import ModelSpec\n"
         "(engine,) = group_engines([ModelSpec('m', 'vllm', 'org/name')])\n"
         "try:\n"

@@ -1,0 +1,320 @@
+"""The keeper: the one actor that brings engines in and out, as the residency policy decides.
+
+Whoever wants to send work to a hosted engine takes a lease here first (`leases.py`). The keeper
+runs in the cluster and not in the driver, so that drivers, arena actors, data workers and the HTTP
+endpoint all share one view of what is awake.
+"""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raybench.config import FleetConf
+from raybench.errors import RunFailed
+from raybench.fleet import reasons
+from raybench.fleet.engines import EngineSpec
+from raybench.fleet.llm_config import Place, llm_config
+from raybench.fleet.residency import (
+    Action,
+    Demand,
+    Device,
+    Done,
+    Event,
+    Failed,
+    Grant,
+    Load,
+    Queued,
+    Refuse,
+    Residency,
+    Rules,
+    Settled,
+    Sleep,
+    State,
+    Swaps,
+    Tick,
+    Unload,
+    Wake,
+)
+from raybench.types import Message, Request
+
+_POLL_S = 0.5
+_MOVE_DEADLINE_S = 300.0
+"""Going to sleep, waking up and stopping take seconds; what takes longer than this hangs."""
+CLIENT_SILENCE_S = 120.0
+"""The leases of a client that was not heard of for so long are given back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a person wants to know of the engines."""
+
+    states: Mapping[str, State]
+    waiting: Mapping[str, int]
+    """Requests that wait for their engine."""
+    failures: Mapping[str, str]
+    swaps: Swaps
+
+
+class Keeper:
+    """Applies the policy; made an actor by `host.py`."""
+
+    def __init__(
+        self,
+        specs: Sequence[EngineSpec],
+        conf: FleetConf,
+        *,
+        gpu: bool,
+        devices: Sequence[Device],
+        demands: Sequence[Demand],
+        places: Mapping[str, tuple[str, int]] | None,
+        rules: Rules,
+    ) -> None:
+        """Keep these engines.
+
+        places: by device, its node and its number there, for engines that share devices; None
+        leaves the placement to Ray, which gives every engine its own.
+        """
+        self._specs = {spec.name: spec for spec in specs}
+        self._demands = {demand.engine: demand for demand in demands}
+        self._memory = {device.name: device.memory_gib for device in devices}
+        self._conf = conf
+        self._gpu = gpu
+        self._places = places
+        self._policy = Residency(devices, demands, rules, time.monotonic())
+        self._answers: dict[str, asyncio.Future[str]] = {}
+        self._clients: dict[str, float] = {}
+        self._owners: dict[str, str] = {}
+        self._stopped: dict[str, tuple[str, ...]] = {}
+        """Engines that were to sleep and had to be stopped instead, with their devices."""
+        self._devices: dict[str, tuple[str, ...]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._tick: asyncio.TimerHandle | None = None
+
+    async def start(self) -> None:
+        """Load what fits, before anybody asks."""
+        from raybench.fleet.quiet import quieten
+
+        quieten()
+        self._act(self._policy.preload(time.monotonic()))
+
+    async def lease(self, client: str, lease: str, engine: str, work: int) -> str:
+        """Wait until the engine is awake and its turn; return '' or why it will never be."""
+        self._clients[client] = time.monotonic()
+        self._owners[lease] = client
+        self._answers[lease] = asyncio.get_running_loop().create_future()
+        self._handle(Queued(lease, engine, work))
+        try:
+            return await self._answers[lease]
+        finally:
+            self._answers.pop(lease, None)
+
+    async def release(self, lease: str) -> None:
+        """Take a lease back, granted or not."""
+        self._release(lease)
+
+    async def alive(self, client: str) -> Status:
+        """Note that a client is there; tell it how things stand."""
+        self._clients[client] = time.monotonic()
+        for name, heard in list(self._clients.items()):
+            if time.monotonic() - heard > CLIENT_SILENCE_S:
+                del self._clients[name]
+                for lease in [lease for lease, owner in self._owners.items() if owner == name]:
+                    self._release(lease)
+        return self.status()
+
+    def status(self) -> Status:
+        """Return how things stand."""
+        return Status(
+            states={name: self._policy.state(name) for name in self._specs},
+            waiting=self._policy.waiting(),
+            failures=self._policy.failures(),
+            swaps=self._policy.swaps(time.monotonic()),
+        )
+
+    async def stop(self) -> None:
+        """Stop every engine."""
+        if self._tick:
+            self._tick.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.to_thread(_delete, list(self._specs))
+
+    def _release(self, lease: str) -> None:
+        self._owners.pop(lease, None)
+        answer = self._answers.get(lease)
+        if answer and not answer.done():
+            answer.set_result("given back while it waited")
+        self._handle(Done(lease))
+
+    def _handle(self, event: Event) -> None:
+        self._act(self._policy.handle(event, time.monotonic()))
+
+    def _act(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            match action:
+                case Grant(lease) | Refuse(lease):
+                    answer = self._answers.get(lease)
+                    if answer and not answer.done():
+                        answer.set_result(action.reason if isinstance(action, Refuse) else "")
+                    if isinstance(action, Refuse):
+                        self._owners.pop(lease, None)
+                case Load() | Wake() | Sleep() | Unload():
+                    task = asyncio.create_task(self._move(action))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+        if self._tick:
+            self._tick.cancel()
+        self._tick = None
+        if (at := self._policy.next_tick()) is not None:
+            loop = asyncio.get_running_loop()
+            self._tick = loop.call_later(max(at - time.monotonic(), 0.0), self._handle, Tick())
+
+    async def _move(self, action: Load | Wake | Sleep | Unload) -> None:
+        name = action.engine
+        event: Settled | Failed = Settled(name)
+        try:
+            match action:
+                case Load(devices=devices):
+                    self._devices[name] = devices
+                    await self._load(name)
+                case Wake(level=level):
+                    await self._wake(name, level)
+                case Sleep(level=level):
+                    await self._sleep(name, level)
+                case Unload():
+                    await asyncio.to_thread(_delete, [name])
+        except Exception as error:  # whatever Ray or vLLM ran into is told to who waits
+            why = str(error) if isinstance(error, RunFailed) else reasons.last_line(str(error))
+            with contextlib.suppress(Exception):
+                await asyncio.to_thread(_delete, [name])
+            event = Failed(name, why or type(error).__name__)
+        self._handle(event)
+
+    async def _load(self, name: str) -> None:
+        await asyncio.to_thread(self._deploy, name)
+        deadline = time.monotonic() + self._conf.start_deadline_s
+        while time.monotonic() < deadline:
+            await asyncio.sleep(_POLL_S)
+            state = await asyncio.to_thread(_application, name)
+            if state is not None and state.status == "RUNNING":
+                return
+            if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
+                raise RunFailed(
+                    f"engine {name} did not start: {reasons.of_application(state)}"
+                    f"{_mend(reasons.of_application(state))}"
+                )
+        raise RunFailed(
+            f"engine {name} was not up within fleet.start_deadline_s="
+            f"{self._conf.start_deadline_s:g} s. Give it more time, or look at Ray's logs in "
+            "/tmp/ray/session_latest/logs/serve"
+        )
+
+    def _deploy(self, name: str) -> None:
+        from ray import serve
+        from ray.serve.llm import LLMConfig, build_llm_deployment
+
+        from raybench.fleet.replica import BatchServer
+
+        config = llm_config(self._specs[name], self._conf, gpu=self._gpu, place=self._place(name))
+        try:
+            application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
+        except ValueError as error:  # an engine argument that vLLM does not know, for one
+            raise RunFailed(f"engine {name}: {reasons.last_line(str(error))}") from error
+        serve.run_many(
+            [serve.RunTarget(application, name=name, route_prefix=None)],
+            wait_for_ingress_deployment_creation=False,
+            wait_for_applications_running=False,
+        )
+
+    def _place(self, name: str) -> Place | None:
+        if self._places is None:
+            return None
+        devices = self._devices[name]
+        places = [self._places[device] for device in devices]
+        if not self._gpu:
+            return Place(node=places[0][0])
+        if self._conf.slots:
+            share = self._conf.memory_share / self._conf.slots
+        else:
+            smallest = min(self._memory[device] for device in devices)
+            share = self._demands[name].memory_gib / smallest
+        return Place(places[0][0], tuple(number for _, number in places), share)
+
+    async def _sleep(self, name: str, level: int) -> None:
+        try:
+            async with asyncio.timeout(_MOVE_DEADLINE_S):
+                await handle(name).sleep.remote(level=level)
+        except Exception:  # it must leave its devices; stopped, it is loaded again when wanted
+            await asyncio.to_thread(_delete, [name])
+            self._stopped[name] = self._devices[name]
+
+    async def _wake(self, name: str, level: int) -> None:
+        if name in self._stopped:
+            self._devices[name] = self._stopped.pop(name)
+            await self._load(name)
+            return
+        engine = handle(name)
+        async with asyncio.timeout(_MOVE_DEADLINE_S):
+            if level == 1:
+                await engine.wakeup.remote()
+            else:
+                await engine.wakeup.remote(tags=["weights"])
+                await engine.collective_rpc.remote("reload_weights")
+                await engine.wakeup.remote(tags=["kv_cache"])
+            # The first prompt after a wake takes longer: let it be nobody's.
+            await engine.complete.remote([Request((Message("user", "."),), seed=0, max_tokens=1)])
+
+
+def handle(name: str) -> Any:
+    """Return the handle of an engine's deployment."""
+    from ray import serve
+
+    return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
+
+
+def _application(name: str) -> Any:
+    from ray import serve
+
+    return serve.status().applications.get(name)
+
+
+def _delete(names: Sequence[str]) -> None:
+    from ray import serve
+
+    there = serve.status().applications
+    for name in names:
+        if name in there:
+            serve.delete(name)
+
+
+def _mend(reason: str) -> str:
+    """Return what a person can do about it, where the reason shows that."""
+    for sign, mend in _MENDS.items():
+        if sign.lower() in reason.lower():
+            return f". {mend}"
+    return ""
+
+
+_MENDS = {
+    "out of memory": "Lower fleet.max_model_len or fleet.memory_share, spread it over more GPUs "
+    "(options.tensor_parallel_size), or choose a smaller or quantised model",
+    "No available memory for the cache blocks": "Raise fleet.kv_cache_gib or fleet.memory_share, "
+    "or lower fleet.max_model_len",
+    "larger than the available KV cache memory": "Raise fleet.kv_cache_gib or fleet.memory_share, "
+    "or lower fleet.max_model_len",
+    "less than desired GPU memory utilization": "Something else uses the GPU: end it, or lower "
+    "fleet.memory_share",
+    "gated repo": "Ask for access on the model's page, and set HF_TOKEN",
+    "401 Client Error": "Check the name; gated and private models need HF_TOKEN",
+    "Repository Not Found": "Check the name; gated and private models need HF_TOKEN",
+    "does not recognize this architecture": "This vLLM is older than the model: choose another, or "
+    "a newer vLLM",
+    "are not supported for now": "vLLM does not know this architecture: choose another model",
+    "Cannot find any model weights": "The folder or repository holds no weights (*.safetensors): "
+    "download them",
+    "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
+    "it, if you trust it",
+}

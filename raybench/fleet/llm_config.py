@@ -1,0 +1,130 @@
+"""What `ray.serve.llm` is told of an engine: vLLM's arguments, its environment, its place."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raybench.config import FleetConf
+from raybench.errors import RunFailed
+from raybench.fleet import embedded, vllm_options
+from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path
+from raybench.fleet.reasons import last_line
+
+_CPU_MAX_MODEL_LEN = 4096
+_CPU_MAX_NUM_SEQS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an engine is put that shares its devices with others, instead of where Ray likes."""
+
+    node: str = ""
+    """A node's address; '' leaves that to Ray."""
+    gpus: tuple[int, ...] = ()
+    share: float | None = None
+    """Share of each GPU's memory that it may take."""
+
+
+def llm_config(
+    spec: EngineSpec, conf: FleetConf, *, gpu: bool, place: Place | None = None
+) -> dict[str, Any]:
+    """Return what `ray.serve.llm.LLMConfig` is given for this engine."""
+    source = embedded.prepare() if spec.weights == embedded.NAME else spec.weights
+    local = is_path(str(source))
+    source = str(Path(source).expanduser().resolve()) if local else str(source)
+    arguments: dict[str, Any] = {"revision": spec.revision, "max_num_seqs": conf.max_num_seqs}
+    if gpu:
+        arguments |= {
+            "max_model_len": conf.max_model_len,
+            "gpu_memory_utilization": (place and place.share) or conf.memory_share,
+            "enable_sleep_mode": True if place else None,
+        }
+    else:
+        arguments |= _cpu_arguments(source, spec, conf)
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    environment = {"VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
+    if local:
+        environment["HF_HUB_OFFLINE"] = "1"
+    if place and place.gpus:
+        # Ray gives engines GPUs of their own. Those that take turns are told theirs instead, and
+        # Ray neither counts these (host.py keeps them from others) nor hides them.
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, place.gpus))
+        environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] = "1"
+    return {
+        "model_loading_config": {"model_id": spec.name, "model_source": source},
+        "engine_kwargs": arguments | vllm_options.arguments(spec.options),
+        "runtime_env": {"env_vars": environment},
+        "deployment_config": {
+            "num_replicas": 1,
+            "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
+            "ray_actor_options": {"num_cpus": 0},
+        },
+        **({} if gpu and not place else _uncounted(place)),
+    }
+
+
+def _uncounted(place: Place | None) -> dict[str, Any]:
+    """Return the placement of an engine that binds itself to its CPUs or GPUs.
+
+    Ray's count of them would only keep it from being placed beside others. (Its kind 'cpu' means
+    just that: workers are processes of the replica's own, and no GPU is asked of Ray.)
+    """
+    bundle = {"CPU": 0.01}
+    if place and place.node:
+        bundle[f"node:{place.node}"] = 0.001
+    return {
+        "accelerator_config": {"kind": "cpu"},
+        "placement_group_config": {"bundles": [bundle]},
+    }
+
+
+def _cpu_arguments(source: str, spec: EngineSpec, conf: FleetConf) -> dict[str, Any]:
+    context = _context(source, spec.revision)
+    # A model's own option counts here too: whole prompts must fit into one step (below).
+    asked = spec.options.get("max_model_len") or conf.max_model_len or _CPU_MAX_MODEL_LEN
+    if isinstance(asked, int) and asked > 0:
+        context = min(asked, context)
+    return {
+        "max_model_len": context,
+        "max_num_seqs": conf.max_num_seqs or _CPU_MAX_NUM_SEQS,
+        "kv_cache_memory_bytes": int((conf.kv_cache_gib or CPU_KV_CACHE_GIB) * GIB),
+        # The prefix cache holds whole blocks. With vLLM's 128 on CPUs, 75 % of what the judges of
+        # one answer read comes from the cache, with 32 it is 88 % (measured).
+        "block_size": 32,
+        "dtype": "bfloat16" if _has_bfloat16() else "float32",
+        # Compiling costs a minute and a C++ compiler at every start, for 10 % (measured).
+        "enforce_eager": True,
+        # vLLM 0.29 dies on a CPU ('CPU Generator does not use offset') when the prompt of a
+        # request with a seed is split over two steps. Whole prompts never are.
+        "enable_chunked_prefill": False,
+        "max_num_batched_tokens": max(context, _CPU_MAX_MODEL_LEN),
+    }
+
+
+def _context(source: str, revision: str | None) -> int:
+    """Read the model's context length from its config.json, here or on the hub."""
+    file = Path(source) / "config.json"
+    if not file.is_file():
+        from huggingface_hub import hf_hub_download
+
+        try:
+            file = Path(hf_hub_download(source, "config.json", revision=revision))
+        except Exception as error:
+            raise RunFailed(
+                f"the weights '{source}' could not be had from the Hugging Face hub: "
+                f"{last_line(str(error))}. Check the name and the network (HF_TOKEN for gated "
+                "models), or give a local folder"
+            ) from error
+    config = json.loads(file.read_text())
+    config = config.get("text_config", config)
+    return int(config.get("max_position_embeddings") or _CPU_MAX_MODEL_LEN)
+
+
+def _has_bfloat16() -> bool:
+    """Tell whether the CPU multiplies bfloat16; without, it is three times slower than float32."""
+    try:
+        flags = Path("/proc/cpuinfo").read_text().split()
+    except OSError:
+        return False
+    return bool({"avx512_bf16", "amx_bf16", "bf16"} & set(flags))

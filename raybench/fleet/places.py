@@ -1,0 +1,126 @@
+"""What a cluster has to hold engines, and what each engine takes of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from raybench.config import FleetConf
+from raybench.fleet.engines import (
+    EngineSpec,
+    cpu_gib,
+    elsewhere,
+    gpus,
+    gpus_of,
+    memory_gib,
+    on_gpu,
+    weights_gib,
+)
+from raybench.fleet.residency import Demand, Device, Residency, Rules, State
+
+ASLEEP_GIB = 1.5
+"""What a sleeping vLLM leaves on each GPU: the CUDA context, compiled graphs, buffers."""
+_CPU_LOAD_S, _GPU_LOAD_S = 40.0, 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of the cluster."""
+
+    address: str
+    memory_gib: float
+    gpus_gib: tuple[float, ...] = ()
+    """Memory of each of its GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the keeper works with."""
+
+    devices: tuple[Device, ...]
+    demands: tuple[Demand, ...]
+    places: Mapping[str, tuple[str, int]] | None
+    """By device, its node and its number there; None where every engine has devices of its own."""
+    rules: Rules
+
+
+def layout(
+    engines: Sequence[EngineSpec], nodes: Sequence[Node], conf: FleetConf, *, gpu: bool
+) -> Layout:
+    """Lay the engines out on the nodes, and find out whether all of them fit side by side."""
+    rules = Rules(
+        patience_s=conf.patience_s,
+        linger_s=conf.linger_s,
+        host_gib=(
+            conf.sleep_gib
+            if conf.sleep_gib is not None
+            else min((node.memory_gib for node in nodes), default=0.0) / 2
+        ),
+    )
+    places: dict[str, tuple[str, int]] = {}
+    devices = []
+    for node in nodes:
+        for number, gib in enumerate(node.gpus_gib if gpu else (node.memory_gib,)):
+            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{number}"
+            places[name] = (node.address, number)
+            # With fleet.slots set, engines are counted instead of weighed.
+            devices.append(Device(name, conf.slots or gib, node.address))
+    smallest = min((device.memory_gib for device in devices), default=0.0)
+    demands = tuple(_demand(engine, conf, smallest, gpu=gpu) for engine in engines)
+    if gpu:
+        # As many GPUs as the engines ask for, or a cluster that adds them when they are asked for.
+        apart = not devices or sum(map(gpus_of, engines)) <= len(devices)
+    else:
+        apart = len(awake(devices, demands)) == len(engines)
+    if apart and not (gpu and conf.slots):
+        # Ray places them, also over several nodes: to the policy each has a device of its own.
+        devices = [Device(engine.name, 1.0) for engine in engines]
+        demands = tuple(replace(demand, memory_gib=1.0, devices=1) for demand in demands)
+        return Layout(tuple(devices), demands, None, rules)
+    return Layout(tuple(devices), demands, places, rules)
+
+
+def awake(devices: Sequence[Device], demands: Sequence[Demand]) -> list[str]:
+    """Return the engines that are awake side by side from the beginning."""
+    trial = Residency(devices, demands)
+    trial.preload(0.0)
+    return [d.engine for d in demands if trial.state(d.engine) is State.ARRIVING]
+
+
+def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool) -> Demand:
+    if not gpu:
+        needed = 1 if conf.slots else cpu_gib(engine, conf)
+        return Demand(engine.name, needed, load_s=_CPU_LOAD_S, leave_s=5.0)
+    weights = weights_gib(engine.weights)
+    degree = gpus_of(engine)
+    share = engine.options.get("gpu_memory_utilization")
+    if isinstance(share, int | float):
+        each = float(share) * device_gib
+    elif conf.kv_cache_gib and weights:
+        # The smallest it can do with: several engines may be awake on one GPU.
+        each = weights * 1.1 / degree + conf.kv_cache_gib + ASLEEP_GIB
+    else:
+        each = conf.memory_share * device_gib
+    return Demand(
+        engine.name,
+        1 if conf.slots else each,
+        devices=degree,
+        can_sleep=True,
+        asleep_gib=0.0 if conf.slots else ASLEEP_GIB,
+        # Where nobody knows before the download, as much as the GPUs could hold.
+        host_gib=weights or each * degree,
+        load_s=_GPU_LOAD_S,
+    )
+
+
+def slots(engines: Sequence[EngineSpec], conf: FleetConf) -> int:
+    """Return how many of these are awake at once on this machine; on a cluster, all (it may grow).
+
+    A GPU's memory is not asked for beforehand: each is counted as one slot.
+    """
+    hosted = [engine for engine in engines if engine.kind == "vllm"]
+    others = len(engines) - len(hosted)
+    if elsewhere(conf):
+        return len(engines)
+    gpu = on_gpu(conf)
+    here = Node("", memory_gib(), tuple(1.0 for _ in gpus()) if gpu else ())
+    found = layout(hosted, [here], conf, gpu=gpu)
+    return others + len(awake(found.devices, found.demands))
