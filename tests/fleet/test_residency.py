@@ -215,6 +215,7 @@ class Watched(Residency):
     def __init__(self, devices: Sequence[Device], demands: Sequence[Demand], rules: Rules) -> None:
         super().__init__(devices, demands, rules)
         self.capacity = {device.name: device.memory_gib for device in devices}
+        self.nodes = {device.name: device.node for device in devices}
         self.host = rules.host_gib
         self.needs = {demand.engine: demand for demand in demands}
         self.running: dict[str, set[str]] = {demand.engine: set() for demand in demands}
@@ -237,10 +238,12 @@ class Watched(Residency):
                     assert not self.running[engine], f"{engine} moved under running work"
         for device, gib in self.usage().items():
             assert gib <= self.capacity[device] + 1e-6
-        asleep = sum(
-            self.needs[name].host_gib for name in self.needs if self._engines[name].level == 1
-        )
-        assert asleep <= self.host + 1e-6
+        asleep: dict[str, float] = {}
+        for name, engine in self._engines.items():
+            if engine.level == 1:
+                node = self.nodes[engine.devices[0]]
+                asleep[node] = asleep.get(node, 0.0) + self.needs[name].host_gib
+        assert max(asleep.values(), default=0.0) <= self.host + 1e-6
         return actions
 
 
