@@ -303,3 +303,34 @@ def test_engines_that_fit_one_at_a_time_are_no_problem(tmp_path: Path) -> None:
     assert list(problems(apart, fleet)) == []
     fleet = FleetConf(device="cpu", kv_cache_gib=1.1 * there)
     assert len(list(problems(apart, fleet))) == len(apart)
+
+
+def test_the_device_is_what_the_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert on_gpu(FleetConf(device="gpu"))
+    assert not on_gpu(FleetConf(device="cpu"))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert not on_gpu(FleetConf(device="auto"))
+
+
+def test_a_path_is_told_from_a_hub_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "org" / "here").mkdir(parents=True)
+    for path in ("/abs", "./rel", "../up", "~/home", "org/here"):
+        assert is_path(path), path
+    assert not is_path("org/elsewhere")
+
+
+@pytest.mark.parametrize("elsewhere", ["gpu", "fleet.address", "RAY_ADDRESS"])
+def test_the_memory_of_other_machines_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    model = vllm("mine", str(checkpoint(tmp_path / "a", gib=10_000)))
+    assert len(list(problems([model], CPU))) == 1
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    fleet = FleetConf(device="gpu" if elsewhere == "gpu" else "cpu")
+    if elsewhere == "fleet.address":
+        fleet.address = "ray://head:10001"
+    if elsewhere == "RAY_ADDRESS":
+        monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert list(problems([model], fleet)) == []
