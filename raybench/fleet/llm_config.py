@@ -21,7 +21,7 @@ class Place:
 
     node: str = ""
     """A node's address; '' leaves that to Ray."""
-    gpus: tuple[int, ...] = ()
+    gpus: tuple[str, ...] = ()
     share: float | None = None
     """Share of each GPU's memory that it may take."""
 
@@ -49,7 +49,7 @@ def llm_config(
     if place and place.gpus:
         # Ray gives engines GPUs of their own. Those that take turns are told theirs instead, and
         # Ray neither counts these (host.py keeps them from others) nor hides them.
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, place.gpus))
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
         environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] = "1"
     return {
         "model_loading_config": {"model_id": spec.name, "model_source": source},
