@@ -209,8 +209,20 @@ async def keep(
             rules=plan.rules,
         )
     )
-    await keeper.start.remote()
+    with _telling_of_its_death():
+        await keeper.start.remote()
     return keeper
+
+
+@contextlib.contextmanager
+def _telling_of_its_death() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise RunFailed(
+            f"the keeper of the engines died ({last_line(str(error))}): look at Ray's logs in "
+            "/tmp/ray/session_latest/logs"
+        ) from error
 
 
 def nodes(*, gpu: bool) -> list[Node]:
@@ -266,13 +278,8 @@ async def _up(
     of = "" if len(first) == len(specs) else f" of {len(specs)}, which take turns,"
     say(f"starting {len(first)}{of} vLLM engine{'s' * (len(specs) > 1)} on the {device}")
     while True:
-        try:
+        with _telling_of_its_death():
             status: Status = await keeper.status.remote()
-        except Exception as error:
-            raise RunFailed(
-                f"the keeper of the engines died ({last_line(str(error))}): look at Ray's logs in "
-                "/tmp/ray/session_latest/logs"
-            ) from error
         failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
         if len(failures) == len(specs):
             raise RunFailed("; ".join(failures))
