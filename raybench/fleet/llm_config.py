@@ -57,6 +57,8 @@ def llm_config(
         "runtime_env": {"env_vars": environment},
         "deployment_config": {
             "num_replicas": 1,
+            # Most loads that fail would fail again, after minutes; some hubs and disks falter.
+            "max_constructor_retry_count": 2,
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
         },

@@ -1,7 +1,13 @@
 """What a failure of Ray or vLLM comes down to, in a line for the person."""
 
+import itertools
 import re
 from typing import Any
+
+_ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
+_ELSEWHERE = "initialization failed"
+_PREFIX = re.compile(r"^\(\w+ pid=\d+\) (?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
+_LEAVES = re.compile(r"$|Traceback|During handling|The above exception|EngineCore|Process ")
 
 
 def of_application(application: Any) -> str:
@@ -16,10 +22,27 @@ def error_in(text: str) -> str:
     """Return the last error that a traceback names, with what it says, on one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("For further information")]
-    named = [
-        number for number, line in enumerate(lines) if re.match(r"[\w.]*(Error|Exception)\b", line)
-    ]
-    return " ".join(lines[named[-1] :][:5])[:600] if named else last_line(text)
+    named = [number for number, line in enumerate(lines) if _ERROR.match(line)]
+    if not named:
+        return last_line(text)
+    # vLLM goes on with the hundreds of names that it would have known.
+    said, _, _ = " ".join(lines[named[-1] :][:5]).partition(" Supported architectures:")
+    return said[:600]
+
+
+def root_cause(error: str, log: str) -> str:
+    """Return what a process that vLLM started died of, by what it logged; '' if nothing shows.
+
+    vLLM's error then only says that there is one ('See root cause above').
+    """
+    if _ELSEWHERE not in error:
+        return ""
+    lines = [_PREFIX.sub("", line) for line in log.splitlines()]
+    named = [n for n, line in enumerate(lines) if _ERROR.match(line) and _ELSEWHERE not in line]
+    if not named:
+        return ""
+    following = itertools.takewhile(lambda line: not _LEAVES.match(line), lines[named[-1] + 1 :])
+    return error_in("\n".join([lines[named[-1]], *following]))
 
 
 def last_line(text: str) -> str:
