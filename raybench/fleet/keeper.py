@@ -99,6 +99,7 @@ class Keeper:
         self._tick: asyncio.TimerHandle | None = None
         self._stopping = False
         self._deploying = threading.Lock()
+        """Serve pickles what it deploys, which two threads at once get wrong."""
 
     async def start(self) -> None:
         """Load what fits, before anybody asks."""
@@ -267,20 +268,21 @@ class Keeper:
         from raybench.fleet.replica import BatchServer
 
         config = llm_config(self._specs[name], self._conf, gpu=self._gpu, place=self._place(name))
-        try:
-            application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
-        except ValueError as error:  # an engine argument that vLLM does not know, for one
-            reason = reasons.error_in(str(error))
-            raise RunFailed(
-                f"engine {name} cannot be started: {reason}{reasons.mend(reason)}"
-            ) from error
         with self._deploying:
-            if not self._stopping:
-                serve.run_many(
-                    [serve.RunTarget(application, name=name, route_prefix=None)],
-                    wait_for_ingress_deployment_creation=False,
-                    wait_for_applications_running=False,
-                )
+            if self._stopping:
+                return
+            try:
+                application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
+            except ValueError as error:  # an engine argument that vLLM does not know, for one
+                reason = reasons.error_in(str(error))
+                raise RunFailed(
+                    f"engine {name} cannot be started: {reason}{reasons.mend(reason)}"
+                ) from error
+            serve.run_many(
+                [serve.RunTarget(application, name=name, route_prefix=None)],
+                wait_for_ingress_deployment_creation=False,
+                wait_for_applications_running=False,
+            )
 
     def _place(self, name: str) -> Place | None:
         if self._places is None:

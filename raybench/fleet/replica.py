@@ -36,7 +36,7 @@ class BatchServer(LLMServer):
             await super().start()
         except Exception as error:
             if cause := root_cause(str(error), _printed()):
-                raise RuntimeError(cause) from error
+                raise RuntimeError(cause.removeprefix("RuntimeError: ")) from error
             raise
 
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
@@ -52,6 +52,7 @@ class BatchServer(LLMServer):
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
+        from vllm.v1.engine.exceptions import EngineDeadError
 
         # Ray offers a batch no public way to the engine client that it holds, nor to vLLM's own
         # chat handler, which knows the model's template and its reasoning parser.
@@ -81,6 +82,9 @@ class BatchServer(LLMServer):
                 reasoning_parser_kwargs={"chat_template_kwargs": template},
             ):
                 final = output
+        except EngineDeadError:
+            # Serve would find out in half a minute, and hand us every batch until then.
+            os._exit(1)
         except (VLLMClientError, ValueError) as refusal:
             return Completion.failed(
                 str(refusal),

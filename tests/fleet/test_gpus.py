@@ -6,8 +6,8 @@ from raybench.config import FleetConf
 from raybench.fleet.engines import (
     EngineSpec,
     gpu_problems,
-    group_engines,
     gpus_of,
+    group_engines,
     on_gpu,
     problems,
 )
