@@ -24,7 +24,7 @@ def error_in(text: str) -> str:
     lines = [line for line in lines if not line.startswith("For further information")]
     named = [number for number, line in enumerate(lines) if _ERROR.match(line)]
     if not named:
-        return last_line(text)
+        return last_line("\n".join(lines))
     # vLLM goes on with the hundreds of names that it would have known.
     said, _, _ = " ".join(lines[named[-1] :][:5]).partition(" Supported architectures:")
     return said[:600]
