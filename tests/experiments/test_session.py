@@ -148,3 +148,20 @@ def test_swaps_are_shown_and_reach_mlflow(tmp_path: Path) -> None:
     assert parent.info.status == "FINISHED"
     shown = {name: parent.data.metrics[f"fleet/{name}"] for name in total if "swap" in name}
     assert shown == {"swaps": 3, "swap_seconds": 12.5, "swap_share": 0.25}
+
+
+def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> None:
+    from raybench.experiments import autobench
+
+    for name in ("a", "b", "c"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    models = [f"{{name: {name}, engine: vllm, weights: {tmp_path / name}}}" for name in "abc"]
+    roster = ["+experiment=autobench", f"roster.models=[{','.join(models)}]", "fleet.device=cpu"]
+    config = cli.check(cli.compose([*roster, "fleet.kv_cache_gib=0.1", "fleet.slots=2"]))
+    plan = autobench.plan(config)
+    assert plan.slots == 2
+    assert "3 engines take turns, about 2 awake at once" in plan.notes[-1]
+    config.fleet.slots = 3
+    assert autobench.plan(config).slots == 3
+    assert "turns" not in str(autobench.plan(config).notes)
