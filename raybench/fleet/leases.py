@@ -28,7 +28,8 @@ class Leases:
             yield await self._keeper.lease.remote(self._client, lease, engine, work)
         finally:
             # Also where the wait was cancelled: nobody else would take the lease back.
-            self._keeper.release.remote(lease)
+            with contextlib.suppress(Exception):  # a keeper that is gone holds none
+                self._keeper.release.remote(lease)
 
     async def watch(self, tell: Callable[[Status], None]) -> None:
         """Give signs of life and tell how things stand, until cancelled."""
