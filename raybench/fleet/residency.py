@@ -472,31 +472,33 @@ class Residency:
 
     def _make_room(self, engine: _Engine, *, pressing: bool) -> Iterator[Action]:
         """Set devices aside for an engine, and send away who has to leave them."""
-        best: tuple[tuple[float, ...], tuple[str, ...], list[_Engine]] | None = None
+        best: tuple[tuple[float, ...], tuple[str, ...], list[_Engine], bool] | None = None
         for devices in self._sets(engine.demand):
-            leaving = self._leavers(engine, devices, pressing=pressing)
-            if leaving is None:
+            found = self._leavers(engine, devices, pressing=pressing)
+            if found is None:
                 continue
+            leaving, unload = found
             moves = engine.state is State.ASLEEP and devices != engine.devices
             if moves and leaving:
                 continue  # where it sleeps, one who leaves is enough
             cost = (
                 float(sum(bool(other.running or other.waiting) for other in leaving)),
                 float(len(leaving) + moves),
+                float(unload),
                 max((other.idle_since for other in leaving), default=0.0),
             )
             if best is None or cost < best[0]:
-                best = (cost, devices, leaving)
+                best = (cost, devices, leaving, unload)
         if best is None:
             return
-        _, devices, leaving = best
+        _, devices, leaving, unload = best
         for other in leaving:
             if other.running:
                 other.closing_for = engine.name
         if any(other.running for other in leaving):
             return  # asked again as soon as they are done
         for other in leaving:
-            yield self._send_away(other)
+            yield self._send_away(other, unload=unload)
         engine.swaps_in = bool(leaving)
         if engine.state is State.ASLEEP and devices != engine.devices:
             yield self._send_away(engine, unload=True)
@@ -505,10 +507,11 @@ class Residency:
 
     def _leavers(
         self, engine: _Engine, devices: tuple[str, ...], *, pressing: bool
-    ) -> list[_Engine] | None:
-        """Return who would have to leave these devices for the engine; None where not all can."""
-        claims = self._claims(without=engine)
-        leaving: list[_Engine] = []
+    ) -> tuple[list[_Engine], bool] | None:
+        """Return who would have to leave these devices for the engine; None where not all can.
+
+        And whether they have to leave for good: asleep, they would leave too much behind.
+        """
         candidates = [
             other
             for other in self._engines.values()
@@ -525,12 +528,17 @@ class Residency:
                 other.idle_since,
             )
         )
-        for other in candidates:
+        for unload in (False, True):
+            leaving: list[_Engine] = []
+            claims = self._claims(without=engine)
+            for other in candidates:
+                if self._fits(engine, devices, claims):
+                    break
+                leaving.append(other)
+                claims = self._claims(without=engine, leaving=leaving, unload=unload)
             if self._fits(engine, devices, claims):
-                break
-            leaving.append(other)
-            claims = self._claims(without=engine, leaving=leaving)
-        return leaving if self._fits(engine, devices, claims) else None
+                return leaving, unload
+        return None
 
     def _may_leave(self, engine: _Engine, comes: _Engine, *, pressing: bool) -> bool:
         if engine.state is not State.AWAKE:
@@ -598,19 +606,23 @@ class Residency:
         )
 
     def _claims(
-        self, without: _Engine | None = None, leaving: Iterable[_Engine] = ()
+        self,
+        without: _Engine | None = None,
+        leaving: Iterable[_Engine] = (),
+        *,
+        unload: bool = False,
     ) -> dict[str, float]:
         """Return what will lie on each device when those who leave are gone."""
         gone = list(leaving)
         return self._sum(
-            (engine, self._claim(engine, going=any(engine is other for other in gone)))
+            (engine, self._claim(engine, going=any(engine is o for o in gone), unload=unload))
             for engine in self._engines.values()
             if engine is not without
         )
 
-    def _claim(self, engine: _Engine, *, going: bool) -> float:
+    def _claim(self, engine: _Engine, *, going: bool, unload: bool) -> float:
         if going:
-            sleeps = engine.state is State.AWAKE and engine.demand.can_sleep
+            sleeps = engine.state is State.AWAKE and engine.demand.can_sleep and not unload
             return engine.demand.asleep_gib if sleeps else 0.0
         if engine.state in (State.WANTED, State.ARRIVING, State.AWAKE):
             return engine.demand.memory_gib

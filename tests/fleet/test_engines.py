@@ -288,24 +288,22 @@ def test_weights_beyond_the_machine_are_refused_with_the_sum(tmp_path: Path) -> 
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
     model = vllm("mine", str(checkpoint(tmp_path / "a", gib=there)))
     (problem,) = problems([model], CPU)
-    assert problem.startswith("fleet: 1 vLLM engine needs about")
+    assert problem.startswith("fleet: engine ")
     # float32 is twice the file; KV cache 1 and runtime 1 are added.
     assert f"{2 * there + 2:.1f} GiB" in problem
     assert f"this machine has {there:.1f}" in problem
     assert "fleet.kv_cache_gib" in problem
 
 
-def test_memory_is_added_up_over_engines_not_models(tmp_path: Path) -> None:
+def test_engines_that_fit_one_at_a_time_take_turns(tmp_path: Path) -> None:
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
     weights = str(checkpoint(tmp_path / "a"))
-    # Two engines fit with such a cache, three do not.
-    fleet = FleetConf(device="cpu", kv_cache_gib=0.4 * there - 1)
-    shared = [vllm(str(n), weights) for n in range(5)]
-    assert list(problems(shared, fleet)) == []
     apart = [vllm(str(n), weights, options={"max_model_len": 512 + n}) for n in range(3)]
-    assert list(problems(apart[:2], fleet)) == []
-    (problem,) = problems(apart, fleet)
-    assert "3 vLLM engines need about" in problem
+    fits = FleetConf(device="cpu", kv_cache_gib=there - 1.1)
+    assert list(problems(apart, fits)) == []
+    # Each that fits nowhere is named.
+    beyond = FleetConf(device="cpu", kv_cache_gib=there)
+    assert len(list(problems(apart, beyond))) == 3
 
 
 @pytest.mark.parametrize("elsewhere", ["gpu", "fleet.address", "RAY_ADDRESS"])
