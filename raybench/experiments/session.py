@@ -148,7 +148,7 @@ class Session:
     def _look_at_engines(self) -> None:
         """Show what swapping costs, and say once of each model that it cannot be had."""
         self._progress.swapped(self._account.swaps.count, self._account.swaps.share)
-        for model in self._account.failed.keys() - self._told:
+        for model in sorted(self._account.failed.keys() - self._told):
             self._told.add(model)
             console.warn(f"{model} cannot be had: {self._account.failed[model]}. The others go on")
 

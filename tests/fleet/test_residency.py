@@ -356,3 +356,14 @@ def test_swaps_stay_near_what_no_schedule_can_do_without(trace: object) -> None:
     assert outcome.longest_wait <= rules.patience_s
     if trace.steps is not None:
         assert 20 * outcome.swaps < trace.steps
+
+
+def test_who_would_leave_too_much_behind_asleep_is_unloaded() -> None:
+    sleeper = Demand("sleeper", 79.0, can_sleep=True, asleep_gib=1.5, host_gib=1.0)
+    large = Demand("large", 79.0, can_sleep=True, asleep_gib=1.5, host_gib=1.0)
+    policy = Residency([Device("gpu", 80.0)], [sleeper, large], Rules(linger_s=0.0, host_gib=100))
+    assert policy.preload(0.0) == [Load("sleeper", ("gpu",))]
+    policy.handle(Settled("sleeper"), 1.0)
+    assert policy.handle(Queued("l", "large", 1), 2.0) == [Unload("sleeper")]
+    assert policy.handle(Settled("sleeper"), 3.0) == [Load("large", ("gpu",))]
+    assert policy.handle(Settled("large"), 4.0) == [Grant("l")]
