@@ -134,13 +134,13 @@ class Keeper:
             swaps=self._policy.swaps(time.monotonic()),
         )
 
-    async def stop(self) -> None:
-        """Stop every engine."""
+    async def stop(self, *, wait: bool = True) -> None:
+        """Stop every engine, and wait until none is left or leave that to Serve."""
         if self._tick:
             self._tick.cancel()
         for task in self._tasks:
             task.cancel()
-        await asyncio.to_thread(_delete, list(self._specs))
+        await asyncio.to_thread(delete, list(self._specs), wait=wait)
 
     def _release(self, lease: str) -> None:
         self._owners.pop(lease, None)
@@ -185,11 +185,11 @@ class Keeper:
                 case Sleep(level=level):
                     await self._sleep(name, level)
                 case Unload():
-                    await asyncio.to_thread(_delete, [name])
+                    await asyncio.to_thread(delete, [name])
         except Exception as error:  # whatever Ray or vLLM ran into is told to who waits
             why = str(error) if isinstance(error, RunFailed) else reasons.last_line(str(error))
             with contextlib.suppress(Exception):
-                await asyncio.to_thread(_delete, [name])
+                await asyncio.to_thread(delete, [name])
             event = Failed(name, why or type(error).__name__)
         self._handle(event)
 
@@ -198,7 +198,7 @@ class Keeper:
         deadline = time.monotonic() + self._conf.start_deadline_s
         while time.monotonic() < deadline:
             await asyncio.sleep(_POLL_S)
-            state = await asyncio.to_thread(_application, name)
+            state = await asyncio.to_thread(application, name)
             if state is not None and state.status == "RUNNING":
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
@@ -248,7 +248,7 @@ class Keeper:
             async with asyncio.timeout(_MOVE_DEADLINE_S):
                 await handle(name).sleep.remote(level=level)
         except Exception:  # it must leave its devices; stopped, it is loaded again when wanted
-            await asyncio.to_thread(_delete, [name])
+            await asyncio.to_thread(delete, [name])
             self._stopped[name] = self._devices[name]
 
     async def _wake(self, name: str, level: int) -> None:
@@ -275,19 +275,21 @@ def handle(name: str) -> Any:
     return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
 
 
-def _application(name: str) -> Any:
+def application(name: str) -> Any:
+    """Return what Serve says of an application; None where it knows none."""
     from ray import serve
 
     return serve.status().applications.get(name)
 
 
-def _delete(names: Sequence[str]) -> None:
+def delete(names: Sequence[str], *, wait: bool = True) -> None:
+    """Stop engines, those of them that are there."""
     from ray import serve
 
     there = serve.status().applications
     for name in names:
         if name in there:
-            serve.delete(name)
+            serve.delete(name, _blocking=wait)
 
 
 def _mend(reason: str) -> str:
