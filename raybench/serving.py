@@ -50,5 +50,5 @@ def settings(args: Mapping[str, Any]) -> Config:
     }
     if not isinstance(roster, str):
         own["roster"] = {"name": "inline", **roster}
-    OmegaConf.set_struct(composed, False)
-    return cli.check(cast("DictConfig", OmegaConf.merge(composed, own)))
+    plain = OmegaConf.create(OmegaConf.to_container(composed, resolve=True))
+    return cli.check(cast("DictConfig", OmegaConf.merge(plain, own)))

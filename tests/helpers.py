@@ -1,7 +1,9 @@
 """What several tests share: running the program as a person does."""
 
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
+
+from raybench.fleet import embedded
 
 ROOT = Path(__file__).parents[1]
 SIMULATED = ("+experiment=autobench", "roster=simulated")
@@ -67,3 +71,23 @@ def engine_processes() -> dict[int, str]:
         ):
             found[process.pid] = line[:120]
     return found
+
+
+def half_depth(folder: Path) -> str:
+    """Make different weights of the embedded ones: its first 15 layers, as a checkpoint."""
+    from safetensors.torch import load_file, save_file
+
+    whole = embedded.prepare()
+    shutil.copytree(whole, folder)
+    (file,) = folder.glob("*.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    config["num_hidden_layers"] //= 2
+    tensors = {
+        name: tensor
+        for name, tensor in load_file(file).items()
+        if not (layer := re.match(r"model\.layers\.(\d+)\.", name))
+        or int(layer[1]) < config["num_hidden_layers"]
+    }
+    save_file(tensors, file, metadata={"format": "pt"})
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)

@@ -10,8 +10,10 @@ from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.session import Outcome, open_session
 from raybench.fleet import group_engines
+from raybench.fleet.places import slots
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
+from raybench.tracking.plan import turns
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Plan
 
@@ -59,6 +61,7 @@ def plan(config: Config) -> Plan:
     conf = config.autobench
     models = tuple(model.spec() for model in config.roster.models)
     engines = group_engines(models)
+    awake = slots(engines, config.fleet)
     n = len(models)
     # A task and n ratings of it, at best once and at worst in every attempt; n answers; n² ratings.
     least, most = 1 + n + n + n * n, conf.attempts * (conf.restarts + 1) * (1 + n) + n + n * n
@@ -66,7 +69,7 @@ def plan(config: Config) -> Plan:
         experiment="autobench",
         models=models,
         engines=tuple(engine.label for engine in engines),
-        slots=len(engines),
+        slots=awake,
         units=conf.iterations,
         unit="iteration",
         calls=f"{least * conf.iterations:,} to {most * conf.iterations:,}",
@@ -77,6 +80,7 @@ def plan(config: Config) -> Plan:
             "judges at their own temperature"
             if conf.rating_temperature is None
             else f"judges at temperature {conf.rating_temperature:g}",
+            *turns(len(engines), awake),
         ),
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from raybench import __version__
 from raybench.config import Config
+from raybench.errors import RunFailed
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.store import RESULTS, Journal, Run, open_run
 from raybench.tracking import console, leaderboard, report
@@ -64,6 +65,8 @@ class Session:
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
         self._account = Account(model.name for model in plan.models)
+        self._told: set[str] = set()
+        """Models of which the person knows that they failed."""
 
     @asynccontextmanager
     async def fleet(self) -> AsyncIterator[Fleet]:
@@ -71,6 +74,7 @@ class Session:
         async with open_fleet(self._plan.models, self._config.fleet, self._progress.phase) as fleet:
             self._account = fleet.account
             self._progress.start()
+            self._look_at_engines()
             yield fleet
 
     def phase(self, text: str) -> None:
@@ -87,6 +91,7 @@ class Session:
             errors=len(record["errors"]),
         )
         self._progress.advance()
+        self._look_at_engines()
 
     def log(
         self,
@@ -131,7 +136,7 @@ class Session:
             results=results,
             columns=outcome.columns,
             sections=outcome.sections,
-            run={key: str(value) for key, value in about.items()}
+            run={key: _shown(value) for key, value in about.items()}
             | {"prefix_hit_rate_this_session": _hit_rate(account)},
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
@@ -139,6 +144,13 @@ class Session:
         # Last: a folder with results is a finished run, and is never touched again.
         run.write_json(RESULTS, results)
         return results
+
+    def _look_at_engines(self) -> None:
+        """Show what swapping costs, and say once of each model that it cannot be had."""
+        self._progress.swapped(self._account.swaps.count, self._account.swaps.share)
+        for model in self._account.failed.keys() - self._told:
+            self._told.add(model)
+            console.warn(f"{model} cannot be had: {self._account.failed[model]}. The others go on")
 
     def tell(self, results: Mapping[str, Any]) -> None:
         """Print the leaderboard, and where everything lies."""
@@ -161,6 +173,16 @@ class Session:
                 "MLflow      not logged (see the warning above); everything is in the run's folder"
             )
 
+    def verdict(self) -> None:
+        """Raise RunFailed where models could not be had: what there is, is written and told."""
+        if failed := self._account.failed:
+            reasons = "\n".join(f"  - {model}: {reason}" for model, reason in failed.items())
+            raise RunFailed(
+                f"{len(failed)} of {len(self._plan.models)} models could not be had:\n{reasons}\n"
+                f"What the others achieved is in {self._run.folder}, and this run is over: when "
+                "that is mended, the same command starts a new one"
+            )
+
     def _concluded(self) -> Outcome:
         if self._outcome is None:
             raise RuntimeError("the experiment ended without an outcome")
@@ -178,6 +200,7 @@ class Session:
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds_this_session": round(time.monotonic() - self._begun, 1),
             "mlflow_run_id": self._tracker.run_id,
+            **({"failed": dict(self._account.failed)} if self._account.failed else {}),
             **self._versions,
         }
 
@@ -234,6 +257,13 @@ async def open_session(
             )
             raise
         session.tell(results)
+        session.verdict()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {each}" for name, each in value.items())
+    return str(value)
 
 
 def _hit_rate(account: Mapping[str, Any]) -> str:

@@ -155,17 +155,18 @@ async def open_endpoint(
 ) -> AsyncIterator[Endpoint]:
     """Bring the roster up behind HTTP; take it down on the way out."""
     hosted = served(models)
+    specs = engines(hosted, conf, APP)
     for line in left_out(models):
         say(line)
     if not elsewhere(conf):
         _check_here(serve_conf)
-    from raybench.fleet.host import cluster, on_gpus, up
+    from raybench.fleet.host import cluster, on_gpus, take_down, up
 
     async with cluster(conf, say, http=True):
         from ray import serve
 
         from raybench.fleet.ingress import application
-        from raybench.fleet.keeper import delete
+        from raybench.fleet.keeper import stop
 
         address = await asyncio.to_thread(_listen, serve_conf)
         say("starting the endpoint")
@@ -182,15 +183,15 @@ async def open_endpoint(
         try:
             await _running(conf)
             device = "GPU" if on_gpus(conf) else "CPU"
-            await up(keeper, engines(hosted, conf, APP), say, device=device)
+            await up(keeper, specs, say, device=device)
             yield Endpoint(f"http://{address}/v1", keeper)
         finally:
             say("stopping the endpoint")
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
+                await take_down(keeper, [spec.name for spec in specs], say)
                 with contextlib.suppress(Exception):
-                    await keeper.stop.remote()
-                    await asyncio.to_thread(delete, [APP])
+                    await asyncio.to_thread(stop, [APP])
 
 
 def _check_here(conf: ServeConf) -> None:
@@ -231,12 +232,13 @@ def _listen(conf: ServeConf) -> str:
 
 async def _running(conf: FleetConf) -> None:
     """Wait until the application answers; the engines are another matter."""
-    from raybench.fleet.keeper import application as find
+    from ray import serve
+
     from raybench.fleet.reasons import of_application
 
     deadline = time.monotonic() + conf.start_deadline_s
     while time.monotonic() < deadline:
-        state = await asyncio.to_thread(find, APP)
+        state = (await asyncio.to_thread(serve.status)).applications.get(APP)
         if state is not None and state.status == "RUNNING":
             return
         if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):

@@ -16,7 +16,7 @@ from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
 from raybench.fleet.engines import GIB, EngineSpec
-from raybench.fleet.keeper import Keeper, Status, handle
+from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import Layout, Node, layout
 from raybench.fleet.quiet import quieten
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
 _KNOCK_S = 10.0
+_STOP_S = 120.0
 
 
 class HostedEngine:
@@ -60,7 +61,12 @@ class HostedEngine:
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         """Stream the batch; where the replica dies under it, send the rest to the next one."""
-        async with self._leases.hold(self._name, len(requests)) as refusal:
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                lease = self._leases.hold(self._name, len(requests))
+                refusal = await stack.enter_async_context(lease)
+            except Exception as error:  # the keeper's end is data too
+                refusal = self._told(error)
             if refusal:
                 for place in range(len(requests)):
                     yield place, Completion.failed(refusal)
@@ -120,8 +126,7 @@ async def host(
             say("stopping the engines")
             if conf.address or os.environ.get("RAY_ADDRESS"):
                 # Somebody else's cluster: take down what is ours and nothing more.
-                with contextlib.suppress(Exception):
-                    await keeper.stop.remote()
+                await take_down(keeper, [spec.name for spec in specs], say)
 
 
 @contextlib.asynccontextmanager
@@ -175,7 +180,7 @@ async def keep(
     """Start the keeper of these engines, which begins to load what fits."""
     import ray
 
-    reserve(plan, conf, gpu=gpu)
+    await reserve(plan, conf, gpu=gpu)
     keeper = (
         ray.remote(Keeper)
         .options(num_cpus=0, max_concurrency=100_000, name=name, get_if_exists=bool(name))
@@ -189,11 +194,12 @@ async def keep(
             rules=plan.rules,
         )
     )
-    await keeper.start.remote()
+    with _telling_of_its_death():
+        await keeper.start.remote()
     return keeper
 
 
-def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
+async def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
     """Keep the GPUs on which engines take turns from others, for as long as the caller lives.
 
     These engines are put on GPUs by us, not by Ray, which would give them to somebody else.
@@ -204,11 +210,15 @@ def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
         return
     counts = Counter(node for node, _ in plan.places.values())
     bundles = [{"GPU": count, f"node:{node}": 0.001} for node, count in counts.items()]
-    if not placement_group(bundles).wait(conf.start_deadline_s):
+    group = placement_group(bundles)
+    try:
+        async with asyncio.timeout(conf.start_deadline_s):
+            await group.ready()
+    except TimeoutError as error:
         raise RunFailed(
             f"the cluster's {len(plan.places)} GPUs did not become free within "
             f"fleet.start_deadline_s={conf.start_deadline_s:g} s: others use them"
-        )
+        ) from error
 
 
 def on_gpus(conf: FleetConf) -> bool:
@@ -220,6 +230,17 @@ def on_gpus(conf: FleetConf) -> bool:
     )
 
 
+@contextlib.contextmanager
+def _telling_of_its_death() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise RunFailed(
+            f"the keeper of the engines died ({last_line(str(error))}): look at Ray's logs in "
+            "/tmp/ray/session_latest/logs"
+        ) from error
+
+
 def nodes(*, gpu: bool) -> list[Node]:
     """Return the machines of the cluster with what they have."""
     import ray
@@ -228,29 +249,39 @@ def nodes(*, gpu: bool) -> list[Node]:
     found = []
     for node in alive:
         resources = node["Resources"]
-        gpus: tuple[float, ...] = ()
+        gpus: dict[str, float] = {}
         if gpu and resources.get("GPU"):
             sizes = ray.get(
                 ray.remote(gpus_gib)
                 .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
                 .remote()
             )
-            gpus = tuple(sizes[: int(resources["GPU"])])
-        found.append(Node(node["NodeManagerAddress"], resources.get("memory", 0.0) / GIB, gpus))
+            gpus = dict(list(sizes.items())[: int(resources["GPU"])])
+        # Ray sets a part aside for its object store, of which we use next to nothing.
+        memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
+        found.append(Node(node["NodeManagerAddress"], memory / GIB, gpus))
     return found
 
 
-def gpus_gib() -> list[float]:
-    """Return the memory of each GPU of this machine that may be used here."""
+def gpus_gib() -> dict[str, float]:
+    """Return the memory of each GPU of this machine that may be used here, by its id."""
     import pynvml
+
+    def gib(ident: str) -> float:
+        if ident.isdigit():
+            found = pynvml.nvmlDeviceGetHandleByIndex(int(ident))
+        else:
+            found = pynvml.nvmlDeviceGetHandleByUUID(ident)
+        return float(pynvml.nvmlDeviceGetMemoryInfo(found).total / GIB)
 
     pynvml.nvmlInit()
     try:
-        handles = [
-            pynvml.nvmlDeviceGetHandleByIndex(number)
-            for number in range(pynvml.nvmlDeviceGetCount())
-        ]
-        return [pynvml.nvmlDeviceGetMemoryInfo(handle).total / GIB for handle in handles]
+        # Ray's workers inherit it from whoever started Ray: the machine may have more.
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        idents = (
+            map(str, range(pynvml.nvmlDeviceGetCount())) if visible is None else visible.split(",")
+        )
+        return {ident.strip(): gib(ident.strip()) for ident in idents if ident.strip()}
     finally:
         pynvml.nvmlShutdown()
 
@@ -259,7 +290,8 @@ async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: st
     """Wait until what is loaded first is up, or has failed; raise where nothing comes up."""
     said = False
     while True:
-        status: Status = await keeper.status.remote()
+        with _telling_of_its_death():
+            status: Status = await keeper.status.remote()
         first = [state for state in status.states.values() if state is not State.COLD]
         if not said:
             of = "" if len(first) == len(specs) else f" of {len(specs)}, which take turns,"
@@ -271,6 +303,19 @@ async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: st
         if not any(state in (State.WANTED, State.ARRIVING) for state in first):
             return
         await asyncio.sleep(_POLL_S)
+
+
+async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
+    """Have the keeper stop the engines; where it is gone, stop them from here."""
+    try:
+        async with asyncio.timeout(_STOP_S):
+            try:
+                await keeper.stop.remote()
+            except Exception:
+                await asyncio.to_thread(stop, names)
+    except Exception as error:
+        why = last_line(str(error)) or type(error).__name__
+        say(f"the engines could not be stopped ({why}); `serve status` lists what is left")
 
 
 def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:

@@ -27,7 +27,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
 from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
 from raybench.fleet.host import nodes, on_gpus, reserve
-from raybench.fleet.keeper import Keeper, Status, delete, handle
+from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
@@ -76,7 +76,7 @@ class EndpointKeeper(Keeper):
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
         plan = layout(specs, await asyncio.to_thread(nodes, gpu=gpu), conf, gpu=gpu)
-        await asyncio.to_thread(reserve, plan, conf, gpu=gpu)
+        await reserve(plan, conf, gpu=gpu)
         super().__init__(
             specs,
             conf,
@@ -88,12 +88,13 @@ class EndpointKeeper(Keeper):
         )
         # A keeper that died could not say in what state its engines are.
         there = (await asyncio.to_thread(serve.status)).applications
-        await asyncio.to_thread(delete, [name for name in there if name.startswith(prefix(app))])
+        await asyncio.to_thread(stop, [name for name in there if name.startswith(prefix(app))])
         await self.start()
 
     async def __del__(self) -> None:
+        self._stopping = True
         with suppress(Exception):  # Serve itself may be on its way out
-            await self.stop(wait=False)
+            await asyncio.to_thread(stop, list(self._specs), wait=False)
 
 
 class Ingress(OpenAiIngress):

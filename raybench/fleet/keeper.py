@@ -7,6 +7,7 @@ endpoint all share one view of what is awake.
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,8 +42,10 @@ from raybench.fleet.residency import (
 from raybench.types import Message, Request
 
 _POLL_S = 0.5
+_GIVEN_BACK = "the lease was given back"
+_STOPPED = "the engines are being stopped"
 _MOVE_DEADLINE_S = 300.0
-"""Going to sleep, waking up and stopping take seconds; what takes longer than this hangs."""
+"""Going to sleep and waking up take seconds; what takes longer than this hangs."""
 CLIENT_SILENCE_S = 120.0
 """The leases of a client that was not heard of for so long are given back."""
 
@@ -69,12 +72,12 @@ class Keeper:
         gpu: bool,
         devices: Sequence[Device],
         demands: Sequence[Demand],
-        places: Mapping[str, tuple[str, int]] | None,
+        places: Mapping[str, tuple[str, str]] | None,
         rules: Rules,
     ) -> None:
         """Keep these engines.
 
-        places: by device, its node and its number there, for engines that share devices; None
+        places: by device, its node and its id there, for engines that share devices; None
         leaves the placement to Ray, which gives every engine its own.
         """
         self._specs = {spec.name: spec for spec in specs}
@@ -87,11 +90,16 @@ class Keeper:
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._clients: dict[str, float] = {}
         self._owners: dict[str, str] = {}
-        self._stopped: dict[str, tuple[str, ...]] = {}
-        """Engines that were to sleep and had to be stopped instead, with their devices."""
+        self._early: set[str] = set()
+        """Leases given back before they were asked for: calls of an actor may overtake others."""
+        self._stopped: set[str] = set()
+        """Engines that were to sleep and had to be stopped instead."""
         self._devices: dict[str, tuple[str, ...]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._tick: asyncio.TimerHandle | None = None
+        self._stopping = False
+        self._deploying = threading.Lock()
+        """Serve pickles what it deploys, which two threads at once get wrong."""
 
     async def start(self) -> None:
         """Load what fits, before anybody asks."""
@@ -102,18 +110,27 @@ class Keeper:
 
     async def lease(self, client: str, lease: str, engine: str, work: int) -> str:
         """Wait until the engine is awake and its turn; return '' or why it will never be."""
+        if self._stopping:
+            return _STOPPED
+        if lease in self._early:
+            self._early.remove(lease)
+            return _GIVEN_BACK
         self._clients[client] = time.monotonic()
         self._owners[lease] = client
-        self._answers[lease] = asyncio.get_running_loop().create_future()
-        self._handle(Queued(lease, engine, work))
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._answers[lease] = answer
         try:
-            return await self._answers[lease]
+            self._handle(Queued(lease, engine, work))
+            return await answer
         finally:
-            self._answers.pop(lease, None)
+            del self._answers[lease]
 
     async def release(self, lease: str) -> None:
-        """Take a lease back, granted or not."""
-        self._release(lease)
+        """Take a lease back: granted, refused, waiting, or still to come."""
+        if lease in self._owners:
+            self._take_back(lease)
+        else:
+            self._early.add(lease)
 
     async def alive(self, client: str) -> Status:
         """Note that a client is there; tell it how things stand."""
@@ -122,7 +139,7 @@ class Keeper:
             if time.monotonic() - heard > CLIENT_SILENCE_S:
                 del self._clients[name]
                 for lease in [lease for lease, owner in self._owners.items() if owner == name]:
-                    self._release(lease)
+                    self._take_back(lease)
         return self.status()
 
     def status(self) -> Status:
@@ -134,33 +151,43 @@ class Keeper:
             swaps=self._policy.swaps(time.monotonic()),
         )
 
-    async def stop(self, *, wait: bool = True) -> None:
-        """Stop every engine, and wait until none is left or leave that to Serve."""
+    async def stop(self) -> None:
+        """Stop every engine, and start none any more."""
+        self._stopping = True
         if self._tick:
             self._tick.cancel()
         for task in self._tasks:
             task.cancel()
-        await asyncio.to_thread(delete, list(self._specs), wait=wait)
+        for lease in list(self._answers):
+            self._answer(lease, _STOPPED)
+        await asyncio.to_thread(self._stop_all)
 
-    def _release(self, lease: str) -> None:
-        self._owners.pop(lease, None)
+    def _stop_all(self) -> None:
+        with self._deploying:  # a thread may be at it, whose task was just cancelled
+            stop(list(self._specs))
+
+    def _take_back(self, lease: str) -> None:
+        del self._owners[lease]
+        self._answer(lease, _GIVEN_BACK)
+        self._handle(Done(lease))
+
+    def _answer(self, lease: str, reason: str) -> None:
         answer = self._answers.get(lease)
         if answer and not answer.done():
-            answer.set_result("given back while it waited")
-        self._handle(Done(lease))
+            answer.set_result(reason)
 
     def _handle(self, event: Event) -> None:
         self._act(self._policy.handle(event, time.monotonic()))
 
     def _act(self, actions: Sequence[Action]) -> None:
+        if self._stopping:
+            return
         for action in actions:
             match action:
-                case Grant(lease) | Refuse(lease):
-                    answer = self._answers.get(lease)
-                    if answer and not answer.done():
-                        answer.set_result(action.reason if isinstance(action, Refuse) else "")
-                    if isinstance(action, Refuse):
-                        self._owners.pop(lease, None)
+                case Grant(lease):
+                    self._answer(lease, "")
+                case Refuse(lease, reason):
+                    self._answer(lease, reason)
                 case Load() | Wake() | Sleep() | Unload():
                     task = asyncio.create_task(self._move(action))
                     self._tasks.add(task)
@@ -181,31 +208,53 @@ class Keeper:
                     self._devices[name] = devices
                     await self._load(name)
                 case Wake(level=level):
-                    await self._wake(name, level)
+                    await self._back(name, level)
                 case Sleep(level=level):
-                    await self._sleep(name, level)
+                    await self._away(name, level)
                 case Unload():
-                    await asyncio.to_thread(delete, [name])
+                    self._stopped.discard(name)
+                    await self._unload(name)
         except Exception as error:  # whatever Ray or vLLM ran into is told to who waits
-            why = str(error) if isinstance(error, RunFailed) else reasons.last_line(str(error))
+            why = str(error)
+            if not isinstance(error, RunFailed):
+                why = f"engine {name}: {reasons.last_line(why) or type(error).__name__}"
             with contextlib.suppress(Exception):
-                await asyncio.to_thread(delete, [name])
-            event = Failed(name, why or type(error).__name__)
+                await self._unload(name)
+            event = Failed(name, why)
         self._handle(event)
+
+    async def _away(self, name: str, level: int) -> None:
+        """Have an engine leave its devices: asleep, or else stopped."""
+        try:
+            async with asyncio.timeout(_MOVE_DEADLINE_S):
+                await self._sleep(name, level)
+        except Exception:
+            await self._unload(name)
+            self._stopped.add(name)
+
+    async def _back(self, name: str, level: int) -> None:
+        """Have an engine come back to its devices: awake, or else started again."""
+        if name not in self._stopped:
+            try:
+                async with asyncio.timeout(_MOVE_DEADLINE_S):
+                    await self._wake(name, level)
+                return
+            except Exception:  # its replica may have died in its sleep
+                await self._unload(name)
+        self._stopped.discard(name)
+        await self._load(name)
 
     async def _load(self, name: str) -> None:
         await asyncio.to_thread(self._deploy, name)
         deadline = time.monotonic() + self._conf.start_deadline_s
         while time.monotonic() < deadline:
             await asyncio.sleep(_POLL_S)
-            state = await asyncio.to_thread(application, name)
+            state = await asyncio.to_thread(_application, name)
             if state is not None and state.status == "RUNNING":
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
-                raise RunFailed(
-                    f"engine {name} did not start: {reasons.of_application(state)}"
-                    f"{_mend(reasons.of_application(state))}"
-                )
+                reason = reasons.of_application(state)
+                raise RunFailed(f"engine {name} did not start: {reason}{reasons.mend(reason)}")
         raise RunFailed(
             f"engine {name} was not up within fleet.start_deadline_s="
             f"{self._conf.start_deadline_s:g} s. Give it more time, or look at Ray's logs in "
@@ -219,15 +268,21 @@ class Keeper:
         from raybench.fleet.replica import BatchServer
 
         config = llm_config(self._specs[name], self._conf, gpu=self._gpu, place=self._place(name))
-        try:
-            application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
-        except ValueError as error:  # an engine argument that vLLM does not know, for one
-            raise RunFailed(f"engine {name}: {reasons.last_line(str(error))}") from error
-        serve.run_many(
-            [serve.RunTarget(application, name=name, route_prefix=None)],
-            wait_for_ingress_deployment_creation=False,
-            wait_for_applications_running=False,
-        )
+        with self._deploying:
+            if self._stopping:
+                return
+            try:
+                application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
+            except ValueError as error:  # an engine argument that vLLM does not know, for one
+                reason = reasons.error_in(str(error))
+                raise RunFailed(
+                    f"engine {name} cannot be started: {reason}{reasons.mend(reason)}"
+                ) from error
+            serve.run_many(
+                [serve.RunTarget(application, name=name, route_prefix=None)],
+                wait_for_ingress_deployment_creation=False,
+                wait_for_applications_running=False,
+            )
 
     def _place(self, name: str) -> Place | None:
         if self._places is None:
@@ -241,31 +296,24 @@ class Keeper:
         else:
             smallest = min(self._memory[device] for device in devices)
             share = self._demands[name].memory_gib / smallest
-        return Place(places[0][0], tuple(number for _, number in places), share)
+        return Place(places[0][0], tuple(gpu for _, gpu in places), share)
+
+    async def _unload(self, name: str) -> None:
+        await asyncio.to_thread(stop, [name])
 
     async def _sleep(self, name: str, level: int) -> None:
-        try:
-            async with asyncio.timeout(_MOVE_DEADLINE_S):
-                await handle(name).sleep.remote(level=level)
-        except Exception:  # it must leave its devices; stopped, it is loaded again when wanted
-            await asyncio.to_thread(delete, [name])
-            self._stopped[name] = self._devices[name]
+        await handle(name).sleep.remote(level=level)
 
     async def _wake(self, name: str, level: int) -> None:
-        if name in self._stopped:
-            self._devices[name] = self._stopped.pop(name)
-            await self._load(name)
-            return
         engine = handle(name)
-        async with asyncio.timeout(_MOVE_DEADLINE_S):
-            if level == 1:
-                await engine.wakeup.remote()
-            else:
-                await engine.wakeup.remote(tags=["weights"])
-                await engine.collective_rpc.remote("reload_weights")
-                await engine.wakeup.remote(tags=["kv_cache"])
-            # The first prompt after a wake takes longer: let it be nobody's.
-            await engine.complete.remote([Request((Message("user", "."),), seed=0, max_tokens=1)])
+        if level == 1:
+            await engine.wakeup.remote()
+        else:
+            await engine.wakeup.remote(tags=["weights"])
+            await engine.collective_rpc.remote("reload_weights")
+            await engine.wakeup.remote(tags=["kv_cache"])
+        # The first prompt after a wake takes longer: let it be nobody's.
+        await engine.complete.remote([Request((Message("user", "."),), seed=0, max_tokens=1)])
 
 
 def handle(name: str) -> Any:
@@ -275,48 +323,17 @@ def handle(name: str) -> Any:
     return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
 
 
-def application(name: str) -> Any:
-    """Return what Serve says of an application; None where it knows none."""
+def _application(name: str) -> Any:
     from ray import serve
 
     return serve.status().applications.get(name)
 
 
-def delete(names: Sequence[str], *, wait: bool = True) -> None:
-    """Stop engines, those of them that are there."""
+def stop(names: Sequence[str], *, wait: bool = True) -> None:
+    """Stop those of these engines that are there, and wait for their end or leave it to Serve."""
     from ray import serve
 
     there = serve.status().applications
     for name in names:
         if name in there:
             serve.delete(name, _blocking=wait)
-
-
-def _mend(reason: str) -> str:
-    """Return what a person can do about it, where the reason shows that."""
-    for sign, mend in _MENDS.items():
-        if sign.lower() in reason.lower():
-            return f". {mend}"
-    return ""
-
-
-_MENDS = {
-    "out of memory": "Lower fleet.max_model_len or fleet.memory_share, spread it over more GPUs "
-    "(options.tensor_parallel_size), or choose a smaller or quantised model",
-    "No available memory for the cache blocks": "Raise fleet.kv_cache_gib or fleet.memory_share, "
-    "or lower fleet.max_model_len",
-    "larger than the available KV cache memory": "Raise fleet.kv_cache_gib or fleet.memory_share, "
-    "or lower fleet.max_model_len",
-    "less than desired GPU memory utilization": "Something else uses the GPU: end it, or lower "
-    "fleet.memory_share",
-    "gated repo": "Ask for access on the model's page, and set HF_TOKEN",
-    "401 Client Error": "Check the name; gated and private models need HF_TOKEN",
-    "Repository Not Found": "Check the name; gated and private models need HF_TOKEN",
-    "does not recognize this architecture": "This vLLM is older than the model: choose another, or "
-    "a newer vLLM",
-    "are not supported for now": "vLLM does not know this architecture: choose another model",
-    "Cannot find any model weights": "The folder or repository holds no weights (*.safetensors): "
-    "download them",
-    "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
-    "it, if you trust it",
-}

@@ -30,9 +30,8 @@ class Leases:
         finally:
             # Also where the wait was cancelled: nobody else would take the lease back. In a context
             # of its own, because Serve cancels the calls of a request that was cancelled.
-            asyncio.get_running_loop().call_soon(
-                self._keeper.release.remote, lease, context=Context()
-            )
+            with contextlib.suppress(Exception):  # a keeper that is gone holds none
+                Context().run(self._keeper.release.remote, lease)
 
     async def watch(self, tell: Callable[[Status], None]) -> None:
         """Give signs of life and tell how things stand, until cancelled."""

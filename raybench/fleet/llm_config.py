@@ -21,7 +21,7 @@ class Place:
 
     node: str = ""
     """A node's address; '' leaves that to Ray."""
-    gpus: tuple[int, ...] = ()
+    gpus: tuple[str, ...] = ()
     share: float | None = None
     """Share of each GPU's memory that it may take."""
 
@@ -49,7 +49,7 @@ def llm_config(
     if place and place.gpus:
         # Ray gives engines GPUs of their own. Those that take turns are told theirs instead, and
         # Ray neither counts these (host.py keeps them from others) nor hides them.
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, place.gpus))
+        environment["CUDA_VISIBLE_DEVICES"] = ",".join(place.gpus)
         environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] = "1"
     return {
         "model_loading_config": {"model_id": spec.name, "model_source": source},
@@ -57,6 +57,8 @@ def llm_config(
         "runtime_env": {"env_vars": environment},
         "deployment_config": {
             "num_replicas": 1,
+            # Most loads that fail would fail again, after minutes; some hubs and disks falter.
+            "max_constructor_retry_count": 2,
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
         },

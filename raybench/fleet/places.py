@@ -1,7 +1,7 @@
 """What a cluster has to hold engines, and what each engine takes of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from raybench.config import FleetConf
 from raybench.fleet.engines import (
@@ -19,6 +19,7 @@ from raybench.fleet.residency import Demand, Device, Residency, Rules, State
 ASLEEP_GIB = 1.5
 """What a sleeping vLLM leaves on each GPU: the CUDA context, compiled graphs, buffers."""
 _CPU_LOAD_S, _GPU_LOAD_S = 40.0, 90.0
+_ANY_GIB = 80.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +28,8 @@ class Node:
 
     address: str
     memory_gib: float
-    gpus_gib: tuple[float, ...] = ()
-    """Memory of each of its GPUs."""
+    gpus_gib: Mapping[str, float] = field(default_factory=dict)
+    """Memory of each of its GPUs, by the id that CUDA_VISIBLE_DEVICES takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,8 @@ class Layout:
 
     devices: tuple[Device, ...]
     demands: tuple[Demand, ...]
-    places: Mapping[str, tuple[str, int]] | None
-    """By device, its node and its number there; None where every engine has devices of its own."""
+    places: Mapping[str, tuple[str, str]] | None
+    """By device, its node and its id there; None where every engine has devices of its own."""
     rules: Rules
 
 
@@ -55,14 +56,14 @@ def layout(
             else min((node.memory_gib for node in nodes), default=0.0) / 2
         ),
     )
-    places: dict[str, tuple[str, int]] = {}
+    places: dict[str, tuple[str, str]] = {}
     devices = []
     for node in nodes:
-        for number, gib in enumerate(node.gpus_gib if gpu else (node.memory_gib,)):
-            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{number}"
-            places[name] = (node.address, number)
-            # With fleet.slots set, engines are counted instead of weighed.
-            devices.append(Device(name, conf.slots or gib, node.address))
+        for ident, gib in (node.gpus_gib if gpu else {"": node.memory_gib}).items():
+            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{ident}"
+            places[name] = (node.address, ident)
+            # On CPUs with fleet.slots set, engines are counted instead of weighed.
+            devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
     smallest = min((device.memory_gib for device in devices), default=0.0)
     demands = tuple(_demand(engine, conf, smallest, gpu=gpu) for engine in engines)
     if gpu:
@@ -70,7 +71,7 @@ def layout(
         apart = not devices or sum(map(gpus_of, engines)) <= len(devices)
     else:
         apart = len(awake(devices, demands)) == len(engines)
-    if apart and not (gpu and conf.slots):
+    if apart and not (gpu and devices and conf.slots):
         # Ray places them, also over several nodes: to the policy each has a device of its own.
         devices = [Device(engine.name, 1.0) for engine in engines]
         demands = tuple(replace(demand, memory_gib=1.0, devices=1) for demand in demands)
@@ -92,7 +93,10 @@ def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool
     weights = weights_gib(engine.weights)
     degree = gpus_of(engine)
     share = engine.options.get("gpu_memory_utilization")
-    if isinstance(share, int | float):
+    if conf.slots:
+        # So much that no more fit side by side, and that what sleepers leave behind still counts.
+        each = max(conf.memory_share / conf.slots, 1.01 / (conf.slots + 1)) * device_gib
+    elif isinstance(share, int | float):
         each = float(share) * device_gib
     elif conf.kv_cache_gib and weights:
         # The smallest it can do with: several engines may be awake on one GPU.
@@ -101,10 +105,10 @@ def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool
         each = conf.memory_share * device_gib
     return Demand(
         engine.name,
-        1 if conf.slots else each,
+        each,
         devices=degree,
         can_sleep=True,
-        asleep_gib=0.0 if conf.slots else ASLEEP_GIB,
+        asleep_gib=ASLEEP_GIB,
         # Where nobody knows before the download, as much as the GPUs could hold.
         host_gib=weights or each * degree,
         load_s=_GPU_LOAD_S,
@@ -114,13 +118,15 @@ def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool
 def slots(engines: Sequence[EngineSpec], conf: FleetConf) -> int:
     """Return how many of these are awake at once on this machine; on a cluster, all (it may grow).
 
-    A GPU's memory is not asked for beforehand: each is counted as one slot.
+    A GPU's memory is not asked for beforehand: engines are weighed by their share of it alone.
     """
     hosted = [engine for engine in engines if engine.kind == "vllm"]
     others = len(engines) - len(hosted)
     if elsewhere(conf):
         return len(engines)
     gpu = on_gpu(conf)
-    here = Node("", memory_gib(), tuple(1.0 for _ in gpus()) if gpu else ())
+    if gpu:
+        conf = replace(conf, kv_cache_gib=None)
+    here = Node("", memory_gib(), dict.fromkeys(gpus(), _ANY_GIB) if gpu else {})
     found = layout(hosted, [here], conf, gpu=gpu)
     return others + len(awake(found.devices, found.demands))

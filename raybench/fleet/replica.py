@@ -4,9 +4,11 @@ Imported only where ray and vllm are wanted (host.py, and the replica's own proc
 """
 
 import asyncio
+import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -14,8 +16,11 @@ from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import answered, messages, turned_down
+from raybench.fleet.reasons import root_cause
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
+
+_TAIL = 2**17
 
 # Ray copies the hub's tokens into runtime environments, which its agents log in full. Without that
 # the workers of a local Ray inherit them, and those of a cluster use what their nodes have.
@@ -24,6 +29,15 @@ ENV_VARS_TO_PROPAGATE.clear()
 
 class BatchServer(LLMServer):
     """An LLMServer that takes many prompts in one call and submits them to the engine at once."""
+
+    async def start(self) -> None:
+        """Start the engine; where a process of its own fails, say what that one died of."""
+        try:
+            await super().start()
+        except Exception as error:
+            if cause := root_cause(str(error), _printed()):
+                raise RuntimeError(cause.removeprefix("RuntimeError: ")) from error
+            raise
 
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Answer every request of the batch; a request the engine refuses fails alone."""
@@ -38,6 +52,7 @@ class BatchServer(LLMServer):
     async def _one(self, request: Request) -> Completion:
         from vllm.exceptions import VLLMClientError
         from vllm.renderers import ChatParams
+        from vllm.v1.engine.exceptions import EngineDeadError
 
         # Ray offers a batch no public way to the engine client that it holds, nor to vLLM's own
         # chat handler, which knows the model's template and its reasoning parser.
@@ -67,6 +82,9 @@ class BatchServer(LLMServer):
                 reasoning_parser_kwargs={"chat_template_kwargs": template},
             ):
                 final = output
+        except EngineDeadError:
+            # Serve would find out in half a minute, and hand us every batch until then.
+            os._exit(1)
         except (VLLMClientError, ValueError) as refusal:
             return Completion.failed(
                 str(refusal),
@@ -91,6 +109,17 @@ class BatchServer(LLMServer):
             cached_tokens=final.num_cached_tokens,
             seconds=seconds,
         )
+
+
+def _printed() -> str:
+    """Return the end of what this process and its children printed, where Ray keeps it."""
+    found = ""
+    for stream in (1, 2):
+        with suppress(OSError), Path(f"/proc/self/fd/{stream}").open("rb") as file:
+            if file.seekable():
+                file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                found += file.read().decode(errors="replace") + "\n"
+    return found
 
 
 class Thinking:

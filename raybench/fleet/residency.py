@@ -233,13 +233,20 @@ class _Engine:
 
 
 @dataclass(frozen=True, slots=True)
+class _Leaver:
+    engine: _Engine
+    unload: bool
+    """It may not even sleep there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Swaps:
     """What swapping has cost so far."""
 
     count: int = 0
     """Engines brought in that others had to make way for."""
     seconds: float = 0.0
-    """Device time that arriving and leaving took, first loads into free memory apart."""
+    """Device time in which engines came and went; loads into free memory are none of it."""
     share: float = 0.0
     """Those seconds as a share of all device time so far."""
     loads: int = 0
@@ -270,6 +277,8 @@ class Residency:
         self._count = 0
         self._loads = 0
         self._lost = 0.0
+        self._swapping: dict[str, tuple[int, float]] = {}
+        """By device, how many engines come or go there for a swap, and since when any does."""
         for engine in self._engines.values():
             if not any(self._sets(engine.demand)):
                 engine.state, engine.reason = State.FAILED, self._too_big(engine.demand)
@@ -281,7 +290,7 @@ class Residency:
         for engine in self._engines.values():
             if engine.state is State.COLD:
                 for devices in self._sets(engine.demand):
-                    if self._fits(engine, devices, self._claims()):
+                    if self._fits(engine, devices, self._claims(engine, {})):
                         actions += self._bring(engine, devices)
                         break
         return actions
@@ -331,12 +340,7 @@ class Residency:
 
     def swaps(self, now: float) -> Swaps:
         """Return what swapping has cost so far."""
-        changing = sum(
-            (now - engine.changing_since) * engine.demand.devices
-            for engine in self._engines.values()
-            if (engine.state is State.ARRIVING and engine.swaps_in) or engine.state is State.LEAVING
-        )
-        lost = self._lost + changing
+        lost = self._lost + sum(now - since for _, since in self._swapping.values())
         whole = (now - self._began) * len(self._devices)
         return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads)
 
@@ -361,7 +365,7 @@ class Residency:
             case Failed(name, reason):
                 engine = self._engines[name]
                 if engine.state in (State.ARRIVING, State.LEAVING):
-                    self._count_lost(engine)
+                    self._swap_ends(engine)
                 engine.state, engine.devices, engine.level = State.FAILED, (), 0
                 engine.takes_gib, engine.reason = 0.0, reason
                 for lease in engine.waiting:
@@ -389,7 +393,7 @@ class Residency:
             engine.idle_since = self._now
 
     def _settle(self, engine: _Engine) -> None:
-        self._count_lost(engine)
+        self._swap_ends(engine)
         if engine.state is State.ARRIVING:
             took = self._now - engine.changing_since
             if engine.level:
@@ -405,9 +409,20 @@ class Residency:
             else:
                 engine.state, engine.takes_gib, engine.devices = State.COLD, 0.0, ()
 
-    def _count_lost(self, engine: _Engine) -> None:
-        if engine.state is State.LEAVING or engine.swaps_in:
-            self._lost += (self._now - engine.changing_since) * engine.demand.devices
+    def _swap_begins(self, engine: _Engine) -> None:
+        for device in engine.devices:
+            movers, since = self._swapping.get(device, (0, self._now))
+            self._swapping[device] = (movers + 1, since)
+
+    def _swap_ends(self, engine: _Engine) -> None:
+        if engine.state is not State.LEAVING and not engine.swaps_in:
+            return  # it went where there was room
+        for device in engine.devices:
+            movers, since = self._swapping.pop(device)
+            if movers > 1:
+                self._swapping[device] = (movers - 1, since)
+            else:
+                self._lost += self._now - since
 
     # What to do
 
@@ -472,7 +487,7 @@ class Residency:
 
     def _make_room(self, engine: _Engine, *, pressing: bool) -> Iterator[Action]:
         """Set devices aside for an engine, and send away who has to leave them."""
-        best: tuple[tuple[float, ...], tuple[str, ...], list[_Engine]] | None = None
+        best: tuple[tuple[float, ...], tuple[str, ...], list[_Leaver]] | None = None
         for devices in self._sets(engine.demand):
             leaving = self._leavers(engine, devices, pressing=pressing)
             if leaving is None:
@@ -481,22 +496,22 @@ class Residency:
             if moves and leaving:
                 continue  # where it sleeps, one who leaves is enough
             cost = (
-                float(sum(bool(other.running or other.waiting) for other in leaving)),
+                float(sum(bool(who.engine.running or who.engine.waiting) for who in leaving)),
                 float(len(leaving) + moves),
-                max((other.idle_since for other in leaving), default=0.0),
+                max((who.engine.idle_since for who in leaving), default=0.0),
             )
             if best is None or cost < best[0]:
                 best = (cost, devices, leaving)
         if best is None:
             return
         _, devices, leaving = best
-        for other in leaving:
-            if other.running:
-                other.closing_for = engine.name
-        if any(other.running for other in leaving):
+        busy = [who.engine for who in leaving if who.engine.running]
+        for other in busy:
+            other.closing_for = engine.name
+        if busy:
             return  # asked again as soon as they are done
-        for other in leaving:
-            yield self._send_away(other)
+        for who in leaving:
+            yield self._send_away(who.engine, unload=who.unload)
         engine.swaps_in = bool(leaving)
         if engine.state is State.ASLEEP and devices != engine.devices:
             yield self._send_away(engine, unload=True)
@@ -505,10 +520,8 @@ class Residency:
 
     def _leavers(
         self, engine: _Engine, devices: tuple[str, ...], *, pressing: bool
-    ) -> list[_Engine] | None:
+    ) -> list[_Leaver] | None:
         """Return who would have to leave these devices for the engine; None where not all can."""
-        claims = self._claims(without=engine)
-        leaving: list[_Engine] = []
         candidates = [
             other
             for other in self._engines.values()
@@ -525,12 +538,16 @@ class Residency:
                 other.idle_since,
             )
         )
-        for other in candidates:
-            if self._fits(engine, devices, claims):
-                break
-            leaving.append(other)
-            claims = self._claims(without=engine, leaving=leaving)
-        return leaving if self._fits(engine, devices, claims) else None
+        leaving: dict[str, _Leaver] = {}
+        # First each in the way that is best for it; then, should what sleepers leave behind be too
+        # much, they are unloaded as well.
+        for unload in (False, True):
+            for other in candidates:
+                if self._fits(engine, devices, self._claims(without=engine, leaving=leaving)):
+                    return list(leaving.values())
+                leaving[other.name] = _Leaver(other, unload or other.state is State.ASLEEP)
+        fits = self._fits(engine, devices, self._claims(without=engine, leaving=leaving))
+        return list(leaving.values()) if fits else None
 
     def _may_leave(self, engine: _Engine, comes: _Engine, *, pressing: bool) -> bool:
         if engine.state is not State.AWAKE:
@@ -538,10 +555,10 @@ class Residency:
         lingered = self._now - engine.idle_since >= self._rules.linger_s - _TOLERANCE
         return pressing or engine.closing_for == comes.name or (engine.idle and lingered)
 
-    def _send_away(self, engine: _Engine, *, unload: bool = False) -> Action:
-        asleep = engine.state is State.ASLEEP
+    def _send_away(self, engine: _Engine, *, unload: bool) -> Action:
         engine.state, engine.changing_since, engine.closing_for = State.LEAVING, self._now, ""
-        engine.level = 0 if asleep or unload else self._level(engine)
+        self._swap_begins(engine)
+        engine.level = 0 if unload else self._level(engine)
         return Sleep(engine.name, engine.level) if engine.level else Unload(engine.name)
 
     def _level(self, engine: _Engine) -> Literal[0, 1, 2]:
@@ -566,7 +583,9 @@ class Residency:
     def _bring(self, engine: _Engine, devices: tuple[str, ...]) -> Iterator[Action]:
         engine.state, engine.devices = State.ARRIVING, devices
         engine.takes_gib, engine.changing_since = engine.demand.memory_gib, self._now
-        self._count += engine.swaps_in
+        if engine.swaps_in:
+            self._count += 1
+            self._swap_begins(engine)
         self._loads += 1
         yield Wake(engine.name, engine.level) if engine.level else Load(engine.name, devices)
 
@@ -597,21 +616,17 @@ class Residency:
             (engine, engine.takes_gib) for engine in self._engines.values() if engine is not without
         )
 
-    def _claims(
-        self, without: _Engine | None = None, leaving: Iterable[_Engine] = ()
-    ) -> dict[str, float]:
+    def _claims(self, without: _Engine, leaving: Mapping[str, _Leaver]) -> dict[str, float]:
         """Return what will lie on each device when those who leave are gone."""
-        gone = list(leaving)
         return self._sum(
-            (engine, self._claim(engine, going=any(engine is other for other in gone)))
+            (engine, self._claim(engine, leaving.get(engine.name)))
             for engine in self._engines.values()
             if engine is not without
         )
 
-    def _claim(self, engine: _Engine, *, going: bool) -> float:
-        if going:
-            sleeps = engine.state is State.AWAKE and engine.demand.can_sleep
-            return engine.demand.asleep_gib if sleeps else 0.0
+    def _claim(self, engine: _Engine, leaver: _Leaver | None = None) -> float:
+        if leaver:
+            return 0.0 if leaver.unload or not engine.demand.can_sleep else engine.demand.asleep_gib
         if engine.state in (State.WANTED, State.ARRIVING, State.AWAKE):
             return engine.demand.memory_gib
         return engine.demand.asleep_gib if engine.level else 0.0

@@ -54,6 +54,7 @@ class Progress:
         self._began = self._working = clock()
         self._phase = ""
         self._prompt = self._output = self._errors = self._swaps = 0
+        self._swap_share = 0.0
         self._recent: deque[tuple[float, int]] = deque()
         self._lock = threading.RLock()
         self._printed = float("-inf")
@@ -110,16 +111,19 @@ class Progress:
             self.done += 1
         self._changed()
 
-    def count(
-        self, *, prompt_tokens: int = 0, output_tokens: int = 0, errors: int = 0, swaps: int = 0
-    ) -> None:
+    def count(self, *, prompt_tokens: int = 0, output_tokens: int = 0, errors: int = 0) -> None:
         """Add what was spent and what went wrong."""
         with self._lock:
             self._prompt += prompt_tokens
             self._output += output_tokens
             self._errors += errors
-            self._swaps += swaps
             self._recent.append((self._clock(), output_tokens))
+        self._changed()
+
+    def swapped(self, swaps: int, share: float) -> None:
+        """Note how many swaps there were so far, and the share of the time that they took."""
+        with self._lock:
+            self._swaps, self._swap_share = swaps, share
         self._changed()
 
     def say(self, text: str) -> None:
@@ -161,7 +165,8 @@ class Progress:
         if self._output:
             facts.append(f"{short(self._prompt)} in {short(self._output)} out")
         if self._swaps:
-            facts.append(f"{self._swaps} swap{'s' * (self._swaps != 1)}")
+            swaps = f"{self._swaps} swap{'s' * (self._swaps != 1)}"
+            facts.append(f"{swaps} ({self._swap_share:.0%} of the time)")
         if self._phase:
             facts.append(self._phase)
         return facts

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from getpass import getuser
 from pathlib import Path
 from time import monotonic
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from raybench.tracking import mlflow_entries as entries
@@ -141,9 +142,15 @@ class Tracker:
             self._attempt("writing metrics", self._flush)
 
     def finish(self, results: Mapping[str, Any], artifacts: Sequence[Path]) -> None:
-        """Write the numbers of results.json, keep the artifacts, mark the runs FINISHED."""
+        """Write the numbers of results.json, keep the artifacts, mark the runs FINISHED.
+
+        Where models failed, the parent is FAILED, and so are theirs, with the reason.
+        """
+        failed = dict(results.get("run", {}).get("failed", {}))
+        if failed:
+            failed[_PARENT] = "; ".join(f"{model}: {reason}" for model, reason in failed.items())
         tags = {"simulated": "true"} if results.get("simulated") else {}
-        self._close("FINISHED", tags, artifacts, results)
+        self._close("FINISHED", tags, artifacts, results, failed)
 
     def fail(self, reason: str, artifacts: Sequence[Path] = ()) -> None:
         """Mark the runs FAILED for a reason in words, and keep the artifacts there are."""
@@ -180,6 +187,7 @@ class Tracker:
         tags: Mapping[str, str],
         artifacts: Sequence[Path],
         results: Mapping[str, Any] | None = None,
+        failed: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         again, self._broken = self._broken, False
 
@@ -191,7 +199,9 @@ class Tracker:
             for run in [*self._models, _PARENT]:
                 for key, value in tags.items():
                     self._client.set_tag(self._runs[run], key, value)
-                self._client.set_terminated(self._runs[run], status)
+                if run in failed:
+                    self._client.set_tag(self._runs[run], "reason", entries.text(failed[run]))
+                self._client.set_terminated(self._runs[run], "FAILED" if run in failed else status)
 
         # Artifacts come last: a store of files that fails must not leave the run open for ever.
         if self._attempt("closing the run", end) and again:

@@ -13,12 +13,28 @@ def describe(plan: Plan) -> str:
         *(f"              {_model(model)}" for model in plan.models),
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
-        f"Slots       {plan.slots} (every engine stays awake)",
-        f"Units       {plan.units:,} {plan.unit}s",
+        f"Slots       {plan.slots} ({_awake(plan)})",
+        *([f"Units       {plan.units:,} {plan.unit}s"] if plan.units else []),
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),
     ]
     return "\n".join(lines)
+
+
+def turns(engines: int, slots: int) -> list[str]:
+    """Return a plan's note on engines that do not fit side by side, where that is so."""
+    if slots >= engines:
+        return []
+    return [
+        f"{engines} engines take turns, about {slots} awake at once: work gathers while they wait, "
+        "and swaps cost time"
+    ]
+
+
+def _awake(plan: Plan) -> str:
+    if plan.slots >= len(plan.engines):
+        return "every engine stays awake"
+    return "engines take turns"
 
 
 def _model(model: ModelSpec) -> str:

@@ -3,7 +3,14 @@
 import pytest
 
 from raybench.config import FleetConf
-from raybench.fleet.engines import EngineSpec, gpu_problems, group_engines, on_gpu, problems
+from raybench.fleet.engines import (
+    EngineSpec,
+    gpu_problems,
+    gpus_of,
+    group_engines,
+    on_gpu,
+    problems,
+)
 from raybench.types import ModelSpec
 
 
@@ -21,23 +28,33 @@ def engines(*degrees: int) -> tuple[EngineSpec, ...]:
     )
 
 
-def test_engines_that_fit_are_no_problem() -> None:
-    assert list(gpu_problems(engines(1, 1), 2)) == []
-    assert list(gpu_problems(engines(2), 2)) == []
+@pytest.mark.parametrize("degrees", [(1, 1), (2,), (1, 2), (1, 1, 1, 2, 2)])
+def test_engines_that_fit_side_by_side_or_in_turns_are_no_problem(degrees: tuple[int]) -> None:
+    assert list(gpu_problems(engines(*degrees), 2)) == []
 
 
-def test_engines_that_do_not_fit_are_told_with_the_mend() -> None:
-    (problem,) = gpu_problems(engines(1, 2), 2)
-    assert "3 GPUs" in problem
+def test_an_engine_that_fits_nowhere_is_told_with_the_mend() -> None:
+    roster = engines(1, 4, 2)
+    (problem,) = gpu_problems(roster, 2)
+    assert roster[1].name in problem
+    assert "needs 4 GPUs" in problem
     assert "has 2" in problem
     assert "tensor_parallel_size" in problem
+
+
+def test_pipeline_and_tensor_parallel_multiply() -> None:
+    model = ModelSpec(
+        "m", "vllm", "org/m", options={"tensor_parallel_size": 2, "pipeline_parallel_size": 3}
+    )
+    (engine,) = group_engines([model])
+    assert gpus_of(engine) == 6
 
 
 def test_the_gpus_that_count_are_the_visible_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     assert on_gpu(FleetConf())
-    models = [model for engine in engines(1, 1, 1) for model in engine.models]
+    models = [model for engine in engines(1, 3) for model in engine.models]
     assert "has 2" in next(problems(models, FleetConf()))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert not on_gpu(FleetConf())

@@ -71,6 +71,16 @@ def test_the_pace_is_that_of_this_session_after_the_preparation(clock: Clock) ->
     assert "ETA 8 min 0 s" in progress.line()
 
 
+def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:
+    progress = Progress(10, "units", clock=clock)
+    progress.swapped(0, 0.0)
+    assert "swap" not in progress.line()
+    progress.swapped(1, 0.004)
+    assert "1 swap (0% of the time)" in progress.line()
+    progress.swapped(3, 0.123)  # so far, not more
+    assert "3 swaps (12% of the time)" in progress.line()
+
+
 def test_a_finished_run_has_no_time_left(clock: Clock) -> None:
     progress = Progress(1, "units", clock=clock)
     clock.now += 5

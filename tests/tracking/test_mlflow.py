@@ -377,3 +377,21 @@ def test_importing_the_floor_is_light() -> None:
         env=os.environ | {"PYTHONPATH": paths},
     )  # fmt: skip
     assert done.stdout.strip() == "[]"
+
+
+def test_a_run_in_which_a_model_failed_has_its_numbers_and_failed(
+    store: str, tmp_path: Path, client: Callable[[], Any]
+) -> None:
+    tracker = opened(store, tmp_path / "run")
+    tracker.finish({**RESULTS, "run": {"failed": {"beta": "no weights"}}}, [])
+    parent = client().get_run(tracker.run_id)
+    assert (parent.info.status, parent.data.tags["reason"]) == ("FAILED", "beta: no weights")
+    assert parent.data.metrics["fleet/requests"] == 12
+    runs = {name: client().get_run(run) for name, run in children(tmp_path / "run").items()}
+    assert {name: run.info.status for name, run in runs.items()} == {
+        "alpha": "FINISHED",
+        "beta": "FAILED",
+    }
+    assert runs["beta"].data.tags["reason"] == "no weights"
+    assert "reason" not in runs["alpha"].data.tags
+    assert runs["alpha"].data.metrics["demo/score"] == 0.7

