@@ -22,6 +22,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """Names of settings whose value is a secret."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOGIN = re.compile(r"://[^/\s]*@")
 
 
@@ -89,6 +90,15 @@ class FleetConf:
 
 
 @dataclass
+class ServeConf:
+    """Where the endpoint listens, and who may use it."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    api_key_env: str | None = None
+
+
+@dataclass
 class TrackingConf:
     """Where MLflow keeps the runs."""
 
@@ -137,6 +147,7 @@ class Config:
     experiment: str | None = None
     roster: RosterConf = field(default_factory=RosterConf)
     fleet: FleetConf = field(default_factory=FleetConf)
+    serve: ServeConf = field(default_factory=ServeConf)
     tracking: TrackingConf = field(default_factory=TrackingConf)
     data: DataConf = field(default_factory=DataConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
@@ -152,6 +163,7 @@ def problems(config: Config) -> Iterator[str]:
         yield "runs_dir is empty: name a folder, or leave it out for 'runs'"
     yield from _roster_problems(config.roster)
     yield from _fleet_problems(config.fleet)
+    yield from _serve_problems(config.serve)
     if config.experiment == "autobench":
         yield from _autobench_problems(config.autobench, len(config.roster.models))
 
@@ -235,6 +247,18 @@ def _fleet_problems(fleet: FleetConf) -> Iterator[str]:
     ):
         if getattr(fleet, name) <= 0:
             yield f"fleet.{name} is {getattr(fleet, name)}: it is more than 0"
+
+
+def _serve_problems(serve: ServeConf) -> Iterator[str]:
+    if not serve.host.strip():
+        yield "serve.host is empty: give an address of this machine, or 0.0.0.0 for all of them"
+    if not 0 < serve.port < 65536:
+        yield f"serve.port is {serve.port}: a port is 1 to 65535"
+    if serve.api_key_env is not None and not _VARIABLE.fullmatch(serve.api_key_env):
+        yield (
+            "serve.api_key_env is no variable's name (it is not repeated here, lest it be the key "
+            "itself): name the environment variable that holds the key, for example RAYBENCH_KEY"
+        )
 
 
 def _autobench_problems(autobench: AutobenchConf, models: int) -> Iterator[str]:

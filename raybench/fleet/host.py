@@ -18,7 +18,7 @@ from raybench.fleet.account import Account
 from raybench.fleet.engines import GIB, EngineSpec
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
-from raybench.fleet.places import Layout, Node, awake, layout
+from raybench.fleet.places import Layout, Node, layout
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
 from raybench.fleet.residency import State
@@ -116,7 +116,7 @@ async def host(
 
         watch = asyncio.create_task(leases.watch(tell))
         try:
-            await _up(keeper, specs, plan, say, device="GPU" if gpu else "CPU")
+            await up(keeper, specs, say, device="GPU" if gpu else "CPU")
             tell(await keeper.status.remote())
             yield {spec.name: HostedEngine(spec.name, leases, conf) for spec in specs}
             with contextlib.suppress(Exception):  # the numbers are not worth an exception
@@ -126,7 +126,7 @@ async def host(
             say("stopping the engines")
             if conf.address or os.environ.get("RAY_ADDRESS"):
                 # Somebody else's cluster: take down what is ours and nothing more.
-                await _stop(keeper, [spec.name for spec in specs], say)
+                await take_down(keeper, [spec.name for spec in specs], say)
 
 
 @contextlib.asynccontextmanager
@@ -160,9 +160,7 @@ async def cluster(conf: FleetConf, say: "Say", *, http: bool = False) -> AsyncIt
             serve.start(
                 http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"}
             )
-        yield conf.device == "gpu" or (
-            conf.device == "auto" and ray.cluster_resources().get("GPU", 0) > 0
-        )
+        yield on_gpus(conf)
     finally:
         # Ray prints that calls to the Serve it has just been told to stop have failed.
         with contextlib.redirect_stdout(io.StringIO()):
@@ -181,21 +179,8 @@ async def keep(
 ) -> Any:
     """Start the keeper of these engines, which begins to load what fits."""
     import ray
-    from ray.util.placement_group import placement_group
 
-    if plan.places is not None and gpu:
-        # Engines that take turns are put on GPUs by us: Ray is to give these to nobody else.
-        counts = Counter(node for node, _ in plan.places.values())
-        bundles = [{"GPU": count, f"node:{node}": 0.001} for node, count in counts.items()]
-        group = placement_group(bundles)
-        try:
-            async with asyncio.timeout(conf.start_deadline_s):
-                await group.ready()
-        except TimeoutError as error:
-            raise RunFailed(
-                f"the cluster's {len(plan.places)} GPUs did not become free within "
-                f"fleet.start_deadline_s={conf.start_deadline_s:g} s: others use them"
-            ) from error
+    await reserve(plan, conf, gpu=gpu)
     keeper = (
         ray.remote(Keeper)
         .options(num_cpus=0, max_concurrency=100_000, name=name, get_if_exists=bool(name))
@@ -212,6 +197,37 @@ async def keep(
     with _telling_of_its_death():
         await keeper.start.remote()
     return keeper
+
+
+async def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
+    """Keep the GPUs on which engines take turns from others, for as long as the caller lives.
+
+    These engines are put on GPUs by us, not by Ray, which would give them to somebody else.
+    """
+    from ray.util.placement_group import placement_group
+
+    if plan.places is None or not gpu:
+        return
+    counts = Counter(node for node, _ in plan.places.values())
+    bundles = [{"GPU": count, f"node:{node}": 0.001} for node, count in counts.items()]
+    group = placement_group(bundles)
+    try:
+        async with asyncio.timeout(conf.start_deadline_s):
+            await group.ready()
+    except TimeoutError as error:
+        raise RunFailed(
+            f"the cluster's {len(plan.places)} GPUs did not become free within "
+            f"fleet.start_deadline_s={conf.start_deadline_s:g} s: others use them"
+        ) from error
+
+
+def on_gpus(conf: FleetConf) -> bool:
+    """Tell whether engines of the cluster run on GPUs."""
+    import ray
+
+    return conf.device == "gpu" or (
+        conf.device == "auto" and ray.cluster_resources().get("GPU", 0) > 0
+    )
 
 
 @contextlib.contextmanager
@@ -270,26 +286,26 @@ def gpus_gib() -> dict[str, float]:
         pynvml.nvmlShutdown()
 
 
-async def _up(
-    keeper: Any, specs: Sequence[EngineSpec], plan: Layout, say: "Say", *, device: str
-) -> None:
+async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: str) -> None:
     """Wait until what is loaded first is up, or has failed; raise where nothing comes up."""
-    first = awake(plan.devices, plan.demands)
-    of = "" if len(first) == len(specs) else f" of {len(specs)}, which take turns,"
-    say(f"starting {len(first)}{of} vLLM engine{'s' * (len(specs) > 1)} on the {device}")
+    said = False
     while True:
         with _telling_of_its_death():
             status: Status = await keeper.status.remote()
+        first = [state for state in status.states.values() if state is not State.COLD]
+        if not said:
+            of = "" if len(first) == len(specs) else f" of {len(specs)}, which take turns,"
+            say(f"starting {len(first)}{of} vLLM engine{'s' * (len(specs) > 1)} on the {device}")
+            said = True
         failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
         if len(failures) == len(specs):
             raise RunFailed("; ".join(failures))
-        states = [status.states[name] for name in first]
-        if not any(state in (State.WANTED, State.ARRIVING) for state in states):
+        if not any(state in (State.WANTED, State.ARRIVING) for state in first):
             return
         await asyncio.sleep(_POLL_S)
 
 
-async def _stop(keeper: Any, names: Sequence[str], say: "Say") -> None:
+async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
     """Have the keeper stop the engines; where it is gone, stop them from here."""
     try:
         async with asyncio.timeout(_STOP_S):

@@ -329,11 +329,11 @@ def _application(name: str) -> Any:
     return serve.status().applications.get(name)
 
 
-def stop(names: Sequence[str]) -> None:
-    """Stop those of these engines that are there."""
+def stop(names: Sequence[str], *, wait: bool = True) -> None:
+    """Stop those of these engines that are there, and wait for their end or leave it to Serve."""
     from ray import serve
 
     there = serve.status().applications
     for name in names:
         if name in there:
-            serve.delete(name)
+            serve.delete(name, _blocking=wait)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from contextvars import Context
 from typing import Any
 from uuid import uuid4
 
@@ -27,9 +28,10 @@ class Leases:
         try:
             yield await self._keeper.lease.remote(self._client, lease, engine, work)
         finally:
-            # Also where the wait was cancelled: nobody else would take the lease back.
+            # Also where the wait was cancelled: nobody else would take the lease back. In a context
+            # of its own, because Serve cancels the calls of a request that was cancelled.
             with contextlib.suppress(Exception):  # a keeper that is gone holds none
-                self._keeper.release.remote(lease)
+                Context().run(self._keeper.release.remote, lease)
 
     async def watch(self, tell: Callable[[Status], None]) -> None:
         """Give signs of life and tell how things stand, until cancelled."""

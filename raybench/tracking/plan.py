@@ -14,7 +14,7 @@ def describe(plan: Plan) -> str:
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
         f"Slots       {plan.slots} ({_awake(plan)})",
-        f"Units       {plan.units:,} {plan.unit}s",
+        *([f"Units       {plan.units:,} {plan.unit}s"] if plan.units else []),
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),
     ]

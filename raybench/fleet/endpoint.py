@@ -1,0 +1,250 @@
+"""The roster behind an OpenAI-compatible endpoint: what it serves, and what a request is given.
+
+The models keep their names, system prompts and samplings, so that whoever calls the endpoint gets
+what an experiment gets. The Ray side of it is `ingress.py`, imported only where it is wanted.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import re
+import socket
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from raybench.config import FleetConf, ServeConf
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.fleet.engines import EngineSpec, elsewhere, group_engines
+from raybench.types import ModelSpec
+
+if TYPE_CHECKING:
+    from raybench.fleet.client import Say
+
+APP, KEEPER = "raybench", "Keeper"
+_POLL_S = 0.5
+_WATCH_S = 5.0
+_SILENT = 6
+"""Polls in a row without an answer after which the endpoint counts as dead."""
+
+
+# What is served
+
+
+def served(models: Sequence[ModelSpec]) -> list[ModelSpec]:
+    """Return the models that the endpoint serves: those hosted here."""
+    hosted = [model for model in models if model.engine == "vllm"]
+    if not hosted:
+        raise ConfigurationError(
+            "the roster has no model to serve: the endpoint serves hosted models (engine vllm). "
+            "Those of other endpoints are had there, and simulated ones have no words"
+        )
+    return hosted
+
+
+def left_out(models: Sequence[ModelSpec]) -> list[str]:
+    """Return a line for each model that the endpoint does not serve."""
+    return [
+        f"{model.name} is not served: "
+        + (
+            f"call {model.options.get('base_url')} for it"
+            if model.engine == "openai"
+            else "a simulated model has no words"
+        )
+        for model in models
+        if model.engine != "vllm"
+    ]
+
+
+def engines(models: Sequence[ModelSpec], conf: FleetConf, app: str) -> tuple[EngineSpec, ...]:
+    """Return the endpoint's engines, under names that no run and no other endpoint uses.
+
+    Nor does the same one under another configuration, whose engines may still be on their way out
+    while the new ones come in.
+    """
+    told = json.dumps([asdict(conf), [asdict(model) for model in models]], default=str)
+    mark = f"{prefix(app)}{hashlib.sha256(told.encode()).hexdigest()[:8]}-"
+    return tuple(
+        # Experiments use the roster's sampling and nothing else; so does the endpoint then, instead
+        # of what the checkpoint's generation_config.json adds.
+        replace(spec, name=mark + spec.name, options={"generation_config": "vllm", **spec.options})
+        for spec in group_engines(models)
+    )
+
+
+def prefix(app: str) -> str:
+    """Return what the names of an endpoint's engines begin with."""
+    # Ray writes deployments' names without dots and slashes.
+    return f"{re.sub('[^A-Za-z0-9]+', '-', app)}-engine-"
+
+
+# What a request is given, and its reply
+
+
+def filled(model: ModelSpec, engine: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that a request to the model's engine has instead of those asked.
+
+    asked holds what the client gave and nothing else.
+    """
+    given: dict[str, Any] = {"model": engine}
+    if asked.get("temperature") is None:
+        given["temperature"] = model.sampling.temperature
+    if asked.get("top_p") is None:
+        given["top_p"] = model.sampling.top_p
+    if (most := model.sampling.max_tokens) is not None:
+        bounds = ("max_completion_tokens", "max_tokens")
+        name = next((name for name in bounds if asked.get(name) is not None), "max_tokens")
+        given[name] = most if asked.get(name) is None else min(asked[name], most)
+    messages = asked.get("messages")
+    if model.system_prompt and messages:
+        roles = {message.get("role") for message in messages}
+        if not roles & {"system", "developer"}:
+            given["messages"] = [{"role": "system", "content": model.system_prompt}, *messages]
+    return given
+
+
+def renamed(reply: Any, engine: str, model: str) -> Any:
+    """Return an engine's reply, or what it sends of a stream, under the model's name."""
+    if isinstance(reply, str):
+        # Quotes are escaped within JSON's strings: this is the field and never a model's words.
+        return reply.replace(f'"model":{json.dumps(engine)}', f'"model":{json.dumps(model)}')
+    if isinstance(reply, list):
+        return [renamed(part, engine, model) for part in reply]
+    if getattr(reply, "model", None) == engine:
+        reply.model = model
+    return reply
+
+
+# Serving it from here
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint that is up."""
+
+    base_url: str
+    keeper: Any
+
+    async def watch(self, say: "Say") -> None:
+        """Tell of engines that fail; raise when the endpoint itself is gone."""
+        told: dict[str, str] = {}
+        silent = 0
+        while True:
+            try:
+                async with asyncio.timeout(_WATCH_S):
+                    failures = (await self.keeper.status.remote()).failures
+                silent = 0
+            except Exception as error:  # its replica may be on its way back
+                silent += 1
+                if silent >= _SILENT:
+                    raise RunFailed(f"the endpoint does not answer any more: {error}") from error
+                failures = told
+            for name, reason in failures.items():
+                if told.get(name) != reason:
+                    say(f"not available: {reason}")
+            told = dict(failures)
+            await asyncio.sleep(_WATCH_S)
+
+
+@contextlib.asynccontextmanager
+async def open_endpoint(
+    models: Sequence[ModelSpec], conf: FleetConf, serve_conf: ServeConf, say: "Say"
+) -> AsyncIterator[Endpoint]:
+    """Bring the roster up behind HTTP; take it down on the way out."""
+    hosted = served(models)
+    specs = engines(hosted, conf, APP)
+    for line in left_out(models):
+        say(line)
+    if not elsewhere(conf):
+        _check_here(serve_conf)
+    from raybench.fleet.host import cluster, on_gpus, take_down, up
+
+    async with cluster(conf, say, http=True):
+        from ray import serve
+
+        from raybench.fleet.ingress import application
+        from raybench.fleet.keeper import stop
+
+        address = await asyncio.to_thread(_listen, serve_conf)
+        say("starting the endpoint")
+        target = serve.RunTarget(
+            application(hosted, conf, serve_conf.api_key_env), name=APP, route_prefix="/"
+        )
+        await asyncio.to_thread(
+            serve.run_many,
+            [target],
+            wait_for_ingress_deployment_creation=False,
+            wait_for_applications_running=False,
+        )
+        keeper = serve.get_deployment_handle(KEEPER, APP, _check_exists=False)
+        try:
+            await _running(conf)
+            device = "GPU" if on_gpus(conf) else "CPU"
+            await up(keeper, specs, say, device=device)
+            yield Endpoint(f"http://{address}/v1", keeper)
+        finally:
+            say("stopping the endpoint")
+            if elsewhere(conf):
+                # Somebody else's cluster: take down what is ours and nothing more.
+                await take_down(keeper, [spec.name for spec in specs], say)
+                with contextlib.suppress(Exception):
+                    await asyncio.to_thread(stop, [APP])
+
+
+def _check_here(conf: ServeConf) -> None:
+    """Find out what would go wrong on this machine, before Ray starts."""
+    if conf.api_key_env and not os.environ.get(conf.api_key_env):
+        raise ConfigurationError(
+            f"serve.api_key_env names {conf.api_key_env}, which is not set: put the key that "
+            "clients must send into it"
+        )
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(
+            conf.host, conf.port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind) as probe:
+            # As Serve binds it: connections of the last endpoint that linger do not matter.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise ConfigurationError(
+            f"serve.host={conf.host} serve.port={conf.port} cannot be listened on "
+            f"({error.strerror}): choose another with serve.port=…"
+        ) from error
+
+
+def _listen(conf: ServeConf) -> str:
+    """Start Serve's HTTP; return the address at which it is reached."""
+    from ray import serve
+    from ray.serve.context import _get_global_client
+
+    serve.start(
+        http_options={"host": conf.host, "port": conf.port}, logging_config={"log_level": "WARNING"}
+    )
+    # A cluster that serves already listens where it was told to.
+    there = _get_global_client().http_config
+    name = socket.gethostname() if there.host in ("0.0.0.0", "::", "") else there.host
+    return f"[{name}]:{there.port}" if ":" in name else f"{name}:{there.port}"
+
+
+async def _running(conf: FleetConf) -> None:
+    """Wait until the application answers; the engines are another matter."""
+    from ray import serve
+
+    from raybench.fleet.reasons import of_application
+
+    deadline = time.monotonic() + conf.start_deadline_s
+    while time.monotonic() < deadline:
+        state = (await asyncio.to_thread(serve.status)).applications.get(APP)
+        if state is not None and state.status == "RUNNING":
+            return
+        if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
+            raise RunFailed(f"the endpoint did not start: {of_application(state)}")
+        await asyncio.sleep(_POLL_S)
+    raise RunFailed(
+        f"the endpoint was not up within fleet.start_deadline_s={conf.start_deadline_s:g} s. Look "
+        "at Ray's logs in /tmp/ray/session_latest/logs/serve"
+    )

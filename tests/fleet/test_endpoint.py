@@ -1,0 +1,177 @@
+"""What the endpoint serves, and what it makes of requests and replies."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.config import FleetConf, ServeConf
+from raybench.errors import ConfigurationError
+from raybench.fleet.endpoint import (
+    engines,
+    filled,
+    left_out,
+    open_endpoint,
+    prefix,
+    renamed,
+    served,
+)
+from raybench.types import ModelSpec, Sampling
+
+PIRATE = ModelSpec(
+    "pirate",
+    "vllm",
+    "embedded",
+    sampling=Sampling(temperature=0.5, top_p=0.9, max_tokens=40),
+    system_prompt="Talk like a pirate.",
+)
+PLAIN = ModelSpec("plain", "vllm", "embedded")
+ELSEWHERE = ModelSpec("far", "openai", "x", options={"base_url": "http://far/v1"})
+STAND_IN = ModelSpec("stand-in", "simulated", "")
+USER: dict[str, Any] = {"role": "user", "content": "Hello"}
+
+
+# ----------------------------------------------------------------------------------- what is served
+
+
+def test_hosted_models_are_served_and_the_others_named() -> None:
+    models = [PIRATE, ELSEWHERE, STAND_IN, PLAIN]
+    assert served(models) == [PIRATE, PLAIN]
+    assert [line.split()[0] for line in left_out(models)] == ["far", "stand-in"]
+    assert "http://far/v1" in left_out(models)[0]
+
+
+def test_a_roster_without_hosted_models_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="no model to serve"):
+        served([ELSEWHERE, STAND_IN])
+
+
+def test_models_of_the_same_weights_share_an_engine() -> None:
+    (engine,) = engines([PIRATE, PLAIN], FleetConf(), "raybench")
+    assert engine.models == (PIRATE, PLAIN)
+
+
+def test_an_engines_name_belongs_to_its_endpoint_and_its_configuration() -> None:
+    def name(conf: FleetConf, app: str) -> str:
+        return engines([PLAIN], conf, app)[0].name
+
+    names = {
+        name(FleetConf(), "one"),
+        name(FleetConf(), "two"),
+        name(FleetConf(slots=1), "one"),
+        engines([PIRATE], FleetConf(), "one")[0].name,
+    }
+    assert len(names) == 4
+    assert name(FleetConf(), "my.app/1").startswith(prefix("my.app/1"))
+    # Ray writes a deployment's name without these, and would not find it again.
+    assert not set("./:#") & set(name(FleetConf(), "my.app/1"))
+
+
+def test_the_checkpoints_own_sampling_is_left_out_unless_asked_for() -> None:
+    (engine,) = engines([PLAIN], FleetConf(), "app")
+    assert engine.options["generation_config"] == "vllm"
+    own = ModelSpec("own", "vllm", "embedded", options={"generation_config": "auto"})
+    assert engines([own], FleetConf(), "app")[0].options["generation_config"] == "auto"
+
+
+# ----------------------------------------------------------------------------------------- requests
+
+
+def test_what_a_request_leaves_out_is_the_models_own() -> None:
+    assert filled(PIRATE, "engine", {"messages": [USER]}) == {
+        "model": "engine",
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "max_tokens": 40,
+        "messages": [{"role": "system", "content": "Talk like a pirate."}, USER],
+    }
+
+
+def test_what_a_request_brings_stays() -> None:
+    asked = {
+        "messages": [{"role": "system", "content": "Be brief."}, USER],
+        "temperature": 0.0,
+        "top_p": 1.0,
+        "max_tokens": 8,
+    }
+    assert asked | filled(PIRATE, "engine", asked) == asked | {"model": "engine"}
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+def test_a_system_prompt_of_the_clients_own_replaces_the_models(role: str) -> None:
+    asked = {"messages": [{"role": role, "content": "Be brief."}, USER]}
+    assert "messages" not in filled(PIRATE, "engine", asked)
+
+
+def test_images_go_through_untouched() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    message = {"role": "user", "content": [{"type": "text", "text": "What is it?"}, image]}
+    assert filled(PIRATE, "engine", {"messages": [message]})["messages"][1] is message
+    assert "messages" not in filled(PLAIN, "engine", {"messages": [message]})
+
+
+@given(
+    own=st.none() | st.integers(1, 100),
+    old=st.none() | st.integers(1, 100),
+    new=st.none() | st.integers(1, 100),
+)
+def test_the_tighter_bound_on_tokens_counts(
+    own: int | None, old: int | None, new: int | None
+) -> None:
+    model = ModelSpec("m", "vllm", "embedded", sampling=Sampling(max_tokens=own))
+    asked = {"max_tokens": old, "max_completion_tokens": new}
+    fields = asked | filled(model, "engine", asked)
+    # As vLLM reads the two.
+    bound = fields["max_tokens"] if new is None else fields["max_completion_tokens"]
+    theirs = old if new is None else new
+    assert bound == min((b for b in (own, theirs) if b is not None), default=None)
+
+
+def test_a_prompt_without_messages_gets_no_system_prompt() -> None:
+    assert "messages" not in filled(PIRATE, "engine", {"prompt": "Once upon a time"})
+
+
+# ------------------------------------------------------------------------------------------ replies
+
+
+@given(words=st.text(), name=st.text(min_size=1))
+def test_a_streams_chunk_has_the_models_name_and_its_words_untouched(words: str, name: str) -> None:
+    engine = "app-engine-12345678-embedded-1464ff41"
+    for content in (words, f'{words}"model":"{engine}"'):
+        chunk = {"id": "1", "model": engine, "choices": [{"delta": {"content": content}}]}
+        text = "data: " + json.dumps(chunk, separators=(",", ":")) + "\n\n"
+        (there,) = renamed([text], engine, name)
+        assert json.loads(there.removeprefix("data: ")) == chunk | {"model": name}
+    assert renamed("data: [DONE]\n\n", engine, name) == "data: [DONE]\n\n"
+
+
+# --------------------------------------------------------------------------- before anything starts
+
+
+async def opened(conf: ServeConf) -> None:
+    async with open_endpoint([PLAIN], FleetConf(device="cpu"), conf, print):
+        raise AssertionError("it came up")
+
+
+async def test_a_port_in_use_is_told_before_ray_starts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import socket
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigurationError, match=rf"serve\.port={port}.*in use.*another"):
+            await opened(ServeConf(port=port))
+    assert "Ray" not in capsys.readouterr().out
+
+
+async def test_a_key_that_is_not_set_is_told_before_ray_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with pytest.raises(ConfigurationError, match="NO_SUCH_KEY, which is not set"):
+        await opened(ServeConf(api_key_env="NO_SUCH_KEY"))

