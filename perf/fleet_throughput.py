@@ -6,7 +6,7 @@ The same prompts, sampling and engine arguments go through
 
     offline    vllm.LLM.chat, in one call
     fleet      fleet.complete, in one call
-    endpoint   the OpenAI endpoint of ray.serve.llm on the same engine, a request each with httpx
+    endpoint   what +experiment=serve brings up, on the same engine, a request each with httpx
 
 in turn, A B C A B C, each in a process of its own whose engine stays up and idle while the others
 have their turn. Prints every round and the medians of the ratios to offline. The prompts are real
@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.autobench import prompts, protocol
-from raybench.config import FleetConf
+from raybench.config import FleetConf, ServeConf
 from raybench.fleet import embedded, open_fleet
 from raybench.fleet.engines import group_engines, on_gpu
 from raybench.types import Message, ModelSpec, Request
@@ -171,33 +171,25 @@ async def fleet(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
 
 @asynccontextmanager
 async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
-    """Be the OpenAI endpoint, asked as raybench asks other people's."""
-    import ray
-    from ray import serve
-    from ray.serve.llm import LLMConfig, build_openai_app
-
+    """Be our OpenAI endpoint, asked as raybench asks other people's."""
+    from raybench.fleet.endpoint import open_endpoint
     from raybench.fleet.remote import RemoteEngine
 
-    ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    serve.start(http_options={"port": _PORT}, logging_config={"log_level": "ERROR"})
-    config = _llm_config()
-    name = config["model_loading_config"]["model_id"]
-    serve.run(build_openai_app({"llm_configs": [LLMConfig(**config)]}), route_prefix="/")
-    options = {"base_url": f"http://127.0.0.1:{_PORT}/v1", "concurrency": arguments.prompts}
-    model = ModelSpec(name, "openai", name, options=options)
-    engine = RemoteEngine(options, FleetConf(), print)
+    conf = ServeConf(port=_PORT)
+    async with open_endpoint([_MODEL], FleetConf(), conf, lambda _: None) as there:
+        options = {"base_url": there.base_url, "concurrency": arguments.prompts}
+        model = ModelSpec(_MODEL.name, "openai", _MODEL.name, options=options)
+        engine = RemoteEngine(options, FleetConf(), print)
 
-    async def turn() -> int:
-        completions = await engine.complete(model, requests(arguments))
-        failed = [completion.error for completion in completions if completion.error]
-        if failed:
-            raise RuntimeError(f"{len(failed)} requests failed: {failed[0]}")
-        return sum(completion.output_tokens for completion in completions)
+        async def turn() -> int:
+            completions = await engine.complete(model, requests(arguments))
+            failed = [completion.error for completion in completions if completion.error]
+            if failed:
+                raise RuntimeError(f"{len(failed)} requests failed: {failed[0]}")
+            return sum(completion.output_tokens for completion in completions)
 
-    yield turn
-    await engine.close()
-    serve.shutdown()
-    ray.shutdown()
+        yield turn
+        await engine.close()
 
 
 def _read(arm: str, process: subprocess.Popen[str]) -> Turn:
