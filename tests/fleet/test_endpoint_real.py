@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
@@ -74,8 +75,13 @@ def nothing_left() -> Iterator[None]:
 
 
 @contextmanager
-def ray_cluster() -> Iterator[str]:
-    """A Ray of our own with a dashboard, which is what `serve deploy` speaks to."""
+def ray_cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A Ray of our own with a dashboard, which is what `serve deploy` speaks to.
+
+    It has a token of its own too: whether Ray asks for one depends else on what the machine keeps.
+    """
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
     tools, dashboard = Path(sys.executable).parent, free_port()
     head = subprocess.Popen(
         [
@@ -104,12 +110,14 @@ def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_serve_deploys_the_configuration_for_cpus(tmp_path: Path) -> None:
+def test_serve_deploys_the_configuration_for_cpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = yaml.safe_load((ROOT / "serving" / "cpu.yaml").read_text())
     port = config["http_options"]["port"] = free_port()
     file = tmp_path / "cpu.yaml"
     file.write_text(yaml.safe_dump(config))
-    with nothing_left(), ray_cluster() as dashboard:
+    with nothing_left(), ray_cluster(monkeypatch) as dashboard:
         wait(lambda: serve("status", "-a", dashboard).returncode == 0, "dashboard", 60)
         deployed = serve("deploy", str(file), "-a", dashboard)
         assert deployed.returncode == 0, deployed.stderr
