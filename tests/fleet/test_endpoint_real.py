@@ -2,15 +2,17 @@
 
 import os
 import re
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 import yaml
 from helpers import ROOT, engine_processes, half_depth, start_raybench
@@ -65,17 +67,24 @@ def wait(until: Callable[[], bool], what: str, seconds: float = 240) -> None:
         time.sleep(0.5)
 
 
-@contextmanager
-def nothing_left() -> Iterator[None]:
-    """What of Ray and vLLM came up within this is gone at its end."""
-    before = set(engine_processes())
-    yield
-    wait(lambda: not set(engine_processes()) - before, "end of every process", 30)
+def running(folder: Path) -> list[str]:
+    """What of Ray and vLLM runs in a folder: others on this machine may run their own."""
+    found = []
+    for pid, line in engine_processes().items():
+        with suppress(psutil.Error):
+            if psutil.Process(pid).cwd() == str(folder):
+                found.append(line)
+    return found
 
 
 @contextmanager
-def ray_cluster() -> Iterator[str]:
-    """A Ray of our own with a dashboard, which is what `serve deploy` speaks to."""
+def ray_cluster(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A Ray of our own with a dashboard, which is what `serve deploy` speaks to.
+
+    It has a token of its own too: whether Ray asks for one depends else on what the machine keeps.
+    """
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    monkeypatch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
     tools, dashboard = Path(sys.executable).parent, free_port()
     head = subprocess.Popen(
         [
@@ -85,6 +94,7 @@ def ray_cluster() -> Iterator[str]:
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.STDOUT,
+        cwd=folder,
         start_new_session=True,
     )
     try:
@@ -104,12 +114,14 @@ def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_serve_deploys_the_configuration_for_cpus(tmp_path: Path) -> None:
+def test_serve_deploys_the_configuration_for_cpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = yaml.safe_load((ROOT / "serving" / "cpu.yaml").read_text())
     port = config["http_options"]["port"] = free_port()
     file = tmp_path / "cpu.yaml"
     file.write_text(yaml.safe_dump(config))
-    with nothing_left(), ray_cluster() as dashboard:
+    with ray_cluster(tmp_path, monkeypatch) as dashboard:
         wait(lambda: serve("status", "-a", dashboard).returncode == 0, "dashboard", 60)
         deployed = serve("deploy", str(file), "-a", dashboard)
         assert deployed.returncode == 0, deployed.stderr
@@ -150,7 +162,10 @@ def test_serve_deploys_the_configuration_for_cpus(tmp_path: Path) -> None:
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
             with pytest.raises(BadRequestError, match="not a multimodal model"):
                 there.chat.completions.create(model="smollm2-greedy", messages=IMAGE)
+        assert any("EngineCore" in line for line in running(tmp_path))
         assert serve("shutdown", "-y", "-a", dashboard).returncode == 0
+        wait(lambda: "EngineCore" not in "".join(running(tmp_path)), "end of the engine", 60)
+    wait(lambda: not running(tmp_path), "end of Ray", 30)
 
 
 def test_models_take_turns_behind_it_until_ctrl_c(
@@ -170,78 +185,74 @@ def test_models_take_turns_behind_it_until_ctrl_c(
                     "reasoning_parser": "olmo3",
                 },
             },
-            {"name": "gone", "weights": str(tmp_path / "gone")},
+            {"name": "broken", "weights": "embedded", "options": {"no_such_argument": 1}},
         ],
     }
-    # A checkpoint that looks like one until it is loaded.
-    (tmp_path / "gone").mkdir()
-    (tmp_path / "gone" / "config.json").write_text('{"max_position_embeddings": 2048}')
     (tmp_path / "roster").mkdir()
     (tmp_path / "roster" / "two.yaml").write_text(yaml.safe_dump(roster))
     monkeypatch.setenv("ENDPOINT_TEST_KEY", "open sesame")
     port = free_port()
-    with nothing_left():
-        process = start_raybench(
-            *("--config-dir", str(tmp_path), "+experiment=serve", "roster=two"),
-            *("fleet.device=cpu", "fleet.slots=1", "fleet.kv_cache_gib=0.5", "fleet.patience_s=5"),
-            *(f"serve.port={port}", "serve.api_key_env=ENDPOINT_TEST_KEY"),
-            cwd=tmp_path,
-        )
-        assert process.stdout
-        told = ""
-        while "Ctrl-C stops it" not in told:
-            line = process.stdout.readline()
-            assert line, told
-            told += line
-        assert f"Serving 4 models at http://127.0.0.1:{port}/v1" in told
+    process = start_raybench(
+        *("--config-dir", str(tmp_path), "+experiment=serve", "roster=two"),
+        *("fleet.device=cpu", "fleet.slots=1", "fleet.kv_cache_gib=0.5", "fleet.patience_s=5"),
+        *(f"serve.port={port}", "serve.api_key_env=ENDPOINT_TEST_KEY"),
+        cwd=tmp_path,
+    )
+    assert process.stdout
+    told = ""
+    while "Ctrl-C stops it" not in told:
+        line = process.stdout.readline()
+        assert line, told
+        told += line
+    assert f"Serving 4 models at http://127.0.0.1:{port}/v1" in told
 
-        with client(port, key="wrong") as stranger, pytest.raises(AuthenticationError):
-            stranger.models.list()
-        with client(port, key="open sesame") as there:
-            assert {model.id for model in there.models.list()} == {
-                *("pirate", "plain", "thinker", "gone")
-            }
-            texts, prompts = {}, {}
-            for name in ("pirate", "plain"):
-                reply = there.chat.completions.create(
-                    model=name, messages=HELLO, max_completion_tokens=99 if name == "plain" else 16
-                )
-                assert reply.usage
-                texts[name] = reply.choices[0].message.content
-                prompts[name] = reply.usage.prompt_tokens
-                assert reply.usage.completion_tokens <= 16
-            assert texts["pirate"] != texts["plain"]
-            assert prompts["pirate"] != prompts["plain"]
-
-            # Who goes away in the middle gives back the lease: else nobody else's turn would come.
-            stream = there.chat.completions.create(
-                model="pirate",
-                messages=HELLO,
-                stream=True,
-                max_tokens=2000,
-                extra_body={"ignore_eos": True},
-            )
-            next(stream)
-            stream.close()
-
+    with client(port, key="wrong") as stranger, pytest.raises(AuthenticationError):
+        stranger.models.list()
+    with client(port, key="open sesame") as there:
+        assert {model.id for model in there.models.list()} == {
+            *("pirate", "plain", "thinker", "broken")
+        }
+        texts, prompts = {}, {}
+        for name in ("pirate", "plain"):
             reply = there.chat.completions.create(
-                model="thinker",
-                messages=HELLO,
-                max_tokens=40,
-                extra_body={
-                    "structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}
-                },
+                model=name, messages=HELLO, max_completion_tokens=99 if name == "plain" else 16
             )
-            message = reply.choices[0].message
-            assert re.fullmatch("rank [1-5]", message.content or "")
-            assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+            assert reply.usage
+            texts[name] = reply.choices[0].message.content
+            prompts[name] = reply.usage.prompt_tokens
+            assert reply.usage.completion_tokens <= 16
+        assert texts["pirate"] != texts["plain"]
+        assert prompts["pirate"] != prompts["plain"]
 
-            with pytest.raises(APIStatusError, match="did not start") as failed:
-                there.chat.completions.create(model="gone", messages=HELLO)
-            assert failed.value.status_code == 503
+        # Who goes away in the middle gives back the lease: else nobody else's turn would come.
+        stream = there.chat.completions.create(
+            model="pirate",
+            messages=HELLO,
+            stream=True,
+            max_tokens=2000,
+            extra_body={"ignore_eos": True},
+        )
+        next(stream)
+        stream.close()
 
-        os.killpg(process.pid, signal.SIGINT)
-        told += process.communicate(timeout=60)[0]
-        assert process.returncode == 0, told
-        assert "Traceback" not in told
-        assert "open sesame" not in told
+        reply = there.chat.completions.create(
+            model="thinker",
+            messages=HELLO,
+            max_tokens=40,
+            extra_body={"structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}},
+        )
+        message = reply.choices[0].message
+        assert re.fullmatch("rank [1-5]", message.content or "")
+        assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+
+        assert any("EngineCore" in line for line in running(tmp_path))
+        with pytest.raises(APIStatusError, match="no_such_argument") as failed:
+            there.chat.completions.create(model="broken", messages=HELLO)
+        assert failed.value.status_code == 503
+
+    os.killpg(process.pid, signal.SIGINT)
+    told += process.communicate(timeout=60)[0]
+    assert process.returncode == 0, told
+    assert "Traceback" not in told
+    assert "open sesame" not in told
+    wait(lambda: not running(tmp_path), "end of every process", 30)
