@@ -45,7 +45,9 @@ class Engine:
         self, prompt: Any, sampling: Any, _: str, reasoning_parser_kwargs: Any
     ) -> AsyncIterator[Any]:
         self.sampling, self.told = sampling, reasoning_parser_kwargs
-        yield SimpleNamespace(outputs=[self._output], prompt_token_ids=[1, 2, 3])
+        yield SimpleNamespace(
+            outputs=[self._output], prompt_token_ids=[1, 2, 3], num_cached_tokens=2
+        )
 
 
 def complete(
