@@ -175,7 +175,6 @@ async def keep(
     plan: Layout,
     *,
     gpu: bool,
-    name: str | None = None,
 ) -> Any:
     """Start the keeper of these engines, which begins to load what fits."""
     import ray
@@ -183,7 +182,7 @@ async def keep(
     await reserve(plan, conf, gpu=gpu)
     keeper = (
         ray.remote(Keeper)
-        .options(num_cpus=0, max_concurrency=100_000, name=name, get_if_exists=bool(name))
+        .options(num_cpus=0, max_concurrency=100_000)
         .remote(
             specs,
             conf,
