@@ -13,6 +13,7 @@ from raybench.fleet.reasons import last_line
 
 _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
+_NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ def llm_config(
             "ray_actor_options": {"num_cpus": 0},
         },
         **({} if gpu and not place else _uncounted(place)),
+        # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
+        **({} if "://" in source else {"callback_config": _NOTHING_TO_FETCH}),
     }
 
 

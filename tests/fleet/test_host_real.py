@@ -83,6 +83,16 @@ async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:
     assert alone[0].prompt_tokens == completions[3].prompt_tokens
 
 
+async def test_ray_runs_nothing_beside_the_engine_that_nobody_asked_for(fleet: Fleet) -> None:
+    actors = [
+        line
+        for line in engine_processes().values()
+        if line.startswith("ray::") and not line.startswith("ray::IDLE")
+    ]
+    assert any("ServeReplica" in line for line in actors)
+    assert not any("Telemetry" in line or "initialize" in line for line in actors)
+
+
 async def test_a_seed_repeats_a_hot_reply_and_another_changes_it(fleet: Fleet) -> None:
     first, again, other = await fleet.complete(
         "warm",

@@ -149,6 +149,11 @@ def test_a_hub_id_goes_through_with_its_revision() -> None:
 # ---------------------------------------------------------------------------- engines that share
 
 
+@pytest.mark.parametrize(("source", "copied"), [("org/model", False), ("s3://b/model", True)])
+def test_ray_copies_weights_from_buckets_and_looks_for_no_others(source: str, copied: bool) -> None:
+    assert ("callback_config" not in config(source, gpu=True)) == copied
+
+
 def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> None:
     place = Place("10.0.0.7", ("2", "GPU-7c1"), 0.4)
     given = config(weights, gpu=True, place=place)
