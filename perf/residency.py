@@ -41,7 +41,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from raybench.fleet.residency import (
+from raybench.fleet.residency import Residency
+from raybench.fleet.turns import (
     Action,
     Demand,
     Device,
@@ -51,7 +52,6 @@ from raybench.fleet.residency import (
     Load,
     Queued,
     Refuse,
-    Residency,
     Rules,
     Settled,
     Sleep,

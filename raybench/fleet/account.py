@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from raybench.fleet.residency import Swaps
+from raybench.fleet.swaps import Swaps
 from raybench.types import Completion
 
 

@@ -21,8 +21,8 @@ from raybench.fleet.leases import Leases
 from raybench.fleet.places import Layout, Node, layout
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
-from raybench.fleet.residency import State
 from raybench.fleet.streams import Placed, unbroken
+from raybench.fleet.turns import State
 from raybench.types import Completion, ModelSpec, Request
 
 if TYPE_CHECKING:
@@ -183,15 +183,7 @@ async def keep(
     keeper = (
         ray.remote(Keeper)
         .options(num_cpus=0, max_concurrency=100_000)
-        .remote(
-            specs,
-            conf,
-            gpu=gpu,
-            devices=plan.devices,
-            demands=plan.demands,
-            places=plan.places,
-            rules=plan.rules,
-        )
+        .remote(specs, conf, plan, gpu=gpu)
     )
     with _telling_of_its_death():
         await keeper.start.remote()

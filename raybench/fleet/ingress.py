@@ -77,15 +77,7 @@ class EndpointKeeper(Keeper):
         specs = engines(models, conf, app)
         plan = layout(specs, await asyncio.to_thread(nodes, gpu=gpu), conf, gpu=gpu)
         await reserve(plan, conf, gpu=gpu)
-        super().__init__(
-            specs,
-            conf,
-            gpu=gpu,
-            devices=plan.devices,
-            demands=plan.demands,
-            places=plan.places,
-            rules=plan.rules,
-        )
+        super().__init__(specs, conf, plan, gpu=gpu)
         # A keeper that died could not say in what state its engines are.
         there = (await asyncio.to_thread(serve.status)).applications
         await asyncio.to_thread(stop, [name for name in there if name.startswith(prefix(app))])

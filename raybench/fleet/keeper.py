@@ -18,10 +18,11 @@ from raybench.errors import RunFailed
 from raybench.fleet import reasons
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
-from raybench.fleet.residency import (
+from raybench.fleet.places import Layout
+from raybench.fleet.residency import Residency
+from raybench.fleet.swaps import Swaps
+from raybench.fleet.turns import (
     Action,
-    Demand,
-    Device,
     Done,
     Event,
     Failed,
@@ -29,12 +30,9 @@ from raybench.fleet.residency import (
     Load,
     Queued,
     Refuse,
-    Residency,
-    Rules,
     Settled,
     Sleep,
     State,
-    Swaps,
     Tick,
     Unload,
     Wake,
@@ -65,28 +63,16 @@ class Keeper:
     """Applies the policy; made an actor by `host.py`."""
 
     def __init__(
-        self,
-        specs: Sequence[EngineSpec],
-        conf: FleetConf,
-        *,
-        gpu: bool,
-        devices: Sequence[Device],
-        demands: Sequence[Demand],
-        places: Mapping[str, tuple[str, str]] | None,
-        rules: Rules,
+        self, specs: Sequence[EngineSpec], conf: FleetConf, plan: Layout, *, gpu: bool
     ) -> None:
-        """Keep these engines.
-
-        places: by device, its node and its id there, for engines that share devices; None
-        leaves the placement to Ray, which gives every engine its own.
-        """
+        """Keep these engines where the plan has room for them."""
         self._specs = {spec.name: spec for spec in specs}
-        self._demands = {demand.engine: demand for demand in demands}
-        self._memory = {device.name: device.memory_gib for device in devices}
+        self._demands = {demand.engine: demand for demand in plan.demands}
+        self._memory = {device.name: device.memory_gib for device in plan.devices}
         self._conf = conf
         self._gpu = gpu
-        self._places = places
-        self._policy = Residency(devices, demands, rules, time.monotonic())
+        self._places = plan.places
+        self._policy = Residency(plan.devices, plan.demands, plan.rules, time.monotonic())
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._clients: dict[str, float] = {}
         self._owners: dict[str, str] = {}

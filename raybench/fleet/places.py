@@ -14,7 +14,8 @@ from raybench.fleet.engines import (
     on_gpu,
     weights_gib,
 )
-from raybench.fleet.residency import Demand, Device, Residency, Rules, State
+from raybench.fleet.residency import Residency
+from raybench.fleet.turns import Demand, Device, Rules, State
 
 ASLEEP_GIB = 1.5
 """What a sleeping vLLM leaves on each GPU: the CUDA context, compiled graphs, buffers."""

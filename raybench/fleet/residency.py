@@ -19,158 +19,35 @@ The rules:
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import Literal
+
+from raybench.fleet.swaps import SwapMeter, Swaps
+from raybench.fleet.turns import (
+    Action,
+    Demand,
+    Device,
+    Done,
+    Event,
+    Failed,
+    Grant,
+    Load,
+    Queued,
+    Refuse,
+    Rules,
+    Settled,
+    Sleep,
+    State,
+    Tick,
+    Unload,
+    Wake,
+)
 
 _TOLERANCE = 1e-9
 _TICK_S = 1.0
 _IN_HAND = 0.1
 """Share of the patience that is kept back, because how long work takes is only estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Device:
-    """Memory that engines are loaded into: a GPU, or a machine's own."""
-
-    name: str
-    memory_gib: float
-    node: str = ""
-    """Engines that take several devices take them on one node."""
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What an engine needs, and what it can do."""
-
-    engine: str
-    memory_gib: float
-    """On each of its devices while awake: its share of the weights and of the KV cache."""
-    devices: int = 1
-    can_sleep: bool = False
-    asleep_gib: float = 0.0
-    """What stays on each device while it sleeps."""
-    host_gib: float = 0.0
-    """Host memory that its weights take at level 1."""
-    load_s: float = 60.0
-    """How long a load takes, until one was seen; likewise the next two."""
-    wake_s: float = 5.0
-    leave_s: float = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """What holds for all."""
-
-    patience_s: float = 7200.0
-    """Work for an engine that is not resident waits no longer than this, where that can be done."""
-    linger_s: float = 0.5
-    """How long an idle engine is left in place: its clients may be about to ask for more."""
-    host_gib: float = 0.0
-    """Host memory, per node, for the weights of sleeping engines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Queued:
-    """A client wants to send so many requests to an engine."""
-
-    lease: str
-    engine: str
-    work: int
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """A lease is given back, or its client is gone, whether it was granted or not."""
-
-    lease: str
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """The load, wake, sleep or unload of an engine is done."""
-
-    engine: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """An engine could not be loaded or woken; it is gone from its devices."""
-
-    engine: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """Time has passed."""
-
-
-Event = Queued | Done | Settled | Failed | Tick
-
-
-@dataclass(frozen=True, slots=True)
-class Grant:
-    """The client may send its work now."""
-
-    lease: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refuse:
-    """The engine will not come up."""
-
-    lease: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Start the engine on these devices."""
-
-    engine: str
-    devices: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wake:
-    """Wake the engine where it sleeps."""
-
-    engine: str
-    level: Literal[1, 2]
-    """The level it was asleep at: what a wake has to bring back."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sleep:
-    """Put the engine to sleep: level 1 keeps its weights in host memory, 2 drops them."""
-
-    engine: str
-    level: Literal[1, 2]
-
-
-@dataclass(frozen=True, slots=True)
-class Unload:
-    """Stop the engine."""
-
-    engine: str
-
-
-Action = Grant | Refuse | Load | Wake | Sleep | Unload
-
-
-class State(Enum):
-    """Where an engine stands."""
-
-    COLD = "cold"
-    WANTED = "wanted"
-    """Its devices are set aside; those who leave them are on their way out."""
-    ARRIVING = "arriving"
-    AWAKE = "awake"
-    LEAVING = "leaving"
-    ASLEEP = "asleep"
-    FAILED = "failed"
 
 
 @dataclass(slots=True)
@@ -239,20 +116,6 @@ class _Leaver:
     """It may not even sleep there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Swaps:
-    """What swapping has cost so far."""
-
-    count: int = 0
-    """Engines brought in that others had to make way for."""
-    seconds: float = 0.0
-    """Device time in which engines came and went; loads into free memory are none of it."""
-    share: float = 0.0
-    """Those seconds as a share of all device time so far."""
-    loads: int = 0
-    """Engines brought in at all, with the first ones."""
-
-
 class Residency:
     """The policy and what it knows of the engines. One of it decides for all clients."""
 
@@ -260,7 +123,7 @@ class Residency:
         self,
         devices: Sequence[Device],
         demands: Sequence[Demand],
-        rules: Rules = Rules(),
+        rules: Rules | None = None,
         now: float = 0.0,
     ) -> None:
         self._devices = {device.name: device for device in devices}
@@ -268,17 +131,12 @@ class Residency:
             demand.engine: _Engine(demand, demand.load_s, demand.wake_s, demand.leave_s)
             for demand in demands
         }
-        self._rules = rules
+        self._rules = rules or Rules()
         self._leases: dict[str, _Engine] = {}
         self._look = False
         """Something happened that may let an engine move; most of what happens does not."""
-        self._began = now
         self._now = now
-        self._count = 0
-        self._loads = 0
-        self._lost = 0.0
-        self._swapping: dict[str, tuple[int, float]] = {}
-        """By device, how many engines come or go there for a swap, and since when any does."""
+        self._swaps = SwapMeter(len(self._devices), now)
         for engine in self._engines.values():
             if not any(self._sets(engine.demand)):
                 engine.state, engine.reason = State.FAILED, self._too_big(engine.demand)
@@ -340,9 +198,7 @@ class Residency:
 
     def swaps(self, now: float) -> Swaps:
         """Return what swapping has cost so far."""
-        lost = self._lost + sum(now - since for _, since in self._swapping.values())
-        whole = (now - self._began) * len(self._devices)
-        return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads)
+        return self._swaps.total(now)
 
     # What happened
 
@@ -409,20 +265,9 @@ class Residency:
             else:
                 engine.state, engine.takes_gib, engine.devices = State.COLD, 0.0, ()
 
-    def _swap_begins(self, engine: _Engine) -> None:
-        for device in engine.devices:
-            movers, since = self._swapping.get(device, (0, self._now))
-            self._swapping[device] = (movers + 1, since)
-
     def _swap_ends(self, engine: _Engine) -> None:
-        if engine.state is not State.LEAVING and not engine.swaps_in:
-            return  # it went where there was room
-        for device in engine.devices:
-            movers, since = self._swapping.pop(device)
-            if movers > 1:
-                self._swapping[device] = (movers - 1, since)
-            else:
-                self._lost += self._now - since
+        if engine.state is State.LEAVING or engine.swaps_in:  # else it went where there was room
+            self._swaps.ends(engine.devices, self._now)
 
     # What to do
 
@@ -557,7 +402,7 @@ class Residency:
 
     def _send_away(self, engine: _Engine, *, unload: bool) -> Action:
         engine.state, engine.changing_since, engine.closing_for = State.LEAVING, self._now, ""
-        self._swap_begins(engine)
+        self._swaps.begins(engine.devices, self._now)
         engine.level = 0 if unload else self._level(engine)
         return Sleep(engine.name, engine.level) if engine.level else Unload(engine.name)
 
@@ -583,10 +428,9 @@ class Residency:
     def _bring(self, engine: _Engine, devices: tuple[str, ...]) -> Iterator[Action]:
         engine.state, engine.devices = State.ARRIVING, devices
         engine.takes_gib, engine.changing_since = engine.demand.memory_gib, self._now
+        self._swaps.brought_in(in_place_of_others=engine.swaps_in)
         if engine.swaps_in:
-            self._count += 1
-            self._swap_begins(engine)
-        self._loads += 1
+            self._swaps.begins(engine.devices, self._now)
         yield Wake(engine.name, engine.level) if engine.level else Load(engine.name, devices)
 
     # Memory

@@ -15,8 +15,8 @@ from raybench import cli
 from raybench.config import FleetConf
 from raybench.experiments import session
 from raybench.fleet import Fleet, group_engines
-from raybench.fleet.residency import Swaps
 from raybench.fleet.simulated import SimulatedEngine
+from raybench.fleet.swaps import Swaps
 from raybench.types import Completion, ModelSpec, Request
 
 REASON = "engine e did not start: no weights. Download them"

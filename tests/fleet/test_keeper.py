@@ -13,7 +13,8 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import group_engines, keeper
 from raybench.fleet.keeper import Keeper
-from raybench.fleet.residency import Demand, Device, Rules, State
+from raybench.fleet.places import Layout
+from raybench.fleet.turns import Demand, Device, Rules, State
 from raybench.types import ModelSpec
 
 RULES = Rules(linger_s=0.0, host_gib=100.0)
@@ -28,15 +29,9 @@ class Noted(Keeper):
         specs = group_engines([ModelSpec(name, "vllm", f"org/{name}") for name in names])
         self.engine = {spec.models[0].name: spec.name for spec in specs}
         self.model = {spec.name: spec.models[0].name for spec in specs}
-        super().__init__(
-            specs,
-            FleetConf(),
-            gpu=False,
-            devices=[Device("d", slots)],
-            demands=[Demand(spec.name, 1, can_sleep=can_sleep) for spec in specs],
-            places=None,
-            rules=rules,
-        )
+        demands = tuple(Demand(spec.name, 1, can_sleep=can_sleep) for spec in specs)
+        plan = Layout((Device("d", slots),), demands, None, rules)
+        super().__init__(specs, FleetConf(), plan, gpu=False)
         self.did: list[str] = []
         self.up: set[str] = set()
         self.broken: dict[str, Exception] = {}

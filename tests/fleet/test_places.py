@@ -13,7 +13,8 @@ from raybench.config import FleetConf
 from raybench.fleet import group_engines, places
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.places import Layout, Node, awake, layout, slots
-from raybench.fleet.residency import Residency, State
+from raybench.fleet.residency import Residency
+from raybench.fleet.turns import State
 from raybench.types import ModelSpec
 
 

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from perf.residency import Request, games, hle, ours, peers, simulate
-from raybench.fleet.residency import (
+from raybench.fleet.residency import Residency
+from raybench.fleet.turns import (
     Action,
     Demand,
     Device,
@@ -17,7 +18,6 @@ from raybench.fleet.residency import (
     Load,
     Queued,
     Refuse,
-    Residency,
     Rules,
     Settled,
     Sleep,

@@ -1,0 +1,58 @@
+"""What swapping costs: engines that others make way for, and the time that devices lose to it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Swaps:
+    """What swapping has cost so far."""
+
+    count: int = 0
+    """Engines brought in that others had to make way for."""
+    seconds: float = 0.0
+    """Device time in which engines came and went; loads into free memory are none of it."""
+    share: float = 0.0
+    """Those seconds as a share of all device time so far."""
+    loads: int = 0
+    """Engines brought in at all, with the first ones."""
+
+
+class SwapMeter:
+    """Counts swaps, and measures them on every device: several engines may move there at once."""
+
+    def __init__(self, devices: int, now: float) -> None:
+        """Measure from now on, on so many devices."""
+        self._devices = devices
+        self._began = now
+        self._count = 0
+        self._loads = 0
+        self._lost = 0.0
+        self._moving: dict[str, tuple[int, float]] = {}
+        """By device, how many engines come or go there for a swap, and since when any does."""
+
+    def brought_in(self, *, in_place_of_others: bool) -> None:
+        """Count an engine that comes in."""
+        self._loads += 1
+        self._count += in_place_of_others
+
+    def begins(self, devices: Iterable[str], now: float) -> None:
+        """Note that an engine comes or goes on these devices for a swap."""
+        for device in devices:
+            movers, since = self._moving.get(device, (0, now))
+            self._moving[device] = (movers + 1, since)
+
+    def ends(self, devices: Iterable[str], now: float) -> None:
+        """Note that it has come or gone."""
+        for device in devices:
+            movers, since = self._moving.pop(device)
+            if movers > 1:
+                self._moving[device] = (movers - 1, since)
+            else:
+                self._lost += now - since
+
+    def total(self, now: float) -> Swaps:
+        """Return what swapping has cost so far."""
+        lost = self._lost + sum(now - since for _, since in self._moving.values())
+        whole = (now - self._began) * self._devices
+        return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads)
