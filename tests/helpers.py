@@ -15,6 +15,25 @@ import psutil
 from raybench.fleet import embedded
 
 ROOT = Path(__file__).parents[1]
+
+# The model's own template without the system prompt that it puts in unasked, and with the empty
+# thought by which templates of reasoning models leave the thinking out.
+_TEMPLATE = """\
+{% for message in messages %}<|im_start|>{{ message['role'] }}
+{{ message['content'] }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% if enable_thinking is false %}<think>
+
+</think>
+
+{% endif %}{% endif %}"""
+THINKER = {
+    "chat_template": _TEMPLATE,
+    "chat_template_kwargs": {"enable_thinking": False},
+    "reasoning_parser": "olmo3",  # it looks for <think> as text: this model has no token for it
+}
+"""Options that make a reasoning model of the embedded one."""
+
 SIMULATED = ("+experiment=autobench", "roster=simulated")
 
 

@@ -3,72 +3,49 @@
 import base64
 import gzip
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 from helpers import only_run, raybench
+from http_endpoint import Handler, HttpEndpoint
 
 KEY = "sk/canary+3kq9Zt7Wb2Xv8Lp4"
 FORMS = (KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), base64.b64encode(KEY.encode()).decode())
 PASSWORD = "hunter2-canary"
 
 
-class Handler(BaseHTTPRequestHandler):
+class Endpoint(HttpEndpoint):
     """Repeats the key it is sent wherever it can: in headers, errors and replies."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: "Endpoint"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt, sent = body["messages"][-1]["content"], self.headers["Authorization"]
-        with self.server.lock:
-            self.server.sent.append(sent)
-            number = len(self.server.sent)
-        if self.server.refusing or (body["model"] == "refused" and number % 2):
-            self._send(401, {"error": f"Incorrect API key provided: {sent}"}, sent)
-        elif number % 7 == 0:
-            self._send(500, {"error": f"no backend for {sent}"}, sent)
-        else:
-            text = "<rank>4</rank>" if "<rank>" in prompt else f"An answer for {sent}."
-            self._send(200, {"choices": [{"message": {"content": text}}]}, sent)
-
-    def _send(self, status: int, body: dict[str, Any], sent: str) -> None:
-        payload = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("X-Your-Key", sent)
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-
-class Endpoint(ThreadingHTTPServer):
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__()
         self.refusing = False
         self.sent: list[str] = []
-        self.lock = threading.Lock()
+
+    def play(self, handler: Handler) -> None:
+        prompt, sent = handler.body["messages"][-1]["content"], handler.headers["Authorization"]
+        with self.lock:
+            self.sent.append(sent)
+            number = len(self.sent)
+        status: int
+        body: dict[str, Any]
+        if self.refusing or (handler.body["model"] == "refused" and number % 2):
+            status, body = 401, {"error": f"Incorrect API key provided: {sent}"}
+        elif number % 7 == 0:
+            status, body = 500, {"error": f"no backend for {sent}"}
+        else:
+            text = "<rank>4</rank>" if "<rank>" in prompt else f"An answer for {sent}."
+            status, body = 200, {"choices": [{"message": {"content": text}}]}
+        handler.send(status, body, **{"X-Your-Key": sent})
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     with Endpoint() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
@@ -76,7 +53,7 @@ def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
     model = {
         "engine": "openai",
         "options": {
-            "base_url": f"http://127.0.0.1:{endpoint.server_port}/v1",
+            "base_url": endpoint.url,
             "api_key_env": "CANARY_KEY",
         },
     }

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 import yaml
-from helpers import ROOT, engine_processes, half_depth, start_raybench
+from helpers import ROOT, THINKER, engine_processes, half_depth, start_raybench
 from openai import APIStatusError, AuthenticationError, BadRequestError, NotFoundError, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 
@@ -39,16 +39,6 @@ IMAGE: list[ChatCompletionMessageParam] = [
         ],
     }
 ]
-# As in test_host_real.py: templates of reasoning models leave the thinking out like this.
-TEMPLATE = """\
-{% for message in messages %}<|im_start|>{{ message['role'] }}
-{{ message['content'] }}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-{% if enable_thinking is false %}<think>
-
-</think>
-
-{% endif %}{% endif %}"""
 
 
 def free_port() -> int:
@@ -179,11 +169,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
             {
                 "name": "thinker",
                 "weights": half_depth(tmp_path / "half"),
-                "options": {
-                    "chat_template": TEMPLATE,
-                    "chat_template_kwargs": {"enable_thinking": False},
-                    "reasoning_parser": "olmo3",
-                },
+                "options": THINKER,
             },
             {"name": "broken", "weights": "embedded", "options": {"no_such_argument": 1}},
         ],

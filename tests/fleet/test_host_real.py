@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from helpers import engine_processes
+from helpers import THINKER, engine_processes
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
@@ -22,25 +22,9 @@ pytestmark = [
     ),
 ]
 
-# The model's own template without the system prompt that it puts in unasked, and with the empty
-# thought by which templates of reasoning models leave the thinking out.
-TEMPLATE = """\
-{% for message in messages %}<|im_start|>{{ message['role'] }}
-{{ message['content'] }}<|im_end|>
-{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
-{% if enable_thinking is false %}<think>
-
-</think>
-
-{% endif %}{% endif %}"""
-OPTIONS = {
-    "chat_template": TEMPLATE,
-    "chat_template_kwargs": {"enable_thinking": False},
-    "reasoning_parser": "olmo3",  # it looks for <think> as text: this model has no token for it
-}
 MODELS = tuple(
     ModelSpec(
-        name, "vllm", "embedded", sampling=sampling, system_prompt=system_prompt, options=OPTIONS
+        name, "vllm", "embedded", sampling=sampling, system_prompt=system_prompt, options=THINKER
     )
     for name, sampling, system_prompt in (
         ("greedy", Sampling(), None),

@@ -6,15 +6,14 @@ import random
 import re
 import socket
 import struct
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from http_endpoint import Handler, HttpEndpoint
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
@@ -22,51 +21,23 @@ from raybench.fleet.chat import messages
 from raybench.fleet.remote import RemoteEngine
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
-Play = Callable[["Handler"], None]
+Play = Callable[[Handler], None]
 KEY = "sk-very-secret-0123456789"
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Hands a request to the endpoint's script."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    server: "Endpoint"
-
-    def do_POST(self) -> None:
-        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.play(self)
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
-
-    def send(self, status: int, body: Any, **headers: str) -> None:
-        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(payload)))
-        self.end_headers()
-        self.wfile.write(payload)
-
-
-class Endpoint(ThreadingHTTPServer):
+class Endpoint(HttpEndpoint):
     """Replies to each prompt with the prompt itself, unless a script says otherwise."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__()
         self.scripts: dict[str, list[Play]] = {}
         """By prompt: what happens to the first request, the second …; the last goes on."""
         self.seen: list[Handler] = []
-        self.closing = threading.Event()
-        self._lock = threading.Lock()
         self._busy = self.busiest = 0
 
     def play(self, handler: Handler) -> None:
         prompt = str(handler.body["messages"][-1]["content"])
-        with self._lock:
+        with self.lock:
             self.seen.append(handler)
             self._busy += 1
             self.busiest = max(self.busiest, self._busy)
@@ -75,12 +46,8 @@ class Endpoint(ThreadingHTTPServer):
         try:
             play(handler)
         finally:
-            with self._lock:
+            with self.lock:
                 self._busy -= 1
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
 
 
 def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -126,12 +93,7 @@ def after(seconds: float, then: Play = echo) -> Play:
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
     with Endpoint() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
         yield server
-        server.closing.set()
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,60 @@
+"""An HTTP endpoint of this machine that replies to JSON with JSON, for tests to derive from."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request, which the server decides about."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: "HttpEndpoint"
+
+    def do_POST(self) -> None:
+        self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.play(self)
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+    def send(self, status: int, body: Any, **headers: str) -> None:
+        payload = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(payload)))
+        self.end_headers()
+        self.wfile.write(payload)
+
+
+class HttpEndpoint(ThreadingHTTPServer):
+    """Serves from a thread of its own for as long as it is entered."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.closing = threading.Event()
+        self.lock = threading.Lock()
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.01,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self.shutdown()
+        self._thread.join()
+        self.server_close()
+
+    def play(self, handler: Handler) -> None:
+        """Reply to a request."""
+        raise NotImplementedError
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/v1"
