@@ -2,11 +2,9 @@
 
 import asyncio
 import os
-import shutil
 import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 import pytest
@@ -65,28 +63,6 @@ async def swaps(fleet: Fleet) -> int:
 
 def lost(completions: list[Completion]) -> list[str | None]:
     return [reply.error for reply in completions if reply.finish not in ("stop", "length")]
-
-
-async def test_a_model_that_cannot_load_fails_alone_with_its_reason_and_the_mend(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAY_SERVE_MAX_PER_REPLICA_RETRY_COUNT", "1")  # it would fail again
-    broken = tmp_path / "broken"
-    shutil.copytree(embedded.prepare(), broken, ignore=shutil.ignore_patterns("*.safetensors"))
-    models = [ModelSpec("broken", "vllm", str(broken)), ModelSpec("sound", "vllm", "embedded")]
-    conf = FleetConf(device="cpu", kv_cache_gib=0.5)
-    async with open_fleet(models, conf, lambda text: None) as fleet:
-        refused, served = await asyncio.gather(
-            fleet.complete("broken", [request(1), request(2)]),
-            fleet.complete("sound", [request(1), request(2)]),
-        )
-        assert lost(served) == []
-        (reason,) = {reply.error for reply in refused}
-        assert {reply.finish for reply in refused} == {"error"}
-        assert reason is not None
-        assert f"Cannot find any model weights with `{broken}`" in reason
-        assert "holds no weights (*.safetensors): download them" in reason
-        assert fleet.account.failed == {"broken": reason}
 
 
 async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene) -> None:
