@@ -1,12 +1,19 @@
-"""Lets tests import helpers.py by name; how hypothesis searches on machines that others share."""
+"""How tests are told apart from others on their machine, ordered, and searched by hypothesis."""
 
-import sys
-from pathlib import Path
+import os
 
+import pytest
+from helpers import MARK
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
+os.environ[MARK] = str(os.getpid())
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("raybench")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow files, so that `make test`, which runs two at once, ends with neither."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -15,6 +16,8 @@ import psutil
 from raybench.fleet import embedded
 
 ROOT = Path(__file__).parents[1]
+MARK = "RAYBENCH_TESTED_BY"
+"""Inherited by all that a process of the tests starts, however often it forks."""
 
 # The model's own template without the system prompt that it puts in unasked, and with the empty
 # thought by which templates of reasoning models leave the thinking out.
@@ -81,14 +84,19 @@ def only_run(folder: Path) -> Path:
 
 
 def engine_processes() -> dict[int, str]:
-    """Return what of Ray, Serve and vLLM is running, by process id."""
+    """Return what of Ray, Serve and vLLM these tests have started and still runs, by process id.
+
+    Others on this machine run their own, and so do these tests' other halves.
+    """
     found = {}
     for process in psutil.process_iter(["name", "cmdline", "status"]):
         line = " ".join(process.info["cmdline"] or ()) or process.info["name"] or ""
         if process.info["status"] != psutil.STATUS_ZOMBIE and re.search(
             r"raylet|gcs_server|ray::|VLLM|EngineCore|ray/_private|ray/dashboard", line
         ):
-            found[process.pid] = line[:120]
+            with suppress(psutil.Error):  # it has just ended
+                if process.environ().get(MARK) == os.environ[MARK]:
+                    found[process.pid] = line[:120]
     return found
 
 

@@ -46,24 +46,22 @@ def wait_for_units(folder: Path, wanted: int, process: subprocess.Popen[str]) ->
         time.sleep(0.2)
 
 
-def wait_for_silence(before: set[int], seconds: float) -> list[str]:
-    """Wait for every engine process that was not there before to end; return what is left."""
+def wait_for_silence(seconds: float, but: set[int]) -> list[str]:
+    """Wait for every engine process but these to end; return what is left."""
     deadline = time.monotonic() + seconds
     while True:
-        left = [line for pid, line in engine_processes().items() if pid not in before]
+        left = [line for pid, line in engine_processes().items() if pid not in but]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.5)
 
 
 def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> None:
-    before = set(engine_processes())
-
     # kill -9 of the driver alone: what it started has to notice by itself, which takes a while.
     # Nobody waits for that with the next try.
     process = start_raybench(*DEMO, cwd=tmp_path)
     wait_for_units(tmp_path, 1, process)
-    left = set(engine_processes()) - before
+    dying = set(engine_processes())
     process.kill()
     process.wait()
     first = units(tmp_path)
@@ -80,13 +78,13 @@ def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> No
     assert process.returncode == 130, told
     assert "Traceback" not in told
     assert "the same command goes on from there" in told
-    assert wait_for_silence(before | left, 15) == []
+    assert wait_for_silence(15, but=dying) == []
 
     # The same command ends it.
     done = raybench(*DEMO, cwd=tmp_path, timeout=400)
     assert done.returncode == 0, done.stderr
-    assert wait_for_silence(before | left, 15) == []
-    assert wait_for_silence(before, 240) == []
+    assert wait_for_silence(15, but=dying) == []
+    assert wait_for_silence(240, but=set()) == []
     run = only_run(tmp_path)
     lines = (run / "journal" / "iterations.jsonl").read_bytes().splitlines()
     records = [json.loads(line) for line in lines]

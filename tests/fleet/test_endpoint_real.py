@@ -9,10 +9,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 import yaml
 from helpers import ROOT, THINKER, engine_processes, half_depth, start_raybench
@@ -55,16 +54,6 @@ def wait(until: Callable[[], bool], what: str, seconds: float = 240) -> None:
     while not until():
         assert time.monotonic() < deadline, f"no {what} within {seconds:g} s"
         time.sleep(0.5)
-
-
-def running(folder: Path) -> list[str]:
-    """What of Ray and vLLM runs in a folder: others on this machine may run their own."""
-    found = []
-    for pid, line in engine_processes().items():
-        with suppress(psutil.Error):
-            if psutil.Process(pid).cwd() == str(folder):
-                found.append(line)
-    return found
 
 
 @contextmanager
@@ -152,10 +141,14 @@ def test_serve_deploys_the_configuration_for_cpus(
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
             with pytest.raises(BadRequestError, match="not a multimodal model"):
                 there.chat.completions.create(model="smollm2-greedy", messages=IMAGE)
-        assert any("EngineCore" in line for line in running(tmp_path))
+        assert any("EngineCore" in line for line in engine_processes().values())
         assert serve("shutdown", "-y", "-a", dashboard).returncode == 0
-        wait(lambda: "EngineCore" not in "".join(running(tmp_path)), "end of the engine", 60)
-    wait(lambda: not running(tmp_path), "end of Ray", 30)
+        wait(
+            lambda: "EngineCore" not in "".join(engine_processes().values()),
+            "engine that ends",
+            60,
+        )
+    wait(lambda: not engine_processes(), "end of Ray", 30)
 
 
 def test_models_take_turns_behind_it_until_ctrl_c(
@@ -231,7 +224,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert re.fullmatch("rank [1-5]", message.content or "")
         assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
 
-        assert any("EngineCore" in line for line in running(tmp_path))
+        assert any("EngineCore" in line for line in engine_processes().values())
         with pytest.raises(APIStatusError, match="no_such_argument") as failed:
             there.chat.completions.create(model="broken", messages=HELLO)
         assert failed.value.status_code == 503
@@ -241,4 +234,4 @@ def test_models_take_turns_behind_it_until_ctrl_c(
     assert process.returncode == 0, told
     assert "Traceback" not in told
     assert "open sesame" not in told
-    wait(lambda: not running(tmp_path), "end of every process", 30)
+    wait(lambda: not engine_processes(), "end of every process", 30)
