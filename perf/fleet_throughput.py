@@ -143,9 +143,13 @@ async def offline(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     config = _llm_config()
     os.environ.update(config["runtime_env"]["env_vars"], VLLM_LOGGING_LEVEL="WARNING")
     from vllm import LLM
+    from vllm.platforms import current_platform
 
+    from raybench.fleet.preload import preload
     from raybench.fleet.replica import sampling
 
+    if current_platform.is_cpu():
+        preload()
     llm = LLM(config["model_loading_config"]["model_source"], **config["engine_kwargs"])
     asked = requests(arguments)
     messages: Any = [_messages(request) for request in asked]

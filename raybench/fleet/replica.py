@@ -17,6 +17,7 @@ from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
 from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import answered, messages, turned_down
+from raybench.fleet.preload import preload
 from raybench.fleet.reasons import root_cause
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
@@ -33,6 +34,10 @@ class BatchServer(LLMServer):
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""
+        from vllm.platforms import current_platform
+
+        if current_platform.is_cpu():
+            preload()
         try:
             await super().start()
         except Exception as error:

@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import os
 import re
+import sys
 from collections.abc import AsyncIterator
+from ctypes.util import find_library
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -64,6 +68,18 @@ async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:
         assert completion.seconds > 0
     alone = await fleet.complete("greedy", [ask(prompts[3])])
     assert alone[0].prompt_tokens == completions[3].prompt_tokens
+
+
+async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
+    (worker,) = (pid for pid, line in engine_processes().items() if line.startswith("VLLM::Worker"))
+    mapped = Path(f"/proc/{worker}/maps").read_text()
+    openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
+    assert ("libiomp5.so" in mapped) == openmp.is_file()
+    assert ("libtcmalloc" in mapped) == bool(find_library("tcmalloc_minimal"))
+    # Each core has a thread of its own, which stays there.
+    tasks = Path(f"/proc/{worker}/task").iterdir()
+    bound = [os.sched_getaffinity(int(task.name)) for task in tasks]
+    assert {core for cores in bound if len(cores) == 1 for core in cores} == os.sched_getaffinity(0)
 
 
 async def test_ray_runs_nothing_beside_the_engine_that_nobody_asked_for(fleet: Fleet) -> None:
