@@ -17,6 +17,9 @@ class Handler(BaseHTTPRequestHandler):
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.play(self)
 
+    def do_GET(self) -> None:
+        self.server.play(self)
+
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
 

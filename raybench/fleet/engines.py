@@ -184,10 +184,11 @@ def memory_gib() -> float:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
 
 
-def cpu_gib(engine: EngineSpec, fleet: FleetConf) -> float:
-    """Return the memory that an engine takes on a CPU."""
+def cpu_gib(engine: EngineSpec, fleet: FleetConf, weights: float = 0.0) -> float:
+    """Return the memory that an engine takes on a CPU; its weights are given if not here."""
     # vLLM computes in float32 on CPUs without bfloat16 instructions: twice the file's size.
-    return 2 * weights_gib(engine.weights) + (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + RUNTIME_GIB
+    weights = 2 * (weights or weights_gib(engine.weights))
+    return weights + (fleet.kv_cache_gib or CPU_KV_CACHE_GIB) + RUNTIME_GIB
 
 
 def weights_gib(weights: str) -> float:

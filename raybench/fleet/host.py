@@ -16,6 +16,7 @@ from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
 from raybench.fleet.engines import GIB, EngineSpec
+from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import Layout, Node, layout
@@ -107,7 +108,7 @@ async def host(
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
     async with cluster(conf, say) as gpu:
-        plan = layout(specs, nodes(gpu=gpu), conf, gpu=gpu)
+        plan = layout(specs, nodes(gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
         keeper = await keep(specs, conf, plan, gpu=gpu)
         leases = Leases(keeper)
 

@@ -27,6 +27,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
 from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
 from raybench.fleet.host import nodes, on_gpus, reserve
+from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import layout
@@ -75,7 +76,8 @@ class EndpointKeeper(Keeper):
         app = serve.get_replica_context().app_name
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
-        plan = layout(specs, await asyncio.to_thread(nodes, gpu=gpu), conf, gpu=gpu)
+        there = await asyncio.to_thread(nodes, gpu=gpu)
+        plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
         await reserve(plan, conf, gpu=gpu)
         super().__init__(specs, conf, plan, gpu=gpu)
         # A keeper that died could not say in what state its engines are.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 from raybench.config import FleetConf
 from raybench.fleet.engines import (
@@ -45,9 +46,17 @@ class Layout:
 
 
 def layout(
-    engines: Sequence[EngineSpec], nodes: Sequence[Node], conf: FleetConf, *, gpu: bool
+    engines: Sequence[EngineSpec],
+    nodes: Sequence[Node],
+    conf: FleetConf,
+    *,
+    gpu: bool,
+    sizes: Mapping[str, float] = MappingProxyType({}),
 ) -> Layout:
-    """Lay the engines out on the nodes, and find out whether all of them fit side by side."""
+    """Lay the engines out on the nodes, and find out whether all of them fit side by side.
+
+    sizes: GiB of the weights that are not here yet, by engine, as far as anybody knows.
+    """
     rules = Rules(
         patience_s=conf.patience_s,
         linger_s=conf.linger_s,
@@ -66,7 +75,9 @@ def layout(
             # On CPUs with fleet.slots set, engines are counted instead of weighed.
             devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
     smallest = min((device.memory_gib for device in devices), default=0.0)
-    demands = tuple(_demand(engine, conf, smallest, gpu=gpu) for engine in engines)
+    demands = tuple(
+        _demand(engine, conf, smallest, sizes.get(engine.name, 0.0), gpu=gpu) for engine in engines
+    )
     if gpu:
         # As many GPUs as the engines ask for, or a cluster that adds them when they are asked for.
         apart = not devices or sum(map(gpus_of, engines)) <= len(devices)
@@ -87,11 +98,13 @@ def awake(devices: Sequence[Device], demands: Sequence[Demand]) -> list[str]:
     return [d.engine for d in demands if trial.state(d.engine) is State.ARRIVING]
 
 
-def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool) -> Demand:
+def _demand(
+    engine: EngineSpec, conf: FleetConf, device_gib: float, weights: float, *, gpu: bool
+) -> Demand:
     if not gpu:
-        needed = 1 if conf.slots else cpu_gib(engine, conf)
+        needed = 1 if conf.slots else cpu_gib(engine, conf, weights)
         return Demand(engine.name, needed, load_s=_CPU_LOAD_S, leave_s=5.0)
-    weights = weights_gib(engine.weights)
+    weights = weights or weights_gib(engine.weights)
     degree = gpus_of(engine)
     share = engine.options.get("gpu_memory_utilization")
     if conf.slots:
@@ -110,7 +123,7 @@ def _demand(engine: EngineSpec, conf: FleetConf, device_gib: float, *, gpu: bool
         devices=degree,
         can_sleep=True,
         asleep_gib=ASLEEP_GIB,
-        # Where nobody knows before the download, as much as the GPUs could hold.
+        # Where nobody knows, as much as the GPUs could hold.
         host_gib=weights or each * degree,
         load_s=_GPU_LOAD_S,
     )

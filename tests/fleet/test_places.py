@@ -85,6 +85,14 @@ def test_slots_are_counted_on_cpus_whatever_the_memory(wanted: int, count: int) 
     assert (found.places is None) == (count <= wanted)
 
 
+def test_weights_of_the_hub_count_as_far_as_it_tells() -> None:
+    first, second, third = engines(3)
+    nodes = [Node("here", 8.1)]
+    found = layout((first, second, third), nodes, FleetConf(), gpu=False, sizes={first.name: 2.0})
+    assert [demand.memory_gib for demand in found.demands] == [6.0, 2.0, 2.0]
+    assert side_by_side(found) == 2
+
+
 def test_an_engine_that_fits_nowhere_is_refused_with_the_mend() -> None:
     found = layout(engines(1), [Node("here", 1.5)], FleetConf(), gpu=False)
     (demand,) = found.demands
