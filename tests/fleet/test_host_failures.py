@@ -1,6 +1,7 @@
 """What a person is told when hosting fails, by real Ray and vLLM."""
 
 import asyncio
+import json
 import shutil
 from pathlib import Path
 
@@ -24,11 +25,14 @@ async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_SERVE_MAX_PER_REPLICA_RETRY_COUNT", "1")  # they would fail again
-    empty = tmp_path / "empty"
-    shutil.copytree(embedded.prepare(), empty, ignore=shutil.ignore_patterns("*.safetensors"))
+    empty, strange = tmp_path / "empty", tmp_path / "strange"
+    for folder in (empty, strange):
+        shutil.copytree(embedded.prepare(), folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    config = json.loads((strange / "config.json").read_text())
+    (strange / "config.json").write_text(json.dumps(config | {"architectures": ["FooForCausalLM"]}))
     models = [
         ModelSpec("empty", "vllm", str(empty)),
-        ModelSpec("long", "vllm", "embedded", options={"max_model_len": 100_000}),
+        ModelSpec("strange", "vllm", str(strange)),
         ModelSpec("sound", "vllm", "embedded"),
     ]
     conf = FleetConf(device="cpu", kv_cache_gib=0.5)
@@ -45,7 +49,8 @@ async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend
             reasons[model.name] = str(reason)
         assert f"Cannot find any model weights with `{empty}`" in reasons["empty"]
         assert "holds no weights (*.safetensors): download them" in reasons["empty"]
-        assert "max_model_len" in reasons["long"]
+        assert "['FooForCausalLM'] are not supported" in reasons["strange"]
+        assert "vLLM does not know this architecture: choose another" in reasons["strange"]
         assert fleet.account.failed == reasons
 
 
