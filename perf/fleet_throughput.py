@@ -18,6 +18,7 @@ import argparse
 import asyncio
 import itertools
 import json
+import logging
 import os
 import random
 import statistics
@@ -180,6 +181,7 @@ async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     from raybench.fleet.remote import RemoteEngine
 
     conf = ServeConf(port=_PORT)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # Ray would have it tell every request
     async with open_endpoint([_MODEL], FleetConf(), conf, lambda _: None) as there:
         options = {"base_url": there.base_url, "concurrency": arguments.prompts}
         model = ModelSpec(_MODEL.name, "openai", _MODEL.name, options=options)
