@@ -7,7 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -98,6 +99,16 @@ def engine_processes() -> dict[int, str]:
                 if process.environ().get(MARK) == os.environ[MARK]:
                     found[process.pid] = line[:120]
     return found
+
+
+def wait_for_silence(seconds: float = 15, but: Container[int] = ()) -> list[str]:
+    """Wait for every engine process but these to end; return what is left."""
+    deadline = time.monotonic() + seconds
+    while True:
+        left = [line for pid, line in engine_processes().items() if pid not in but]
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.5)
 
 
 def half_depth(folder: Path) -> str:

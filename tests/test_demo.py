@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import engine_processes, only_run, raybench, start_raybench
+from helpers import engine_processes, only_run, raybench, start_raybench, wait_for_silence
 
 from raybench import cli
 from raybench.autobench.protocol import replay
@@ -46,16 +46,6 @@ def wait_for_units(folder: Path, wanted: int, process: subprocess.Popen[str]) ->
         time.sleep(0.2)
 
 
-def wait_for_silence(seconds: float, but: set[int]) -> list[str]:
-    """Wait for every engine process but these to end; return what is left."""
-    deadline = time.monotonic() + seconds
-    while True:
-        left = [line for pid, line in engine_processes().items() if pid not in but]
-        if not left or time.monotonic() > deadline:
-            return left
-        time.sleep(0.5)
-
-
 def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> None:
     # kill -9 of the driver alone: what it started has to notice by itself, which takes a while.
     # Nobody waits for that with the next try.
@@ -78,13 +68,13 @@ def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> No
     assert process.returncode == 130, told
     assert "Traceback" not in told
     assert "the same command goes on from there" in told
-    assert wait_for_silence(15, but=dying) == []
+    assert wait_for_silence(but=dying) == []
 
     # The same command ends it.
     done = raybench(*DEMO, cwd=tmp_path, timeout=400)
     assert done.returncode == 0, done.stderr
-    assert wait_for_silence(15, but=dying) == []
-    assert wait_for_silence(240, but=set()) == []
+    assert wait_for_silence(but=dying) == []
+    assert wait_for_silence(240) == []
     run = only_run(tmp_path)
     lines = (run / "journal" / "iterations.jsonl").read_bytes().splitlines()
     records = [json.loads(line) for line in lines]

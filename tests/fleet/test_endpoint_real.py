@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers import ROOT, THINKER, engine_processes, half_depth, start_raybench
+from helpers import ROOT, THINKER, engine_processes, half_depth, start_raybench, wait_for_silence
 from openai import APIStatusError, AuthenticationError, BadRequestError, NotFoundError, OpenAI
 from openai.types.chat import ChatCompletionMessageParam
 
@@ -148,7 +148,7 @@ def test_serve_deploys_the_configuration_for_cpus(
             "engine that ends",
             60,
         )
-    wait(lambda: not engine_processes(), "end of Ray", 30)
+    assert not wait_for_silence(30)
 
 
 def test_models_take_turns_behind_it_until_ctrl_c(
@@ -234,4 +234,4 @@ def test_models_take_turns_behind_it_until_ctrl_c(
     assert process.returncode == 0, told
     assert "Traceback" not in told
     assert "open sesame" not in told
-    wait(lambda: not engine_processes(), "end of every process", 30)
+    assert not wait_for_silence(30)

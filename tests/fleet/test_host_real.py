@@ -1,6 +1,5 @@
 """Real vLLM under Ray Serve on the embedded model, behind the one door."""
 
-import asyncio
 import json
 import os
 import re
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from helpers import THINKER, engine_processes
+from helpers import THINKER, engine_processes, wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
@@ -51,8 +50,7 @@ async def fleet() -> AsyncIterator[Fleet]:
     async with open_fleet(MODELS, FleetConf(device="cpu"), said.append) as fleet:
         assert any("1 vLLM engine " in line for line in said)  # three models, one engine
         yield fleet
-    await asyncio.sleep(5)
-    assert not engine_processes()
+    assert not wait_for_silence()
 
 
 async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:

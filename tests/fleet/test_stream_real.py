@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 import pytest_asyncio
+from helpers import wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
@@ -56,8 +57,7 @@ async def fleet(logs: Path) -> AsyncIterator[Fleet]:
             patch.setenv(name, CANARY)
         async with open_fleet([SMALL], FleetConf(device="cpu"), lambda _: None) as fleet:
             yield fleet
-    await asyncio.sleep(5)
-    assert hosting() == []
+    assert not wait_for_silence()
 
 
 def hosting() -> list[psutil.Process]:
