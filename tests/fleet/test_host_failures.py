@@ -6,10 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+import ray
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded, open_fleet
+from raybench.fleet.host import cluster
 from raybench.types import Message, ModelSpec, Request
 
 pytestmark = [
@@ -59,6 +61,27 @@ async def test_where_no_engine_starts_the_run_ends_with_the_reason() -> None:
     with pytest.raises(RunFailed, match="max_modle_len"):
         async with open_fleet([model], FleetConf(device="cpu"), lambda text: None):
             raise AssertionError("it must not come up")
+
+
+async def test_a_ray_that_does_not_come_up_is_started_once_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = ray.init
+    tries: list[object] = []
+    said: list[str] = []
+
+    def init(**arguments: object) -> object:
+        tries.append(arguments)
+        if len(tries) == 1:
+            raise Exception("The current node timed out during startup. This could happen …")
+        return start(**arguments)
+
+    monkeypatch.setattr(ray, "init", init)
+    async with cluster(FleetConf(device="cpu"), said.append) as gpu:
+        assert not gpu
+        assert ray.is_initialized()
+    assert tries == tries[:1] * 2
+    assert "once more" in said[-1]
 
 
 async def test_a_cluster_that_is_not_there_is_told() -> None:
