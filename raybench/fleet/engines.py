@@ -16,6 +16,7 @@ from raybench.types import EngineKind, ModelSpec
 
 GIB = 1024**3
 CPU_KV_CACHE_GIB = 1.0
+_WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")
 RUNTIME_GIB = 1.0
 """What a vLLM process takes on the CPU beside weights and KV cache (measured: 0.8 to 1.1)."""
 
@@ -133,7 +134,9 @@ def is_path(weights: str) -> bool:
 def _model_problems(model: ModelSpec) -> Iterator[str]:
     where = f"model '{model.name}'"
     if model.engine == "vllm":
-        yield from _weights_problems(where, model.weights)
+        # Other formats than the usual ones have to be named, and are vLLM's to judge.
+        formatted = "load_format" in model.options
+        yield from _weights_problems(where, model.weights, formatted=formatted)
         yield from vllm_options.problems(where, model.options)
     elif model.engine == "openai":
         yield from remote.problems(where, model.options)
@@ -141,7 +144,7 @@ def _model_problems(model: ModelSpec) -> Iterator[str]:
         yield from simulated.problems(where, model.options)
 
 
-def _weights_problems(where: str, weights: str) -> Iterator[str]:
+def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[str]:
     if weights == embedded.NAME:
         if embedded.cached() is None and embedded.gguf_file() is None:
             yield (
@@ -152,7 +155,9 @@ def _weights_problems(where: str, weights: str) -> Iterator[str]:
         try:
             folder = Path(weights).expanduser()
             json.loads((folder / "config.json").read_text(encoding="utf-8"))
-            return
+            if formatted or any(file.suffix in _WEIGHTS for file in folder.iterdir()):
+                return
+            there = f"holds no weights ({', '.join(_WEIGHTS)})"
         except FileNotFoundError:
             there = "holds no config.json" if folder.is_dir() else "does not exist"
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: '~nobody'

@@ -156,6 +156,7 @@ def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> N
     for name in ("a", "b", "c"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text("{}")
+        (tmp_path / name / "model.safetensors").touch()
     models = [f"{{name: {name}, engine: vllm, weights: {tmp_path / name}}}" for name in "abc"]
     roster = ["+experiment=autobench", f"roster.models=[{','.join(models)}]", "fleet.device=cpu"]
     config = cli.check(cli.compose([*roster, "fleet.kv_cache_gib=0.1", "fleet.slots=2"]))

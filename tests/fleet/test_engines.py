@@ -171,6 +171,14 @@ def test_a_folder_without_a_config_is_named(
     assert "'org/name' holds no config.json" in problem
 
 
+def test_a_folder_without_weights_is_named_unless_their_format_is(tmp_path: Path) -> None:
+    folder = checkpoint(tmp_path / "a")
+    (folder / "model.safetensors").unlink()
+    (problem,) = problems([vllm("mine", str(folder))], CPU)
+    assert f"model 'mine': weights '{folder}' holds no weights (.safetensors, .bin" in problem
+    assert list(problems([vllm("mine", str(folder), options={"load_format": "dummy"})], CPU)) == []
+
+
 def test_a_config_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     folder = checkpoint(tmp_path / "a")
     (folder / "config.json").write_text("<html>Log in to download</html>")
