@@ -142,7 +142,7 @@ class Plan:
     experiment: str
     models: tuple[ModelSpec, ...]
     engines: tuple[str, ...]
-    slots: int
+    slots: int | None
     units: int
     unit: str
     calls: str

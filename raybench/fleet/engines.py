@@ -100,9 +100,12 @@ def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
     """Yield which of these engines do not fit on so many GPUs. Those that do can take turns."""
     for engine in engines:
         if (needed := gpus_of(engine)) > there:
+            mend = (
+                "give its model a lower tensor_parallel_size" if there else "use fleet.device=cpu"
+            )
             yield (
-                f"fleet: engine {engine.name} needs {needed} GPUs, this machine has {there}: give "
-                "its model a lower tensor_parallel_size, or a cluster with fleet.address"
+                f"fleet: engine {engine.name} needs {needed} GPU{'s' * (needed > 1)}, this machine "
+                f"has {there}: {mend}, or a cluster with fleet.address"
             )
 
 
@@ -129,6 +132,11 @@ def is_path(weights: str) -> bool:
         return weights.startswith((".", "/", "~")) or Path(weights).exists()
     except OSError:  # nothing that a file could be called
         return False
+
+
+def of_hub(weights: str) -> bool:
+    """Tell a hub's weights from those that are here or come with a package."""
+    return weights != embedded.NAME and not is_path(weights)
 
 
 def _model_problems(model: ModelSpec) -> Iterator[str]:

@@ -327,6 +327,12 @@ async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
 def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
     """Keep in the account what the keeper tells."""
     account.swaps = status.swaps
+    account.arriving = [
+        model.name
+        for spec in specs
+        for model in spec.models
+        if status.states.get(spec.name) in (State.WANTED, State.ARRIVING)
+    ]
     account.failed = {
         model.name: status.failures[spec.name]
         for spec in specs

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Sequence
 
-from raybench.fleet import embedded, engines
+from raybench.fleet import engines
 from raybench.fleet.engines import EngineSpec
 
 _TIMEOUT_S = 20.0
@@ -17,11 +17,7 @@ async def sizes(specs: Sequence[EngineSpec]) -> dict[str, float]:
 
     Whoever has no network, or no access, finds out when the engine is loaded, with the reason.
     """
-    there = [
-        spec
-        for spec in specs
-        if spec.weights != embedded.NAME and not engines.is_path(spec.weights)
-    ]
+    there = [spec for spec in specs if engines.of_hub(spec.weights)]
     found = await asyncio.gather(
         *(asyncio.to_thread(weights_gib, spec.weights, spec.revision) for spec in there)
     )

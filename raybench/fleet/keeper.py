@@ -137,8 +137,8 @@ class Keeper:
             swaps=self._policy.swaps(time.monotonic()),
         )
 
-    async def stop(self) -> None:
-        """Stop every engine, and start none any more."""
+    async def turn_away(self) -> None:
+        """Tell everybody who waits that no engine comes any more, and start none."""
         self._stopping = True
         if self._tick:
             self._tick.cancel()
@@ -146,6 +146,10 @@ class Keeper:
             task.cancel()
         for lease in list(self._answers):
             self._answer(lease, _STOPPED)
+
+    async def stop(self) -> None:
+        """Stop every engine, and start none any more."""
+        await self.turn_away()
         await asyncio.to_thread(self._stop_all)
 
     def _stop_all(self) -> None:
@@ -203,7 +207,7 @@ class Keeper:
         except Exception as error:  # whatever Ray or vLLM ran into is told to who waits
             why = str(error)
             if not isinstance(error, RunFailed):
-                why = f"engine {name}: {reasons.last_line(why) or type(error).__name__}"
+                why = f"{self._called(name)}: {reasons.last_line(why) or type(error).__name__}"
             with contextlib.suppress(Exception):
                 await self._unload(name)
             event = Failed(name, why)
@@ -240,9 +244,11 @@ class Keeper:
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
                 reason = reasons.of_application(state)
-                raise RunFailed(f"engine {name} did not start: {reason}{reasons.mend(reason)}")
+                raise RunFailed(
+                    f"{self._called(name)} did not start: {reason}{reasons.mend(reason)}"
+                )
         raise RunFailed(
-            f"engine {name} was not up within fleet.start_deadline_s="
+            f"{self._called(name)} was not up within fleet.start_deadline_s="
             f"{self._conf.start_deadline_s:g} s. Give it more time, or look at Ray's logs in "
             "/tmp/ray/session_latest/logs/serve"
         )
@@ -262,13 +268,17 @@ class Keeper:
             except ValueError as error:  # an engine argument that vLLM does not know, for one
                 reason = reasons.error_in(str(error))
                 raise RunFailed(
-                    f"engine {name} cannot be started: {reason}{reasons.mend(reason)}"
+                    f"{self._called(name)} cannot be started: {reason}{reasons.mend(reason)}"
                 ) from error
             serve.run_many(
                 [serve.RunTarget(application, name=name, route_prefix=None)],
                 wait_for_ingress_deployment_creation=False,
                 wait_for_applications_running=False,
             )
+
+    def _called(self, name: str) -> str:
+        """Name an engine as people know it: by its models."""
+        return f"the engine of {', '.join(model.name for model in self._specs[name].models)}"
 
     def _place(self, name: str) -> Place | None:
         if self._places is None:

@@ -12,6 +12,7 @@ from raybench.fleet.engines import (
     gpus,
     gpus_of,
     memory_gib,
+    of_hub,
     on_gpu,
     weights_gib,
 )
@@ -129,16 +130,19 @@ def _demand(
     )
 
 
-def slots(engines: Sequence[EngineSpec], conf: FleetConf) -> int:
-    """Return how many of these are awake at once on this machine; on a cluster, all (it may grow).
+def slots(engines: Sequence[EngineSpec], conf: FleetConf) -> int | None:
+    """Return how many of these are awake at once on this machine; None where nobody knows yet.
 
-    A GPU's memory is not asked for beforehand: engines are weighed by their share of it alone.
+    What a cluster has shows once it is reached, and what weights of the hub take on a CPU once they
+    are weighed there. A GPU's memory is not asked for beforehand: engines are weighed by their
+    share of it alone.
     """
     hosted = [engine for engine in engines if engine.kind == "vllm"]
     others = len(engines) - len(hosted)
-    if elsewhere(conf):
-        return len(engines)
     gpu = on_gpu(conf)
+    unweighed = not gpu and not conf.slots and any(of_hub(engine.weights) for engine in hosted)
+    if hosted and (elsewhere(conf) or unweighed):
+        return None
     if gpu:
         conf = replace(conf, kv_cache_gib=None)
     here = Node("", memory_gib(), dict.fromkeys(gpus(), _ANY_GIB) if gpu else {})

@@ -76,6 +76,8 @@ _MENDS = {
     "are not supported for now": "vLLM does not know this architecture: choose another model",
     "Cannot find any model weights": "The folder or repository holds no weights (*.safetensors): "
     "download them",
+    "instantiate the backend tokenizer": "There is no tokenizer with the weights: put its files "
+    "(tokenizer.json) beside them, or name one with options.tokenizer",
     "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
     "it, if you trust it",
 }

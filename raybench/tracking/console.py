@@ -55,6 +55,7 @@ class Progress:
         self._phase = ""
         self._prompt = self._output = self._errors = self._swaps = 0
         self._swap_share = 0.0
+        self._arriving: tuple[str, ...] = ()
         self._recent: deque[tuple[float, int]] = deque()
         self._lock = threading.RLock()
         self._printed = float("-inf")
@@ -120,11 +121,13 @@ class Progress:
             self._recent.append((self._clock(), output_tokens))
         self._changed()
 
-    def swapped(self, swaps: int, share: float) -> None:
-        """Note how many swaps there were so far, and the share of the time that they took."""
+    def swapped(self, swaps: int, share: float, arriving: Sequence[str] = ()) -> None:
+        """Note the swaps so far, the share of the time that they took, and who comes in now."""
         with self._lock:
-            self._swaps, self._swap_share = swaps, share
-        self._changed()
+            news = (self._swaps, self._arriving) != (swaps, tuple(arriving))
+            self._swaps, self._swap_share, self._arriving = swaps, share, tuple(arriving)
+        if news:
+            self._changed()
 
     def say(self, text: str) -> None:
         """Print a line above the progress."""
@@ -167,6 +170,8 @@ class Progress:
         if self._swaps:
             swaps = f"{self._swaps} swap{'s' * (self._swaps != 1)}"
             facts.append(f"{swaps} ({self._swap_share:.0%} of the time)")
+        if self._arriving:
+            facts.append(f"bringing in {one_line(', '.join(self._arriving))}")
         if self._phase:
             facts.append(self._phase)
         return facts

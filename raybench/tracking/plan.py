@@ -13,7 +13,7 @@ def describe(plan: Plan) -> str:
         *(f"              {_model(model)}" for model in plan.models),
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
-        f"Slots       {plan.slots} ({_awake(plan)})",
+        f"Slots       {_awake(plan)}",
         *([f"Units       {plan.units:,} {plan.unit}s"] if plan.units else []),
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),
@@ -21,9 +21,9 @@ def describe(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def turns(engines: int, slots: int) -> list[str]:
+def turns(engines: int, slots: int | None) -> list[str]:
     """Return a plan's note on engines that do not fit side by side, where that is so."""
-    if slots >= engines:
+    if slots is None or slots >= engines:
         return []
     return [
         f"{engines} engines take turns, about {slots} awake at once: work gathers while they wait, "
@@ -32,9 +32,11 @@ def turns(engines: int, slots: int) -> list[str]:
 
 
 def _awake(plan: Plan) -> str:
+    if plan.slots is None:
+        return "not known before the engines are weighed: those that do not fit take turns"
     if plan.slots >= len(plan.engines):
-        return "every engine stays awake"
-    return "engines take turns"
+        return f"{plan.slots} (every engine stays awake)"
+    return f"{plan.slots} (engines take turns)"
 
 
 def _model(model: ModelSpec) -> str:

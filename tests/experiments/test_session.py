@@ -1,5 +1,6 @@
 """A run whose engines swap, or of which one cannot be had: what is told, written and tracked."""
 
+import asyncio
 import io
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -14,9 +15,10 @@ from helpers import SIMULATED, only_run
 from raybench import cli
 from raybench.config import FleetConf
 from raybench.experiments import session
-from raybench.fleet import Fleet, group_engines
+from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.swaps import Swaps
+from raybench.tracking.console import Progress
 from raybench.types import Completion, ModelSpec, Request
 
 REASON = "engine e did not start: no weights. Download them"
@@ -144,10 +146,46 @@ def test_swaps_are_shown_and_reach_mlflow(tmp_path: Path) -> None:
     total = run.results["fleet"]["this_session"]["total"]
     assert (total["swaps"], total["swap_seconds"], total["swap_share"]) == (3, 12.5, 0.25)
     assert "failed" not in run.results["run"]
+    page = (only_run(tmp_path) / "report.html").read_text()
+    assert "3, which took 12.5 s, 25.0% of the devices" in page
     parent = runs(tmp_path)[""]
     assert parent.info.status == "FINISHED"
     shown = {name: parent.data.metrics[f"fleet/{name}"] for name in total if "swap" in name}
     assert shown == {"swaps": 3, "swap_seconds": 12.5, "swap_share": 0.25}
+
+
+def test_swaps_are_shown_while_a_unit_is_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[int, float, Sequence[str]]] = []
+    accounts: list[Account] = []
+
+    class Swapping(SimulatedEngine):
+        """Works for as long as it takes that somebody sees it swap."""
+
+        async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+            async with asyncio.timeout(10):
+                while not any(shown[0] == 2 for shown in seen):
+                    accounts[0].swaps = Swaps(count=2, share=0.5)
+                    accounts[0].arriving = ["sim-01"]
+                    await asyncio.sleep(0.01)
+            return await super().complete(model, requests)
+
+    @asynccontextmanager
+    async def open_fleet(
+        models: Sequence[ModelSpec], conf: FleetConf, say: Any
+    ) -> AsyncIterator[Fleet]:
+        specs = group_engines(models)
+        fleet = Fleet(specs, {spec.name: Swapping() for spec in specs})
+        accounts.append(fleet.account)
+        yield fleet
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(session, "open_fleet", open_fleet)
+    monkeypatch.setattr(session, "_LOOK_S", 0.02)
+    monkeypatch.setattr(Progress, "swapped", lambda _, *shown: seen.append(shown))
+    assert cli._job(cli.compose([*SIMULATED, "autobench.iterations=1"])) == 0
+    assert (2, 0.5, ["sim-01"]) in seen
 
 
 def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> None:

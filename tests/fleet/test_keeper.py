@@ -209,7 +209,7 @@ async def test_a_load_that_fails_refuses_who_waits_and_the_others_go_on() -> Non
 async def test_an_error_without_words_is_named() -> None:
     noted = Noted("a")
     noted.broken["load a"] = KeyError()
-    assert await noted.ask("a1") == f"engine {noted.engine['a']}: KeyError"
+    assert await noted.ask("a1") == "the engine of a: KeyError"
 
 
 async def test_a_failing_load_whose_remains_cannot_be_cleared_is_told_as_what_failed() -> None:
@@ -319,6 +319,19 @@ async def test_a_load_goes_as_serve_says(
 
 
 # ----------------------------------------------------------------------------------------- stop
+
+
+async def test_who_waits_is_turned_away_and_what_runs_goes_on() -> None:
+    noted = Noted("ab")
+    await noted.ask("a1")
+    waits = asyncio.create_task(noted.ask("b1"))
+    assert await still(waits)
+    await noted.turn_away()
+    assert "stopped" in await waits
+    assert "stopped" in await noted.ask("a2")
+    await noted.release("a1")
+    await asyncio.sleep(0.02)
+    assert noted.did == ["load a"]
 
 
 async def test_stopped_it_starts_nothing_and_nobody_waits_for_ever() -> None:

@@ -199,12 +199,18 @@ def machine(monkeypatch: pytest.MonkeyPatch, gib: float, visible: str | None = "
     monkeypatch.setattr(places, "memory_gib", lambda: gib)
 
 
-def test_slots_of_a_cpu_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slots_of_a_cpu_machine(monkeypatch: pytest.MonkeyPatch, on_disk: str) -> None:
     machine(monkeypatch, 5.0)
-    assert slots(engines(2), FleetConf()) == 2
-    assert slots(engines(3), FleetConf()) == 2
-    assert slots(engines(3), FleetConf(slots=1)) == 1
-    assert slots(engines(3), FleetConf(address="ray://head:10001")) == 3
+    assert slots(engines(2, on_disk), FleetConf()) == 2
+    assert slots(engines(3, on_disk), FleetConf()) == 2
+    assert slots(engines(3, on_disk), FleetConf(slots=1)) == 1
+
+
+def test_slots_are_not_guessed(monkeypatch: pytest.MonkeyPatch, on_disk: str) -> None:
+    machine(monkeypatch, 5.0)
+    assert slots(engines(3, on_disk), FleetConf(address="ray://head:10001")) is None
+    assert slots(engines(3, "org/m"), FleetConf()) is None
+    assert slots(engines(3, "org/m"), FleetConf(slots=2)) == 2
 
 
 @pytest.mark.parametrize("conf", [FleetConf(), FleetConf(kv_cache_gib=50)])
@@ -218,7 +224,9 @@ def test_slots_of_a_machine_with_gpus(
     assert slots(engines(3, gpu_memory_utilization=0.3), conf) == 3
 
 
-def test_engines_that_others_host_need_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engines_that_others_host_need_no_slot(
+    monkeypatch: pytest.MonkeyPatch, on_disk: str
+) -> None:
     machine(monkeypatch, 2.5)
     others = group_engines(
         [
@@ -226,7 +234,7 @@ def test_engines_that_others_host_need_no_slot(monkeypatch: pytest.MonkeyPatch) 
             ModelSpec("sim", "simulated", ""),
         ]
     )
-    assert slots([*others, *engines(3)], FleetConf()) == 3
+    assert slots([*others, *engines(3, on_disk)], FleetConf()) == 3
     assert slots(others, FleetConf()) == 2
 
 

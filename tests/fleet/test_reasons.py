@@ -108,6 +108,7 @@ SOURCES = {
     "does not recognize this architecture": "transformers/models/auto/configuration_auto.py",
     "are not supported for now": "vllm/model_executor/models/registry.py",
     "Cannot find any model weights": "vllm/model_executor/model_loader/default_loader.py",
+    "instantiate the backend tokenizer": "transformers/tokenization_utils_tokenizers.py",
     "trust_remote_code": "transformers/dynamic_module_utils.py",
     "initialization failed": "vllm/v1/engine/utils.py",
 }

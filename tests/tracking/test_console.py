@@ -79,6 +79,10 @@ def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:
     assert "1 swap (0% of the time)" in progress.line()
     progress.swapped(3, 0.123)  # so far, not more
     assert "3 swaps (12% of the time)" in progress.line()
+    progress.swapped(3, 0.2, ["small", "large"])
+    assert "bringing in small, large" in progress.line()
+    progress.swapped(4, 0.2)
+    assert "bringing in" not in progress.line()
 
 
 def test_a_finished_run_has_no_time_left(clock: Clock) -> None:
