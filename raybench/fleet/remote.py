@@ -26,7 +26,6 @@ _MISSING_KEY, _TOO_MANY = 401, 429
 _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 # Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
-_GARBLED_TRIES = 3  # a proxy may stumble; what speaks another protocol will not learn ours
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
@@ -250,7 +249,7 @@ def _read(response: httpx.Response) -> Completion | _Failure:
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
         details = usage.get("completion_tokens_details") or {}
         if choice.get("finish_reason") in ("abort", "error"):
-            return _Failure("the endpoint broke the reply off", tries=_GARBLED_TRIES)
+            return _Failure("the endpoint broke the reply off")
         return answered(
             _text(message.get("content")),
             choice.get("finish_reason"),
@@ -263,8 +262,7 @@ def _read(response: httpx.Response) -> Completion | _Failure:
         )
     except Exception as error:  # whatever the endpoint sent is data here
         return _Failure(
-            f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})",
-            tries=_GARBLED_TRIES,
+            f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})"
         )
 
 

@@ -1,8 +1,10 @@
-"""A hosted model's chat template and reasoning parser, checked without an import of vLLM."""
+"""A hosted model's options, checked as far as that goes without an import of vLLM."""
 
 import ast
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,17 @@ from raybench.errors import did_you_mean
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with how these options let a model chat; the rest is vLLM's to judge."""
+    """Yield options that vLLM does not know, and what is wrong with how they let a model chat.
+
+    Other values are vLLM's to judge, when it starts.
+    """
+    names = _arguments()
+    for name in options:
+        if names and name not in names | _OURS:
+            # Of some three hundred, the nearest is of use, and the list of all is not.
+            near = get_close_matches(name, names, 1)
+            meant = f" Did you mean '{near[0]}'?" if near else ""
+            yield f"{where}: unknown options.{name}: it is no engine argument of vLLM.{meant}"
     if (template := options.get("chat_template")) is not None:
         yield from _template_problems(where, template)
     keywords = options.get("chat_template_kwargs")
@@ -66,20 +78,49 @@ def _template_problems(where: str, template: Any) -> Iterator[str]:
             yield f"{where} is no Jinja template: {error.message}, line {error.lineno} of it"
 
 
-def _reasoning_parsers() -> list[str]:
-    """Return the parsers that the installed vLLM lists in its source; none where it does not.
+_OURS = {"chat_template_kwargs"}
+_ARGUMENTS = {
+    "engine/arg_utils.py": ("EngineArgs", "AsyncEngineArgs"),
+    "entrypoints/launchers/cli_args.py": ("BaseFrontendArgs", "FrontendArgs"),
+}
+"""Where the installed vLLM declares what it may be told."""
+
+
+@cache
+def _arguments() -> frozenset[str]:
+    """Return the names of vLLM's arguments; none where one of the places is not as expected."""
+    found: set[str] = set()
+    for file, classes in _ARGUMENTS.items():
+        nodes = {node.name: node for node in _source(file) if isinstance(node, ast.ClassDef)}
+        for name in classes:
+            if name not in nodes:
+                return frozenset()
+            found |= {
+                field.target.id
+                for field in nodes[name].body
+                if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+            }
+    return frozenset(found)
+
+
+def _source(file: str) -> Sequence[ast.stmt]:
+    """Return what a file of the installed vLLM says; nothing where there is none.
 
     An import would cost seconds, and stay.
     """
     try:
         spec = importlib.util.find_spec("vllm")
-        source = Path(str(spec and spec.origin)).parent / "reasoning" / "__init__.py"
-        tree = ast.parse(source.read_text(encoding="utf-8"))
+        path = Path(str(spec and spec.origin)).parent / file
+        return ast.parse(path.read_text(encoding="utf-8")).body
     except (ImportError, OSError, ValueError, SyntaxError):
         return []
+
+
+def _reasoning_parsers() -> list[str]:
+    """Return the parsers that the installed vLLM lists; none where it does not."""
     return [
         key.value
-        for node in tree.body
+        for node in _source("reasoning/__init__.py")
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and node.targets[0].id == "_REASONING_PARSERS_TO_REGISTER"

@@ -537,11 +537,14 @@ async def test_it_gives_up_after_so_many_attempts(endpoint: Endpoint) -> None:
     assert "Error: " in (completions[2].error or "")
 
 
-async def test_what_stays_garbled_is_not_tried_thirty_times(endpoint: Endpoint) -> None:
-    completion = await one_reply(endpoint, say(200, b"<html>Log in</html>"), conf=FleetConf())
+@pytest.mark.parametrize("body", [b"<html>Log in</html>", {"choices": []}])
+async def test_what_stays_garbled_is_tried_as_often_as_the_rest(
+    endpoint: Endpoint, body: object
+) -> None:
+    completion = await one_reply(endpoint, say(200, body), conf=FleetConf(endpoint_attempts=4))
     assert "not a chat completion" in (completion.error or "")
-    assert "tried 3 times" in (completion.error or "")
-    assert len(endpoint.seen) == 3
+    assert "tried 4 times" in (completion.error or "")
+    assert len(endpoint.seen) == 4
 
 
 async def test_who_waits_is_told_why(endpoint: Endpoint) -> None:

@@ -6,15 +6,39 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raybench.fleet import vllm_options
 from raybench.fleet.vllm_options import arguments, problems
 
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}{% endfor %}"
 
 
 def test_what_is_not_about_chatting_is_vllms_to_judge() -> None:
-    options = {"max_model_len": 512, "nonsense": 1}
+    options = {"max_model_len": "lots", "tensor_parallel_size": 512, "generation_config": "vllm"}
     assert list(problems("model 'm'", options)) == []
     assert arguments(options) == options
+
+
+def test_what_vllm_does_not_know_is_told_before_anything_starts() -> None:
+    near, far = problems("model 'm'", {"max_modle_len": 512, "xyz": 1, "dtype": "auto"})
+    assert near == (
+        "model 'm': unknown options.max_modle_len: it is no engine argument of vLLM. "
+        "Did you mean 'max_model_len'?"
+    )
+    assert far == "model 'm': unknown options.xyz: it is no engine argument of vLLM."
+
+
+@pytest.mark.slow  # its import
+def test_the_names_are_those_that_vllm_takes() -> None:
+    from dataclasses import fields
+
+    from vllm.engine.arg_utils import AsyncEngineArgs
+
+    assert {field.name for field in fields(AsyncEngineArgs)} <= vllm_options._arguments()
+
+
+def test_without_vllm_any_option_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vllm", None)  # as where it is not installed
+    assert vllm_options._arguments.__wrapped__()  # not what it remembers == frozenset()
 
 
 def test_a_template_may_be_a_file_or_its_text(
