@@ -441,7 +441,8 @@ async def test_a_reply_that_broke_off_is_no_answer(endpoint: Endpoint, why: str)
     endpoint.scripts["hello"] = [say(200, reply("Hel", why)), echo]
     (completion,) = await ask(endpoint, "hello")
     assert (completion.text, completion.finish) == ("hello", "stop")
-    completion = await one_reply(endpoint, say(200, reply("Hel", why)), conf=FleetConf())
+    broken = say(200, reply("Hel", why))
+    completion = await one_reply(endpoint, broken, conf=FleetConf(endpoint_attempts=2))
     assert (completion.text, completion.finish) == ("", "error")
     assert "broke the reply off" in (completion.error or "")
 

@@ -38,7 +38,7 @@ def test_the_names_are_those_that_vllm_takes() -> None:
 
 def test_without_vllm_any_option_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vllm", None)  # as where it is not installed
-    assert vllm_options._arguments.__wrapped__()  # not what it remembers == frozenset()
+    assert vllm_options._arguments.__wrapped__() == frozenset()
 
 
 def test_a_template_may_be_a_file_or_its_text(
