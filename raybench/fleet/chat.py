@@ -38,7 +38,7 @@ _REFUSAL = re.compile(
 )
 _UNSUPPORTED = re.compile(
     r"is not a multimodal model"  # vLLM
-    r"|at most \d+ image"  # vLLM
+    r"|at most \d+ image|failed to load image"  # vLLM
     r"|\b(?:image|image_url|images|vision|multimodal)\b[^.]{0,40}"
     r"(?:not supported|unsupported|only supported)"  # OpenAI, llama.cpp
     r"|(?:not|n't|none|no endpoints found that) supports?\b[^.]{0,40}"

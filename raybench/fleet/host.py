@@ -21,7 +21,7 @@ from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import Layout, Node, layout
 from raybench.fleet.quiet import quieten
-from raybench.fleet.reasons import last_line
+from raybench.fleet.reasons import last_line, mend
 from raybench.fleet.streams import Placed, unbroken
 from raybench.fleet.turns import State
 from raybench.types import Completion, ModelSpec, Request
@@ -97,7 +97,8 @@ class HostedEngine:
     def _told(self, error: Exception) -> str:
         if isinstance(error, TimeoutError):
             return f"engine {self._name}: no reply within {self._conf.reply_deadline_s:g} s"
-        return f"engine {self._name}: {last_line(str(error)) or type(error).__name__}"
+        reason = last_line(str(error)) or type(error).__name__
+        return f"engine {self._name}: {reason}{mend(reason)}"
 
 
 @contextlib.asynccontextmanager

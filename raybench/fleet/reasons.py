@@ -5,8 +5,10 @@ import re
 from typing import Any
 
 _ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
-_ELSEWHERE = "initialization failed"
-_PREFIX = re.compile(r"^\(\w+ pid=\d+\) (?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
+_ELSEWHERE = ("initialization failed", "the root cause", "to be inspected")
+"""What vLLM says where something else says why."""
+_PREFIX = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
+_THEIRS = re.compile(r"\(\w+ pid=\d+\) ")
 _LEAVES = re.compile(r"$|Traceback|During handling|The above exception|EngineCore|Process ")
 
 
@@ -35,14 +37,24 @@ def root_cause(error: str, log: str) -> str:
 
     vLLM's error then only says that there is one ('See root cause above').
     """
-    if _ELSEWHERE not in error:
+    if not _elsewhere(error):
         return ""
     lines = [_PREFIX.sub("", line) for line in log.splitlines()]
-    named = [n for n, line in enumerate(lines) if _ERROR.match(line) and _ELSEWHERE not in line]
+    named = [n for n, line in enumerate(lines) if _ERROR.match(line) and not _elsewhere(line)]
     if not named:
         return ""
     following = itertools.takewhile(lambda line: not _LEAVES.match(line), lines[named[-1] + 1 :])
     return error_in("\n".join([lines[named[-1]], *following]))
+
+
+def of_death(error: str, log: str) -> str:
+    """Return what an engine that was up died of, by what its own processes logged."""
+    theirs = [line for line in log.splitlines() if _THEIRS.match(line)]
+    return root_cause(error, "\n".join(theirs)) or "without a word: killed, or out of memory"
+
+
+def _elsewhere(said: str) -> bool:
+    return any(sign in said for sign in _ELSEWHERE)
 
 
 def last_line(text: str) -> str:
@@ -78,6 +90,9 @@ _MENDS = {
     "download them",
     "instantiate the backend tokenizer": "There is no tokenizer with the weights: put its files "
     "(tokenizer.json) beside them, or name one with options.tokenizer",
+    "No module named 'torchvision'": "Most models that take images need it, built for the torch "
+    "that is there; on CPUs: pip install --no-deps torchvision --index-url "
+    "https://download.pytorch.org/whl/cpu",
     "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
     "it, if you trust it",
 }

@@ -18,11 +18,12 @@ from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import answered, messages, turned_down
 from raybench.fleet.preload import preload
-from raybench.fleet.reasons import root_cause
+from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Request
 
 _TAIL = 2**17
+_LAST_WORDS_S = 0.5
 
 # Ray copies the hub's tokens into runtime environments, which its agents log in full. Without that
 # the workers of a local Ray inherit them, and those of a cluster use what their nodes have.
@@ -31,6 +32,9 @@ ENV_VARS_TO_PROPAGATE.clear()
 
 class BatchServer(LLMServer):
     """An LLMServer that takes many prompts in one call and submits them to the engine at once."""
+
+    _death = ""
+    """What the engine died of, once it has."""
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""
@@ -84,6 +88,9 @@ class BatchServer(LLMServer):
                     chat_template_kwargs=template,
                 ),
             )
+        except Exception as refusal:  # what messages hold is data: an image may be anywhere
+            return _refused(refusal, images=images, seconds=time.monotonic() - begun)
+        try:
             final: Any = None
             async for output in engine.generate(
                 prompt,
@@ -93,15 +100,10 @@ class BatchServer(LLMServer):
                 reasoning_parser_kwargs={"chat_template_kwargs": template},
             ):
                 final = output
-        except EngineDeadError:
-            # Serve would find out in half a minute, and hand us every batch until then.
-            os._exit(1)
+        except EngineDeadError as death:
+            raise self._dying(death) from death
         except (VLLMClientError, ValueError) as refusal:
-            return Completion.failed(
-                str(refusal),
-                finish=turned_down(str(refusal), images=images) or "error",
-                seconds=time.monotonic() - begun,
-            )
+            return _refused(refusal, images=images, seconds=time.monotonic() - begun)
         reply, seconds = final.outputs[0], time.monotonic() - begun
         if reply.finish_reason in ("abort", "error"):
             reason = f"the engine broke the reply off ({reply.finish_reason})"
@@ -120,6 +122,24 @@ class BatchServer(LLMServer):
             cached_tokens=final.num_cached_tokens,
             seconds=seconds,
         )
+
+    def _dying(self, death: Exception) -> Exception:
+        """Return the last words of a replica without an engine; it ends once they are out.
+
+        Serve would find out in half a minute, and hand us every batch until then.
+        """
+        if not self._death:
+            self._death = of_death(str(death), _printed())
+            asyncio.get_running_loop().call_later(_LAST_WORDS_S, os._exit, 1)
+        return RuntimeError(f"it died under its requests: {self._death}")
+
+
+def _refused(refusal: Exception, *, images: bool, seconds: float) -> Completion:
+    return Completion.failed(
+        f"{refusal}" or type(refusal).__name__,
+        finish=turned_down(str(refusal), images=images) or "error",
+        seconds=seconds,
+    )
 
 
 class NothingToFetch(CallbackBase):

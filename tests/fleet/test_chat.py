@@ -206,6 +206,7 @@ def test_a_filtered_prompt_is_a_refusal(said: str) -> None:
         "mmproj",
         "No endpoints found that support image input",
         "Model does not support images. Please use a model that does.",
+        "Failed to load image: cannot identify image file <_io.BytesIO object>",
     ],
 )
 def test_images_that_a_model_does_not_take_are_unsupported(said: str) -> None:

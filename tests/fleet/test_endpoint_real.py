@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers import ROOT, THINKER, engine_processes, half_depth, start_raybench, wait_for_silence
+from helpers import ROOT, THINKER, engine_processes, start_raybench, wait_for_silence
 from openai import (
     APIConnectionError,
     APIStatusError,
@@ -24,7 +24,8 @@ from openai import (
     NotFoundError,
     OpenAI,
 )
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
+from vision import TEMPLATE, picture, seeing
 
 from raybench.fleet import embedded
 
@@ -37,15 +38,13 @@ pytestmark = [
 ]
 
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello, who are you?"}]
-IMAGE: list[ChatCompletionMessageParam] = [
-    {
-        "role": "user",
-        "content": [
-            {"type": "text", "text": "What is it?"},
-            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
-        ],
-    }
-]
+
+
+def shown(*images: str) -> list[ChatCompletionMessageParam]:
+    """Return a question that comes with images."""
+    question: list[ChatCompletionContentPartParam] = [{"type": "text", "text": "What is it?"}]
+    question += [{"type": "image_url", "image_url": {"url": image}} for image in images]
+    return [{"role": "user", "content": question}]
 
 
 def free_port() -> int:
@@ -148,7 +147,9 @@ def test_serve_deploys_the_configuration_for_cpus(
             with pytest.raises(NotFoundError, match="Did you mean 'smollm2-greedy'"):
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
             with pytest.raises(BadRequestError, match="smollm2-greedy is not a multimodal model"):
-                there.chat.completions.create(model="smollm2-greedy", messages=IMAGE)
+                there.chat.completions.create(
+                    model="smollm2-greedy", messages=shown(picture("red"))
+                )
         assert any("EngineCore" in line for line in engine_processes().values())
         assert serve("shutdown", "-y", "-a", dashboard).returncode == 0
         wait(
@@ -169,8 +170,8 @@ def test_models_take_turns_behind_it_until_ctrl_c(
             {"name": "plain", "weights": "embedded", "sampling": {"max_tokens": 16}},
             {
                 "name": "thinker",
-                "weights": half_depth(tmp_path / "half"),
-                "options": THINKER,
+                "weights": seeing(tmp_path / "seeing"),
+                "options": THINKER | {"chat_template": TEMPLATE},
             },
             {"name": "broken", "weights": "embedded", "options": {"max_model_len": 10**6}},
         ],
@@ -232,6 +233,16 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         message = reply.choices[0].message
         assert re.fullmatch("rank [1-5]", message.content or "")
         assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+
+        seen = [
+            there.chat.completions.create(
+                model="thinker", messages=shown(*images), max_tokens=12, temperature=0
+            ).choices[0]
+            for images in ([], [picture("red")], [picture("blue")], [picture("red")])
+        ]
+        blind, red, blue, again = (str(choice.message.content) for choice in seen)
+        assert red == again
+        assert len({blind, red, blue}) == 3
 
         assert any("EngineCore" in line for line in engine_processes().values())
         with pytest.raises(APIStatusError, match=r"engine of broken .*max_model_len") as failed:

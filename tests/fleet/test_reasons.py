@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.fleet import reasons
-from raybench.fleet.reasons import error_in, last_line, mend, of_application, root_cause
+from raybench.fleet.reasons import (
+    error_in,
+    last_line,
+    mend,
+    of_application,
+    of_death,
+    root_cause,
+)
 
 UNKNOWN = """\
 The deployment failed to start 2 times in a row. Error:
@@ -95,6 +102,48 @@ def test_an_error_that_says_itself_what_it_is_needs_no_log() -> None:
     assert root_cause(POINTER, "") == ""
 
 
+UNSEEING = """\
+ERROR 11-21 14:10:38 [registry.py:1086] Traceback (most recent call last):
+ERROR 11-21 14:10:38 [registry.py:1086]     from torchvision.transforms.v2 import functional as tvF
+ERROR 11-21 14:10:38 [registry.py:1086] ModuleNotFoundError: No module named 'torchvision'
+ERROR 11-21 14:10:38 [registry.py:1086]
+"""
+
+
+def test_a_package_that_an_architecture_needs_is_named() -> None:
+    said = (
+        "1 validation error for ModelConfig Value error, Model architectures "
+        "['LlavaForConditionalGeneration'] failed to be inspected. Please check the logs for more."
+    )
+    cause = root_cause(said, UNSEEING)
+    assert cause == "ModuleNotFoundError: No module named 'torchvision'"
+    assert "pip install --no-deps torchvision" in mend(cause)
+
+
+# What an engine logged that died under its requests, shortened.
+DEATH = """\
+ERROR 11-21 14:00:00 [media.py:1] ValueError: of one request, which went on
+(Worker pid=9) ERROR 11-21 14:03:18 [multiproc_executor.py:1055]     forward_call(*args, **kwargs)
+(Worker pid=9) ERROR 11-21 14:03:18 [multiproc_executor.py:1055] RuntimeError: cannot reshape it
+(Worker pid=9) ERROR 11-21 14:03:18 [multiproc_executor.py:1055]
+(EngineCore pid=8) ERROR 11-21 14:03:18 [core.py:1376] EngineCore encountered a fatal error.
+(EngineCore pid=8) ERROR 11-21 14:03:18 [core.py:1376] RuntimeError: Worker failed with error \
+'cannot reshape it', please check the stack trace above for the root cause
+ERROR 11-21 14:03:18 [async_llm.py:819] vllm.v1.engine.exceptions.EngineDeadError: EngineCore \
+encountered an issue. See stack trace (above) for the root cause.
+"""
+DEAD = "EngineCore encountered an issue. See stack trace (above) for the root cause."
+
+
+def test_what_an_engine_died_of_under_its_requests_is_found_in_what_it_logged() -> None:
+    assert of_death(DEAD, DEATH) == "RuntimeError: cannot reshape it"
+
+
+def test_an_engine_that_was_killed_died_of_nothing_that_was_logged() -> None:
+    (before, *_, last) = DEATH.splitlines()
+    assert of_death(DEAD, f"{before}\n{last}") == "without a word: killed, or out of memory"
+
+
 # ----------------------------------------------------------------------------------------- mends
 
 # Where each sign stands in what is installed: whoever rewords it is noticed here.
@@ -111,6 +160,8 @@ SOURCES = {
     "instantiate the backend tokenizer": "transformers/tokenization_utils_tokenizers.py",
     "trust_remote_code": "transformers/dynamic_module_utils.py",
     "initialization failed": "vllm/v1/engine/utils.py",
+    "the root cause": "vllm/v1/engine/exceptions.py",
+    "to be inspected": "vllm/model_executor/models/registry.py",
 }
 
 
@@ -122,7 +173,12 @@ def source(path: str) -> str:
     return (Path(spec.submodule_search_locations[0]) / file).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("sign", [*reasons._MENDS, reasons._ELSEWHERE])
+PYTHONS = "No module named"
+
+
+@pytest.mark.parametrize(
+    "sign", [sign for sign in (*reasons._MENDS, *reasons._ELSEWHERE) if PYTHONS not in sign]
+)
 def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
     assert sign in source(SOURCES[sign])
 

@@ -1,6 +1,7 @@
 """What a replica makes of requests and replies: vLLM's own parsers, and an engine that is none."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from types import SimpleNamespace
 from typing import Any
@@ -31,20 +32,32 @@ def tokenizer() -> Any:
 class Engine:
     """Hands out one reply, and remembers what it was asked."""
 
-    def __init__(self, tokenizer: Any, text: str, reason: str) -> None:
+    def __init__(
+        self,
+        tokenizer: Any,
+        text: str,
+        reason: str,
+        refusal: Exception | None = None,
+        death: Exception | None = None,
+    ) -> None:
         self.renderer = self
+        self._refusal, self._death = refusal, death
         self._output = SimpleNamespace(
             text=text, finish_reason=reason, token_ids=tokenizer.encode(text)
         )
 
     async def render_chat_async(self, conversations: Any, params: Any) -> Any:
         (self.conversation,), self.params = conversations, params
+        if self._refusal:
+            raise self._refusal
         return None, ("the prompt",)
 
     async def generate(
         self, prompt: Any, sampling: Any, _: str, reasoning_parser_kwargs: Any
     ) -> AsyncIterator[Any]:
         self.sampling, self.told = sampling, reasoning_parser_kwargs
+        if self._death:
+            raise self._death
         yield SimpleNamespace(
             outputs=[self._output], prompt_token_ids=[1, 2, 3], num_cached_tokens=2
         )
@@ -59,13 +72,14 @@ def complete(
     keywords: dict[str, Any] | None = None,
     images: tuple[str, ...] = (),
     multimodal: bool = False,
+    **trouble: Exception,
 ) -> tuple[Completion, Engine]:
     """Ask a replica whose engine replies with this text; tokens are those of the text."""
     from vllm.parser import ParserManager
 
     from raybench.fleet.replica import BatchServer
 
-    engine = Engine(tokenizer, text, reason)
+    engine = Engine(tokenizer, text, reason, **trouble)
     server = object.__new__(BatchServer)
     server.engine = SimpleNamespace(
         _engine_client=engine,
@@ -175,3 +189,43 @@ def test_a_reply_that_a_parser_chokes_on_fails_alone(
     completion, _ = complete(tokenizer, parser="olmo3")
     assert completion.finish == "error"
     assert completion.error == "the reasoning parser cannot read the reply (unexpected token 7)"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "finish"),
+    [
+        (ValueError("Failed to load image: cannot identify image file"), "unsupported"),
+        (OSError("Cannot connect to host 127.0.0.1:9"), "error"),
+        (TimeoutError(), "error"),
+    ],
+)
+def test_messages_that_cannot_be_rendered_fail_alone_whatever_the_reason(
+    tokenizer: Any, trouble: Exception, finish: str
+) -> None:
+    completion, _ = complete(tokenizer, images=(PIXEL,), multimodal=True, refusal=trouble)
+    assert completion.finish == finish
+    assert completion.error == (str(trouble) or "TimeoutError")
+
+
+def test_a_replica_whose_engine_died_says_so_and_ends(
+    tokenizer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    from raybench.fleet import replica
+
+    ends: list[int] = []
+    monkeypatch.setattr(os, "_exit", ends.append)  # it would end the tests too
+    monkeypatch.setattr(replica, "_LAST_WORDS_S", 0)
+
+    async def scene() -> None:
+        server = object.__new__(replica.BatchServer)
+        words = [str(server._dying(EngineDeadError())) for _ in range(2)]
+        assert words == ["it died under its requests: without a word: killed, or out of memory"] * 2
+        assert ends == []
+        await asyncio.sleep(0.01)
+
+    asyncio.run(scene())
+    assert ends == [1]
+    with pytest.raises(RuntimeError, match="died under its requests"):
+        complete(tokenizer, death=EngineDeadError())
