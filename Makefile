@@ -19,7 +19,7 @@ demo: setup   ## a peer assessment of the embedded models, to its leaderboard
 	$(bin)/python -m raybench +experiment=autobench $(ARGS)
 
 test: lint   ## lint, types, floors, all tests
-	$(bin)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(bin)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: setup   ## style, format, types, the floors of the house
 	$(bin)/ruff check

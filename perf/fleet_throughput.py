@@ -33,7 +33,8 @@ from typing import Any
 from raybench.autobench import prompts, protocol
 from raybench.config import FleetConf, ServeConf
 from raybench.fleet import embedded, open_fleet
-from raybench.fleet.engines import group_engines, on_gpu
+from raybench.fleet.devices import on_gpu
+from raybench.fleet.engines import group_engines
 from raybench.types import Message, ModelSpec, Request
 
 _DATASETS = Path(__file__).parents[2] / "shared" / "datasets"

@@ -34,7 +34,7 @@ from typing import Any
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, group_engines, open_fleet
-from raybench.fleet.engines import GIB, on_gpu
+from raybench.fleet.devices import GIB, on_gpu
 from raybench.types import Message, ModelSpec, Request
 
 # What the config.json files of Qwen2.5 7B and 14B say.

@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from helpers import MARK
+from helpers import MARK, ON_GPU
 from hypothesis import HealthCheck, settings
 
 os.environ[MARK] = str(os.getpid())
@@ -11,6 +11,11 @@ os.environ[MARK] = str(os.getpid())
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("raybench")
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many test files run at once: engines of two would want the same GPUs."""
+    return 1 if ON_GPU else 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

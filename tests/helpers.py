@@ -14,7 +14,12 @@ from pathlib import Path
 
 import psutil
 
+from raybench.config import FleetConf
 from raybench.fleet import embedded
+from raybench.fleet.devices import on_gpu
+
+ON_GPU = on_gpu(FleetConf())
+"""Engines of these tests run on what the machine has, as everybody's do."""
 
 ROOT = Path(__file__).parents[1]
 MARK = "RAYBENCH_TESTED_BY"

@@ -20,6 +20,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.server.play(self)
 
+    def do_HEAD(self) -> None:
+        self.server.play(self)
+
     def log_message(self, *_: Any) -> None:
         """Say nothing."""
 
@@ -30,7 +33,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(payload)))
         self.end_headers()
-        self.wfile.write(payload)
+        if self.command != "HEAD":
+            self.wfile.write(payload)
 
 
 class HttpEndpoint(ThreadingHTTPServer):

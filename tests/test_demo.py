@@ -26,7 +26,6 @@ pytestmark = [
 # The demo, with short replies.
 DEMO = (
     "+experiment=autobench",
-    "fleet.device=cpu",
     "autobench.iterations=3",
     "autobench.task_tokens=16",
     "autobench.answer_tokens=16",

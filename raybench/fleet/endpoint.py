@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, ServeConf
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.fleet.engines import EngineSpec, elsewhere, group_engines
+from raybench.fleet.devices import elsewhere
+from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.types import ModelSpec
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,9 @@ from typing import Any
 
 from raybench.config import FleetConf
 from raybench.fleet import embedded, remote, simulated, vllm_options
+from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
 from raybench.types import EngineKind, ModelSpec
 
-GIB = 1024**3
 CPU_KV_CACHE_GIB = 1.0
 _WEIGHTS = (".safetensors", ".bin", ".pt", ".pth")
 RUNTIME_GIB = 1.0
@@ -78,22 +77,11 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
     yield from found
     hosted = [engine for engine in group_engines(models) if engine.kind == "vllm"]
     if hosted and not found and not elsewhere(fleet):
+        yield from build_problems(fleet)
         if on_gpu(fleet):
             yield from gpu_problems(hosted, len(gpus()))
         else:
             yield from _memory_problems(hosted, fleet)
-
-
-def on_gpu(fleet: FleetConf) -> bool:
-    """Tell whether engines of a local Ray will run on NVIDIA GPUs, without loading any library."""
-    if fleet.device != "auto":
-        return fleet.device == "gpu"
-    return bool(gpus())
-
-
-def elsewhere(fleet: FleetConf) -> bool:
-    """Tell whether engines run on a cluster: what that has, Ray knows, once it is reached."""
-    return bool(fleet.address or os.environ.get("RAY_ADDRESS"))
 
 
 def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
@@ -116,14 +104,6 @@ def gpus_of(engine: EngineSpec) -> int:
         for name in ("tensor_parallel_size", "pipeline_parallel_size")
         if isinstance(degree := engine.options.get(name, 1), int)  # vLLM refuses the rest
     )
-
-
-def gpus() -> list[str]:
-    """Return the NVIDIA GPUs that this process may see, without loading any library."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        return [gpu for gpu in visible.split(",") if gpu.strip()]
-    return [str(device) for device in Path("/dev").glob("nvidia[0-9]*")]
 
 
 def is_path(weights: str) -> bool:
@@ -190,11 +170,6 @@ def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterato
                 f"{fleet.kv_cache_gib or CPU_KV_CACHE_GIB:.1f}, the rest weights and runtime), "
                 f"this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose a smaller model"
             )
-
-
-def memory_gib() -> float:
-    """Return this machine's memory."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
 
 
 def cpu_gib(engine: EngineSpec, fleet: FleetConf, weights: float = 0.0) -> float:

@@ -15,13 +15,14 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
-from raybench.fleet.engines import GIB, EngineSpec
+from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
 from raybench.fleet.places import Layout, Node, layout
 from raybench.fleet.quiet import quieten
-from raybench.fleet.reasons import last_line, mend
+from raybench.fleet.reasons import last_line, mended
 from raybench.fleet.streams import Placed, unbroken
 from raybench.fleet.turns import State
 from raybench.types import Completion, ModelSpec, Request
@@ -98,7 +99,7 @@ class HostedEngine:
         if isinstance(error, TimeoutError):
             return f"engine {self._name}: no reply within {self._conf.reply_deadline_s:g} s"
         reason = last_line(str(error)) or type(error).__name__
-        return f"engine {self._name}: {reason}{mend(reason)}"
+        return f"engine {self._name}: {mended(reason)}"
 
 
 @contextlib.asynccontextmanager
@@ -127,7 +128,7 @@ async def host(
         finally:
             watch.cancel()
             say("stopping the engines")
-            if conf.address or os.environ.get("RAY_ADDRESS"):
+            if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
                 await take_down(keeper, [spec.name for spec in specs], say)
 
@@ -232,9 +233,11 @@ def on_gpus(conf: FleetConf) -> bool:
     """Tell whether engines of the cluster run on GPUs."""
     import ray
 
-    return conf.device == "gpu" or (
-        conf.device == "auto" and ray.cluster_resources().get("GPU", 0) > 0
-    )
+    if conf.device != "auto":
+        return conf.device == "gpu"
+    # A cluster's nodes have a vLLM of their own.
+    ours = elsewhere(conf) or build() != "cpu"
+    return ours and ray.cluster_resources().get("GPU", 0) > 0
 
 
 @contextlib.contextmanager

@@ -5,6 +5,7 @@ import os
 from collections.abc import Sequence
 
 from raybench.fleet import engines
+from raybench.fleet.devices import GIB
 from raybench.fleet.engines import EngineSpec
 
 _TIMEOUT_S = 20.0
@@ -53,5 +54,5 @@ def _told(repository: str, revision: str | None) -> float:
     files = {file.rfilename: file.size or 0 for file in told.siblings or ()}
     for kind in _KINDS:
         if size := sum(files[name] for name in files if name.endswith(kind) and "/" not in name):
-            return size / engines.GIB
+            return size / GIB
     return 0.0

@@ -244,9 +244,7 @@ class Keeper:
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
                 reason = reasons.of_application(state)
-                raise RunFailed(
-                    f"{self._called(name)} did not start: {reason}{reasons.mend(reason)}"
-                )
+                raise RunFailed(f"{self._called(name)} did not start: {reasons.mended(reason)}")
         raise RunFailed(
             f"{self._called(name)} was not up within fleet.start_deadline_s="
             f"{self._conf.start_deadline_s:g} s. Give it more time, or look at Ray's logs in "
@@ -268,7 +266,7 @@ class Keeper:
             except ValueError as error:  # an engine argument that vLLM does not know, for one
                 reason = reasons.error_in(str(error))
                 raise RunFailed(
-                    f"{self._called(name)} cannot be started: {reason}{reasons.mend(reason)}"
+                    f"{self._called(name)} cannot be started: {reasons.mended(reason)}"
                 ) from error
             serve.run_many(
                 [serve.RunTarget(application, name=name, route_prefix=None)],

@@ -8,8 +8,9 @@ from typing import Any
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded, vllm_options
-from raybench.fleet.engines import CPU_KV_CACHE_GIB, GIB, EngineSpec, is_path
-from raybench.fleet.reasons import last_line
+from raybench.fleet.devices import GIB
+from raybench.fleet.engines import CPU_KV_CACHE_GIB, EngineSpec, is_path
+from raybench.fleet.reasons import mended, of_hub
 
 _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
@@ -119,10 +120,13 @@ def _context(source: str, revision: str | None) -> int:
         try:
             file = Path(hf_hub_download(source, "config.json", revision=revision))
         except Exception as error:
+            why = mended(
+                of_hub(str(error)),
+                otherwise="Check the name and the network (HF_TOKEN for gated models), or give a "
+                "local folder",
+            )
             raise RunFailed(
-                f"the weights '{source}' could not be had from the Hugging Face hub: "
-                f"{last_line(str(error))}. Check the name and the network (HF_TOKEN for gated "
-                "models), or give a local folder"
+                f"the weights '{source}' could not be had from the Hugging Face hub: {why}"
             ) from error
     config = json.loads(file.read_text())
     config = config.get("text_config", config)

@@ -5,17 +5,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from raybench.config import FleetConf
-from raybench.fleet.engines import (
-    EngineSpec,
-    cpu_gib,
-    elsewhere,
-    gpus,
-    gpus_of,
-    memory_gib,
-    of_hub,
-    on_gpu,
-    weights_gib,
-)
+from raybench.fleet.devices import elsewhere, gpus, memory_gib, on_gpu
+from raybench.fleet.engines import EngineSpec, cpu_gib, gpus_of, of_hub, weights_gib
 from raybench.fleet.residency import Residency
 from raybench.fleet.turns import Demand, Device, Rules, State
 

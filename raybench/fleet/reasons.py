@@ -9,7 +9,9 @@ _ELSEWHERE = ("initialization failed", "the root cause", "to be inspected")
 """What vLLM says where something else says why."""
 _PREFIX = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
 _THEIRS = re.compile(r"\(\w+ pid=\d+\) ")
-_LEAVES = re.compile(r"$|Traceback|During handling|The above exception|EngineCore|Process ")
+_LEAVES = re.compile(
+    r"$|Traceback|During handling|The above exception|EngineCore|Process |\[shutdown\]"
+)
 
 
 def of_application(application: Any) -> str:
@@ -63,12 +65,17 @@ def last_line(text: str) -> str:
     return lines[-1] if lines else ""
 
 
-def mend(reason: str) -> str:
-    """Return what a person can do about it, where the reason shows that."""
-    for sign, what in _MENDS.items():
-        if sign.lower() in reason.lower():
-            return f". {what}"
-    return ""
+def of_hub(error: str) -> str:
+    """Return the line of the Hugging Face hub's error that says what is wrong."""
+    lines = [line.strip() for line in error.splitlines() if line.strip()]
+    return next((line for line in lines if "Client Error" not in line), last_line(error))
+
+
+def mended(reason: str, *, otherwise: str = "") -> str:
+    """Return the reason with what a person can do about it, where it shows that."""
+    signs = (what for sign, what in _MENDS.items() if sign.lower() in reason.lower())
+    what = next(signs, otherwise)
+    return f"{reason.rstrip('.')}. {what}" if what else reason
 
 
 _MENDS = {
@@ -78,6 +85,8 @@ _MENDS = {
     "or lower fleet.max_model_len",
     "larger than the available KV cache": "Raise fleet.kv_cache_gib or fleet.memory_share, "
     "or lower fleet.max_model_len",
+    "allocation is less than requested memory for kv": "Lower fleet.kv_cache_gib or the model's "
+    "options.kv_cache_memory_bytes, or choose a smaller or quantised model",
     "less than desired GPU memory utilization": "Something else uses the GPU: end it, or lower "
     "fleet.memory_share",
     # Before "gated repo": of what it does not find, the hub says that it may be gated.

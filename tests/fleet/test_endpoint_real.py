@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers import ROOT, THINKER, engine_processes, start_raybench, wait_for_silence
+from helpers import ON_GPU, ROOT, THINKER, engine_processes, start_raybench, wait_for_silence
 from openai import (
     APIConnectionError,
     APIStatusError,
@@ -100,6 +100,7 @@ def serve(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.skipif(ON_GPU, reason="the vLLM that is installed is built for GPUs")
 def test_serve_deploys_the_configuration_for_cpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,7 +184,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
     port = free_port()
     process = start_raybench(
         *("--config-dir", str(tmp_path), "+experiment=serve", "roster=two"),
-        *("fleet.device=cpu", "fleet.slots=1", "fleet.kv_cache_gib=0.5", "fleet.patience_s=5"),
+        *("fleet.slots=1", "fleet.kv_cache_gib=0.5", "fleet.patience_s=5"),
         *(f"serve.port={port}", "serve.api_key_env=ENDPOINT_TEST_KEY"),
         cwd=tmp_path,
     )

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.config import FleetConf
-from raybench.fleet import embedded
-from raybench.fleet.engines import GIB, group_engines, is_path, on_gpu, problems
+from raybench.fleet import devices, embedded
+from raybench.fleet.devices import GIB
+from raybench.fleet.engines import group_engines, is_path, problems
 from raybench.types import ModelSpec, Sampling
 
 CPU = FleetConf(device="cpu")
@@ -313,13 +314,6 @@ def test_engines_that_fit_one_at_a_time_are_no_problem(tmp_path: Path) -> None:
     assert len(list(problems(apart, fleet))) == len(apart)
 
 
-def test_the_device_is_what_the_configuration_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert on_gpu(FleetConf(device="gpu"))
-    assert not on_gpu(FleetConf(device="cpu"))
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert not on_gpu(FleetConf(device="auto"))
-
-
 def test_a_path_is_told_from_a_hub_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "org" / "here").mkdir(parents=True)
@@ -336,6 +330,7 @@ def test_the_memory_of_other_machines_is_not_judged(
     model = vllm("mine", str(checkpoint(tmp_path / "a", gib=10_000)))
     assert len(list(problems([model], CPU))) == 1
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    monkeypatch.setattr(devices, "build", lambda: "gpu")
     fleet = FleetConf(device="gpu" if elsewhere == "gpu" else "cpu")
     if elsewhere == "fleet.address":
         fleet.address = "ray://head:10001"

@@ -9,7 +9,7 @@ import pytest
 from http_endpoint import Handler, HttpEndpoint
 
 from raybench.fleet import embedded, group_engines, hub
-from raybench.fleet.engines import GIB
+from raybench.fleet.devices import GIB
 from raybench.types import ModelSpec
 
 MiB = 2**20

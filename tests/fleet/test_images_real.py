@@ -24,7 +24,7 @@ pytestmark = [
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
     weights = seeing(tmp_path_factory.mktemp("weights"))
-    conf = FleetConf(device="cpu", kv_cache_gib=0.25)
+    conf = FleetConf(kv_cache_gib=0.25)
     async with open_fleet([ModelSpec("eye", "vllm", weights)], conf, lambda text: None) as fleet:
         yield fleet
     assert not wait_for_silence()

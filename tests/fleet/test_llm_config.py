@@ -11,7 +11,7 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import group_engines
-from raybench.fleet.engines import GIB
+from raybench.fleet.devices import GIB
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.types import ModelSpec
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.config import FleetConf
-from raybench.fleet import group_engines, places
+from raybench.fleet import devices, group_engines, places
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.places import Layout, Node, awake, layout, slots
 from raybench.fleet.residency import Residency
@@ -197,6 +197,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, gib: float, visible: str | None = "
         else:
             monkeypatch.setenv(name, value)
     monkeypatch.setattr(places, "memory_gib", lambda: gib)
+    monkeypatch.setattr(devices, "build", lambda: "gpu" if visible else "cpu")
 
 
 def test_slots_of_a_cpu_machine(monkeypatch: pytest.MonkeyPatch, on_disk: str) -> None:

@@ -12,7 +12,7 @@ from raybench.fleet import reasons
 from raybench.fleet.reasons import (
     error_in,
     last_line,
-    mend,
+    mended,
     of_application,
     of_death,
     root_cause,
@@ -117,7 +117,7 @@ def test_a_package_that_an_architecture_needs_is_named() -> None:
     )
     cause = root_cause(said, UNSEEING)
     assert cause == "ModuleNotFoundError: No module named 'torchvision'"
-    assert "pip install --no-deps torchvision" in mend(cause)
+    assert "pip install --no-deps torchvision" in mended(cause)
 
 
 # What an engine logged that died under its requests, shortened.
@@ -151,6 +151,7 @@ SOURCES = {
     "out of memory": "vllm/v1/worker/gpu_model_runner.py",
     "No available memory for the cache blocks": "vllm/v1/core/kv_cache_utils.py",
     "larger than the available KV cache": "vllm/v1/core/kv_cache_utils.py",
+    "allocation is less than requested memory for kv": "vllm/v1/worker/cpu_worker.py",
     "less than desired GPU memory utilization": "vllm/v1/worker/utils.py",
     "Repository Not Found": "huggingface_hub/utils/_http.py",
     "gated repo": "huggingface_hub/utils/_http.py",
@@ -218,9 +219,29 @@ def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
     ],
 )
 def test_what_is_known_comes_with_its_mend(said: str, what: str) -> None:
-    assert mend(said).startswith(". ")
-    assert what in mend(said)
+    assert mended(said).startswith(f"{said.removesuffix('.')}. ")
+    assert what in mended(said)
+    assert ".." not in mended(said)
 
 
 def test_what_is_not_known_comes_with_none() -> None:
-    assert mend("KeyError: 'x'") == ""
+    assert mended("KeyError: 'x'.") == "KeyError: 'x'."
+    assert mended("KeyError: 'x'", otherwise="Think") == "KeyError: 'x'. Think"
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "404 Client Error. (Request ID: 1)\n\nRepository Not Found for url: http://h/m.\n"
+            "Please make sure you specified the correct `repo_id`.\nFor more details, see http://h/docs",
+            "Repository Not Found for url: http://h/m.",
+        ),
+        ("403 Client Error.\n\nCannot access gated repo for url u.\n", "Cannot access gated repo"),
+        ("An error happened while trying to locate the file", "An error happened"),
+        ("503 Client Error", "503 Client Error"),
+        ("", ""),
+    ],
+)
+def test_what_the_hub_says_is_the_line_that_says_what_is_wrong(said: str, line: str) -> None:
+    assert reasons.of_hub(said).startswith(line)

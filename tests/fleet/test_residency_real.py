@@ -41,7 +41,7 @@ class Scene:
 async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
     half = half_depth(tmp_path_factory.mktemp("weights") / "half")
     models = [ModelSpec("whole", "vllm", "embedded"), ModelSpec("half", "vllm", half)]
-    conf = FleetConf(device="cpu", slots=1, kv_cache_gib=0.5)
+    conf = FleetConf(slots=1, kv_cache_gib=0.5)
     async with open_fleet(models, conf, lambda text: None) as fleet:
         yield Scene(fleet, {})
     assert not wait_for_silence()

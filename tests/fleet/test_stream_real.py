@@ -55,7 +55,7 @@ async def fleet(logs: Path) -> AsyncIterator[Fleet]:
         patch.setenv("RAY_TMPDIR", str(logs))
         for name in SECRETS:
             patch.setenv(name, CANARY)
-        async with open_fleet([SMALL], FleetConf(device="cpu"), lambda _: None) as fleet:
+        async with open_fleet([SMALL], FleetConf(), lambda _: None) as fleet:
             yield fleet
     assert not wait_for_silence()
 

