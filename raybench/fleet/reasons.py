@@ -91,6 +91,7 @@ _MENDS = {
     "fleet.memory_share",
     # Before "gated repo": of what it does not find, the hub says that it may be gated.
     "Repository Not Found": "Check the name; gated and private models need HF_TOKEN",
+    "is not a valid model identifier": "Check the name; gated and private models need HF_TOKEN",
     "gated repo": "Ask for access on the model's page, and set HF_TOKEN",
     "does not recognize this architecture": "This vLLM is older than the model: choose another, or "
     "a newer vLLM",

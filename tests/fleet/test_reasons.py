@@ -154,6 +154,7 @@ SOURCES = {
     "allocation is less than requested memory for kv": "vllm/v1/worker/cpu_worker.py",
     "less than desired GPU memory utilization": "vllm/v1/worker/utils.py",
     "Repository Not Found": "huggingface_hub/utils/_http.py",
+    "is not a valid model identifier": "transformers/utils/hub.py",
     "gated repo": "huggingface_hub/utils/_http.py",
     "does not recognize this architecture": "transformers/models/auto/configuration_auto.py",
     "are not supported for now": "vllm/model_executor/models/registry.py",
@@ -202,6 +203,11 @@ def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
         (
             "RepositoryNotFoundError: 401 Client Error. Repository Not Found for url: u. If you "
             "are trying to access a private or gated repo, make sure you are authenticated",
+            "Check the name",
+        ),
+        (
+            "OSError: org/gone is not a local folder and is not a valid model identifier listed on "
+            "'https://huggingface.co/models' If this is a private repository, make sure to pass",
             "Check the name",
         ),
         ("OSError: You are trying to access a gated repo. Make sure to have", "Ask for access"),

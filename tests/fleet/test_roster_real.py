@@ -87,7 +87,7 @@ async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend
     assert reasons["vast"].endswith("or choose a smaller or quantised model")
     assert "ccess gated repo for url" in reasons["gated"]
     assert reasons["gated"].endswith("Ask for access on the model's page, and set HF_TOKEN")
-    assert "Repository Not Found for url" in reasons["gone"]
+    assert "org/gone" in reasons["gone"]
     assert reasons["gone"].endswith("Check the name; gated and private models need HF_TOKEN")
     assert fleet.account.failed == reasons
 
