@@ -3,7 +3,8 @@
 # as they were; begun anew when they changed or when an earlier setup was cut short.
 #
 #   PYTHON=python3.12   the interpreter (default: the first 3.11 or 3.12 on PATH)
-#   DEVICE=cpu|gpu      which build (default: gpu where nvidia-smi finds one)
+#   DEVICE=cpu|gpu      which build (default: that of the .venv which is there, or else gpu where
+#                       nvidia-smi finds one)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +21,9 @@ fail() {
 exec 9<scripts/setup.sh
 flock 9
 
-if [[ -z ${DEVICE:-} ]]; then
+if [[ -z ${DEVICE:-} && -e .venv/raybench-device ]]; then
+    DEVICE=$(< .venv/raybench-device)
+elif [[ -z ${DEVICE:-} ]]; then
     DEVICE=cpu
     if timeout 20 nvidia-smi -L >/dev/null 2>&1; then DEVICE=gpu; fi
 fi
@@ -65,6 +68,7 @@ if [[ ! -e $stamp || $(cat "$stamp") != "$made_from" ]]; then
     pip install --no-deps --no-compile -r "requirements/$DEVICE.txt" -r requirements/dev.txt
     say "bytecode"    # by all cores, where pip uses one; templates that are no Python do not count
     .venv/bin/python -W ignore -m compileall -qq -j 0 .venv/lib || true
+    echo "$DEVICE" > .venv/raybench-device
     echo "$made_from" > "$stamp"
 fi
 

@@ -82,6 +82,17 @@ def test_the_person_may_choose(checkout: Path) -> None:
     assert any("cpu.txt" in line for line in setup(checkout, gpu=True, DEVICE="cpu"))
 
 
+def test_what_was_chosen_stays_chosen(checkout: Path) -> None:
+    first = setup(checkout, gpu=True, DEVICE="cpu")
+    assert setup(checkout, gpu=True) == first  # there is nothing to do
+    with (checkout / "requirements" / "cpu.txt").open("a") as file:
+        file.write("# changed")
+    later = setup(checkout, gpu=True)[len(first) :]
+    assert any("cpu.txt" in line for line in later)
+    assert not any("gpu.txt" in line for line in later)
+    assert any("gpu.txt" in line for line in setup(checkout, DEVICE="gpu")[-2:])
+
+
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_vllm_is_the_same_version_for_both(device: str) -> None:
     lines = (ROOT / "requirements" / f"{device}.txt").read_text().splitlines()

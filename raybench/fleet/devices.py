@@ -48,9 +48,9 @@ def build() -> str:
 def build_problems(fleet: FleetConf) -> Iterator[str]:
     """Yield what keeps the installed vLLM from running where it is told to."""
     wanted, there = "gpu" if on_gpu(fleet) else "cpu", build()
-    if there in ("", wanted):
-        return
-    other = f"fleet.device={there}" if there == "cpu" or gpus() else "a machine with an NVIDIA GPU"
+    if there in ("", wanted) or (wanted == "gpu" and not gpus()):
+        return  # without a GPU no build would do
+    other = f"fleet.device={there}" if gpus() else "a machine with an NVIDIA GPU"
     yield (
         f"fleet: engines are to run on the {wanted.upper()}, and the installed vLLM is built for "
         f"the {there.upper()}: use {other}, or install the other build (DEVICE={wanted} make setup)"

@@ -34,7 +34,12 @@ class EngineSpec:
     @property
     def label(self) -> str:
         """One line for the plan."""
-        return f"{self.kind} {self.weights} for {', '.join(model.name for model in self.models)}"
+        return f"{self.kind} {self.weights} for {self.called}"
+
+    @property
+    def called(self) -> str:
+        """The models by which people know it."""
+        return ", ".join(model.name for model in self.models)
 
 
 def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
@@ -92,8 +97,8 @@ def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
                 "give its model a lower tensor_parallel_size" if there else "use fleet.device=cpu"
             )
             yield (
-                f"fleet: engine {engine.name} needs {needed} GPU{'s' * (needed > 1)}, this machine "
-                f"has {there}: {mend}, or a cluster with fleet.address"
+                f"fleet: the engine of {engine.called} needs {needed} GPU{'s' * (needed > 1)}, "
+                f"this machine has {there}: {mend}, or a cluster with fleet.address"
             )
 
 
@@ -166,7 +171,7 @@ def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterato
     for engine in engines:
         if (needed := cpu_gib(engine, fleet)) > there:
             yield (
-                f"fleet: engine {engine.name} needs about {needed:.1f} GiB (KV cache "
+                f"fleet: the engine of {engine.called} needs about {needed:.1f} GiB (KV cache "
                 f"{fleet.kv_cache_gib or CPU_KV_CACHE_GIB:.1f}, the rest weights and runtime), "
                 f"this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose a smaller model"
             )

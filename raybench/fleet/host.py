@@ -304,8 +304,11 @@ async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: st
             status: Status = await keeper.status.remote()
         first = [state for state in status.states.values() if state is not State.COLD]
         if not said:
-            of = "" if len(first) == len(specs) else f" of {len(specs)}, which take turns,"
-            say(f"starting {len(first)}{of} vLLM engine{'s' * (len(specs) > 1)} on the {device}")
+            some = len(first) < len(specs)
+            say(
+                f"starting {len(first)}{f' of {len(specs)}' * some} vLLM engine"
+                f"{'s' * (len(specs) > 1)} on the {device}{', where they take turns' * some}"
+            )
             said = True
         failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
         if len(failures) == len(specs):

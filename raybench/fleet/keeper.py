@@ -276,7 +276,7 @@ class Keeper:
 
     def _called(self, name: str) -> str:
         """Name an engine as people know it: by its models."""
-        return f"the engine of {', '.join(model.name for model in self._specs[name].models)}"
+        return f"the engine of {self._specs[name].called}"
 
     def _place(self, name: str) -> Place | None:
         if self._places is None:

@@ -5,6 +5,7 @@ import re
 from typing import Any
 
 _ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
+_LENGTH = 600
 _ELSEWHERE = ("initialization failed", "the root cause", "to be inspected")
 """What vLLM says where something else says why."""
 _PREFIX = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
@@ -31,7 +32,9 @@ def error_in(text: str) -> str:
         return last_line("\n".join(lines))
     # vLLM goes on with the hundreds of names that it would have known.
     said, _, _ = " ".join(lines[named[-1] :][:5]).partition(" Supported architectures:")
-    return said[:600]
+    if len(said) <= _LENGTH:
+        return said
+    return said[:_LENGTH].rpartition(" ")[0] + " …"
 
 
 def root_cause(error: str, log: str) -> str:
@@ -93,8 +96,8 @@ _MENDS = {
     "Repository Not Found": "Check the name; gated and private models need HF_TOKEN",
     "is not a valid model identifier": "Check the name; gated and private models need HF_TOKEN",
     "gated repo": "Ask for access on the model's page, and set HF_TOKEN",
-    "does not recognize this architecture": "This vLLM is older than the model: choose another, or "
-    "a newer vLLM",
+    "does not recognize this architecture": "This vLLM is older than the model, or the model's "
+    "config.json is wrong: choose another model, or install a newer vLLM",
     "are not supported for now": "vLLM does not know this architecture: choose another model",
     "Cannot find any model weights": "The folder or repository holds no weights (*.safetensors): "
     "download them",
@@ -103,6 +106,9 @@ _MENDS = {
     "No module named 'torchvision'": "Most models that take images need it, built for the torch "
     "that is there; on CPUs: pip install --no-deps torchvision --index-url "
     "https://download.pytorch.org/whl/cpu",
+    "than the derived max_model_len": "Lower the model's options.max_model_len, or leave it out",
+    "Error while deserializing header": "A file of the weights is damaged or cut short: download "
+    "them again",
     "trust_remote_code": "The model brings code of its own: options.trust_remote_code=true runs "
     "it, if you trust it",
 }

@@ -214,12 +214,12 @@ def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
 
 
 def test_a_termination_ends_the_run_as_ctrl_c_does(tmp_path: Path) -> None:
-    process = start_raybench(*SLOW, cwd=tmp_path)
+    process = start_raybench(*SLOW, "resume=false", cwd=tmp_path)
     wait_for_units(tmp_path, 1, process)
     process.terminate()
     told = process.communicate(timeout=30)[0]
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "the same command without resume=false goes on from there" in told
 
 
 def test_a_broken_journal_is_told_without_a_traceback(tmp_path: Path) -> None:

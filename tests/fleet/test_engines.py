@@ -297,7 +297,7 @@ def test_weights_beyond_the_machine_are_refused_with_the_sum(tmp_path: Path) -> 
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
     model = vllm("mine", str(checkpoint(tmp_path / "a", gib=there)))
     (problem,) = problems([model], CPU)
-    assert problem.startswith("fleet: engine ")
+    assert problem.startswith("fleet: the engine of mine needs ")
     # float32 is twice the file; KV cache 1 and runtime 1 are added.
     assert f"{2 * there + 2:.1f} GiB" in problem
     assert f"this machine has {there:.1f}" in problem

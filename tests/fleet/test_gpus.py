@@ -36,7 +36,7 @@ def test_engines_that_fit_side_by_side_or_in_turns_are_no_problem(degrees: tuple
 def test_an_engine_that_fits_nowhere_is_told_with_the_mend() -> None:
     roster = engines(1, 4, 2)
     (problem,) = gpu_problems(roster, 2)
-    assert roster[1].name in problem
+    assert "the engine of m1 needs" in problem
     assert "needs 4 GPUs" in problem
     assert "has 2" in problem
     assert "tensor_parallel_size" in problem

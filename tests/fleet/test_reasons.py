@@ -74,6 +74,7 @@ def test_a_reason_is_found_in_all_kinds_of_text(text: str, reason: str) -> None:
 def test_a_reason_is_one_line_of_bounded_length(text: str) -> None:
     assert len(error_in(text).splitlines()) <= 1
     assert len(last_line(text).splitlines()) <= 1
+    assert len(error_in(text)) <= 602
     assert bool(last_line(text)) == bool(text.strip())
 
 
@@ -160,6 +161,8 @@ SOURCES = {
     "are not supported for now": "vllm/model_executor/models/registry.py",
     "Cannot find any model weights": "vllm/model_executor/model_loader/default_loader.py",
     "instantiate the backend tokenizer": "transformers/tokenization_utils_tokenizers.py",
+    "than the derived max_model_len": "vllm/config/model.py",
+    "Error while deserializing header": "safetensors/_safetensors_rust.abi3.so",
     "trust_remote_code": "transformers/dynamic_module_utils.py",
     "initialization failed": "vllm/v1/engine/utils.py",
     "the root cause": "vllm/v1/engine/exceptions.py",
@@ -172,7 +175,7 @@ def source(path: str) -> str:
     spec = importlib.util.find_spec(package)
     assert spec is not None
     assert spec.submodule_search_locations is not None
-    return (Path(spec.submodule_search_locations[0]) / file).read_text(encoding="utf-8")
+    return (Path(spec.submodule_search_locations[0]) / file).read_text("utf-8", errors="replace")
 
 
 PYTHONS = "No module named"
