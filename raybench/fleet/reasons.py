@@ -104,8 +104,7 @@ _MENDS = {
     "instantiate the backend tokenizer": "There is no tokenizer with the weights: put its files "
     "(tokenizer.json) beside them, or name one with options.tokenizer",
     "No module named 'torchvision'": "Most models that take images need it, built for the torch "
-    "that is there; on CPUs: pip install --no-deps torchvision --index-url "
-    "https://download.pytorch.org/whl/cpu",
+    "that is there: pip install --no-deps torchvision, on CPUs from PyTorch's CPU index",
     "than the derived max_model_len": "Lower the model's options.max_model_len, or leave it out",
     "Error while deserializing header": "A file of the weights is damaged or cut short: download "
     "them again",

@@ -210,7 +210,7 @@ def test_every_sign_stands_in_the_sources_of_who_says_it(sign: str) -> None:
         ),
         (
             "OSError: org/gone is not a local folder and is not a valid model identifier listed on "
-            "'https://huggingface.co/models' If this is a private repository, make sure to pass",
+            "'http://h/models' If this is a private repository, make sure to pass",
             "Check the name",
         ),
         ("OSError: You are trying to access a gated repo. Make sure to have", "Ask for access"),
