@@ -16,8 +16,6 @@ _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
 _STOP_S = 5.0
 """Engines leave when their work is done; at the end of it all, what is under way is cut off."""
-_LOOK_S = 2.0
-"""Serve replaces an engine that died when it looks after it; by itself every ten seconds."""
 _NOTHING_TO_FETCH = {"callback_class": "raybench.fleet.replica.NothingToFetch"}
 
 
@@ -68,7 +66,6 @@ def llm_config(
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
             "graceful_shutdown_timeout_s": _STOP_S,
-            "health_check_period_s": _LOOK_S,
         },
         **({} if gpu and not place else _uncounted(place)),
         # Weights in a bucket (s3://…) are Ray's to copy; all others are here or on the hub.
