@@ -1,0 +1,29 @@
+"""Fixed benchmarks, one file each. A new one is a new file; nothing else lists them."""
+
+import importlib
+import pkgutil
+from typing import cast
+
+from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
+from raybench.errors import ConfigurationError, did_you_mean
+
+__all__ = ["Benchmark", "Draw", "Grade", "Row", "Source", "load", "names"]
+
+
+def names() -> list[str]:
+    """Return the names of all benchmarks."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+
+
+def load(name: str) -> Benchmark:
+    """Return a benchmark by name; 'MATH-500', 'math500' and 'math_500' are one."""
+    known = {_plain(module): module for module in names()}
+    if (module := known.get(_plain(name))) is None:
+        raise ConfigurationError(
+            f"unknown benchmark '{name}'." + did_you_mean(name, known.values())
+        )
+    return cast(Benchmark, importlib.import_module(f"{__name__}.{module}").BENCHMARK)
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -1,0 +1,118 @@
+"""What every benchmark offers. Pure: rows and responses in, prompts and grades out."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from raybench.types import Message
+
+Row = Mapping[str, Any]
+"""One question in the columns of the hub's dataset (plus `language`, where files are a language
+each)."""
+
+INDEX_LANGUAGES = ("es", "bn", "de", "ja", "en", "zh", "sw", "fr")
+"""The languages that the Multilingual Index averages over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the questions are published: a dataset of the Hugging Face hub at a pinned commit."""
+
+    repo: str
+    revision: str
+    files: Mapping[str, str]
+    """The file of each language; what is in one language only has one, 'en'."""
+    licence: str
+    gated: bool = False
+    """The hub hands it out to those who accepted its terms (HF_TOKEN)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """Which asking of a question this is; what a benchmark draws, it draws from these."""
+
+    repeat: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """What a response is worth, and why."""
+
+    correct: bool
+    reason: str
+    """'right', 'wrong', or why no answer could be read."""
+    answer: str | None = None
+    """What was read from the response; None where it holds no answer in the asked form."""
+
+    @property
+    def parsed(self) -> bool:
+        """Tell whether an answer could be read."""
+        return self.answer is not None
+
+
+class Benchmark(ABC):
+    """One set of questions: how each is asked and its response graded."""
+
+    name: ClassVar[str]
+    """Lower case with underscores: the first part of its metrics' keys, and its file's name."""
+    title: ClassVar[str]
+    source: ClassVar[Source]
+    columns: ClassVar[tuple[str, ...]]
+    """What a row must hold, in the hub's names."""
+    stems: ClassVar[tuple[str, ...]] = ()
+    """Names, without their ending, that its files may have in a local folder, beside its own."""
+    repeats: ClassVar[int] = 1
+    """How often the methodology asks each question."""
+    weights: ClassVar[Mapping[str, Fraction]]
+    """Its weight in each index that counts it."""
+    checked: ClassVar[bool] = False
+    """An equality checker looks at answers that the script does not call right."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages there are questions in."""
+        return tuple(self.source.files)
+
+    @abstractmethod
+    def key(self, row: Row) -> str:
+        """Return what identifies the question among all of the benchmark's, in any language."""
+
+    @abstractmethod
+    def problems(self, row: Row) -> Iterator[str]:
+        """Yield what is wrong with a row that has all columns."""
+
+    @abstractmethod
+    def prompt(
+        self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
+    ) -> tuple[Message, ...]:
+        """Return what a model is asked."""
+
+    @abstractmethod
+    def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Return what the response is worth, as far as a script can tell."""
+
+    @abstractmethod
+    def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
+        """Return the right answer as a response would state it."""
+
+    @abstractmethod
+    def gold(self, row: Row, *, draw: Draw = Draw()) -> str:
+        """Return a response that states the right answer: what the self-check grades."""
+
+    @abstractmethod
+    def from_common(self, row: Row) -> dict[str, Any]:
+        """Return a row of plain columns (id, question, options, answer, subject, language) as ours.
+
+        Raises KeyError where it lacks one.
+        """
+
+    def subject(self, row: Row) -> str | None:
+        """Return what the question is about, where the dataset says so."""
+        return None
+
+    def language(self, row: Row) -> str:
+        """Return the question's language."""
+        return str(row.get("language", "en"))

@@ -1,0 +1,1 @@
+"""What a response says and whether it is right: pure functions on text."""
