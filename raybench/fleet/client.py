@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Se
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
 from operator import itemgetter
-from typing import Protocol
+from typing import Any, Protocol
 
 from raybench.config import FleetConf
 from raybench.fleet.account import Account
@@ -38,11 +38,14 @@ class Fleet:
         specs: Sequence[EngineSpec],
         engines: Mapping[str, Engine],
         account: Account | None = None,
+        keeper: Any = None,
     ) -> None:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models
         }
         self.account = account or Account(self._doors)
+        self.keeper = keeper
+        """The actor that has the hosted engines; None where there are none."""
 
     async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completion of every request, in order."""
@@ -67,12 +70,41 @@ class Fleet:
 
 @asynccontextmanager
 async def open_fleet(
-    models: Sequence[ModelSpec], conf: FleetConf, say: Say
+    models: Sequence[ModelSpec], conf: FleetConf, say: Say, *, ray: bool = False
 ) -> AsyncIterator[Fleet]:
-    """Bring up every engine that the models need; take them down on the way out."""
-    engines: dict[str, Engine] = {}
+    """Bring up every engine that the models need; take them down on the way out.
+
+    `ray` asks for a cluster also where no engine needs one.
+    """
     specs = group_engines(models)
     account = Account(model.name for model in models)
+    keeper, hosted = None, hosted_by_us(specs)
+    async with AsyncExitStack() as stack:
+        engines = await stack.enter_async_context(unhosted(specs, conf, say))
+        # Only a roster with hosted models pays for the import of Ray and vLLM.
+        if hosted:
+            from raybench.fleet.host import host
+
+            keeper, ours = await stack.enter_async_context(host(hosted, conf, account, say))
+            engines.update(ours)
+        elif ray:
+            from raybench.fleet.cluster import cluster
+
+            await stack.enter_async_context(cluster(conf, say))
+        yield Fleet(specs, engines, account, keeper)
+
+
+def hosted_by_us(specs: Sequence[EngineSpec]) -> list[EngineSpec]:
+    """Return the engines that run on the cluster."""
+    return [spec for spec in specs if spec.kind == "vllm"]
+
+
+@asynccontextmanager
+async def unhosted(
+    specs: Sequence[EngineSpec], conf: FleetConf, say: Say
+) -> AsyncIterator[dict[str, Engine]]:
+    """Hand out the engines that are objects of this process."""
+    engines: dict[str, Engine] = {}
     async with AsyncExitStack() as stack:
         for spec in specs:
             if spec.kind == "simulated":
@@ -80,13 +112,7 @@ async def open_fleet(
             elif spec.kind == "openai":
                 engines[spec.name] = remote = RemoteEngine(spec.options, conf, say)
                 stack.push_async_callback(remote.close)
-        hosted = [spec for spec in specs if spec.kind == "vllm"]
-        if hosted:
-            # Only a roster with hosted models pays for the import of Ray and vLLM.
-            from raybench.fleet.host import host
-
-            engines.update(await stack.enter_async_context(host(hosted, conf, account, say)))
-        yield Fleet(specs, engines, account)
+        yield engines
 
 
 def _batch(requests: Sequence[Request], model: ModelSpec) -> tuple[list[int], list[Request]]:

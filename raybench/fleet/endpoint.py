@@ -164,9 +164,10 @@ async def open_endpoint(
         say(line)
     if not elsewhere(conf):
         _check_here(serve_conf)
-    from raybench.fleet.host import cluster, on_gpus, take_down, up
+    from raybench.fleet.cluster import serving
+    from raybench.fleet.host import take_down, up
 
-    async with cluster(conf, say, http=True):
+    async with serving(conf, say, http=True) as gpu:
         from ray import serve
 
         from raybench.fleet.ingress import application
@@ -186,7 +187,7 @@ async def open_endpoint(
         keeper = serve.get_deployment_handle(KEEPER, APP, _check_exists=False)
         try:
             await _running(conf)
-            device = "GPU" if on_gpus(conf) else "CPU"
+            device = "GPU" if gpu else "CPU"
             await up(keeper, specs, say, device=device)
             yield Endpoint(f"http://{address}/v1", keeper)
         finally:

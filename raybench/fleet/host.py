@@ -2,26 +2,21 @@
 
 import asyncio
 import contextlib
-import io
-import os
-import signal
-import socket
-import threading
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
-from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.cluster import nodes, serving
+from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
-from raybench.fleet.places import Layout, Node, layout
-from raybench.fleet.quiet import quieten
+from raybench.fleet.places import Layout, layout
 from raybench.fleet.reasons import last_line, mended
 from raybench.fleet.streams import Placed, unbroken
 from raybench.fleet.turns import State
@@ -32,9 +27,7 @@ if TYPE_CHECKING:
 
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
-_KNOCK_S = 10.0
 _STOP_S = 120.0
-_STARTUP = "timed out during startup"
 
 
 class HostedEngine:
@@ -105,28 +98,26 @@ class HostedEngine:
 @contextlib.asynccontextmanager
 async def host(
     specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say"
-) -> AsyncIterator[Mapping[str, "Engine"]]:
-    """Bring the engines up, hand them out, and leave no process of ours behind."""
+) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"]]]:
+    """Bring the engines up, hand out their keeper and them, and leave no process of ours behind."""
     if any(spec.weights == embedded.NAME for spec in specs) and embedded.cached() is None:
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
-    async with cluster(conf, say) as gpu:
+    async with serving(conf, say) as gpu:
         plan = layout(specs, nodes(gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
         keeper = await keep(specs, conf, plan, gpu=gpu)
-        leases = Leases(keeper)
 
         def tell(status: Status) -> None:
             _note(account, specs, status)
 
-        watch = asyncio.create_task(leases.watch(tell))
         try:
-            await up(keeper, specs, say, device="GPU" if gpu else "CPU")
-            tell(await keeper.status.remote())
-            yield {spec.name: HostedEngine(spec.name, leases, conf) for spec in specs}
-            with contextlib.suppress(Exception):  # the numbers are not worth an exception
+            async with connect(keeper, specs, conf, tell) as engines:
+                await up(keeper, specs, say, device="GPU" if gpu else "CPU")
                 tell(await keeper.status.remote())
+                yield keeper, engines
+                with contextlib.suppress(Exception):  # the numbers are not worth an exception
+                    tell(await keeper.status.remote())
         finally:
-            watch.cancel()
             say("stopping the engines")
             if elsewhere(conf):
                 # Somebody else's cluster: take down what is ours and nothing more.
@@ -134,56 +125,16 @@ async def host(
 
 
 @contextlib.asynccontextmanager
-async def cluster(conf: FleetConf, say: "Say", *, http: bool = False) -> AsyncIterator[bool]:
-    """Start a Ray with Serve, or join one, for as long as this lasts; yields whether on GPUs."""
-    say("starting Ray")
-    _set_environment()
-    import ray
-    from ray import serve
-
-    address = conf.address or os.environ.get("RAY_ADDRESS") or "local"
+async def connect(
+    keeper: Any, specs: Sequence[EngineSpec], conf: FleetConf, tell: Callable[[Status], None]
+) -> AsyncIterator[Mapping[str, "Engine"]]:
+    """Hand out the engines of a keeper in this process, which need not be the one that has them."""
+    leases = Leases(keeper)
+    watch = asyncio.create_task(leases.watch(tell))
     try:
-        _knock(address)
-        try:
-            _init(address)
-        except Exception as error:
-            # Once in many starts Ray's own processes do not find one another.
-            if address != "local" or _STARTUP not in str(error):
-                raise
-            say("starting Ray once more: its node did not come up in time")
-            _init(address)
-    except Exception as error:
-        raise RunFailed(
-            f"Ray could not be {'started' if address == 'local' else f'reached at {address}'}: "
-            f"{last_line(str(error))}. Look at fleet.address and RAY_ADDRESS"
-        ) from error
-    try:
-        quieten()
-        if not http:
-            # No HTTP proxy: the driver calls the deployments' handles.
-            serve.start(
-                http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"}
-            )
-        yield on_gpus(conf)
+        yield {spec.name: HostedEngine(spec.name, leases, conf) for spec in specs}
     finally:
-        # Ray prints that calls to the Serve it has just been told to stop have failed.
-        with contextlib.redirect_stdout(io.StringIO()):
-            if address == "local":
-                serve.shutdown()
-            ray.shutdown()
-
-
-def _init(address: str) -> None:
-    import ray
-
-    with _keeping_sigterm():
-        ray.init(
-            address=address,
-            include_dashboard=False if address == "local" else None,
-            log_to_driver=False,
-            logging_level="ERROR",
-            namespace="raybench",
-        )
+        watch.cancel()
 
 
 async def keep(
@@ -229,17 +180,6 @@ async def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
         ) from error
 
 
-def on_gpus(conf: FleetConf) -> bool:
-    """Tell whether engines of the cluster run on GPUs."""
-    import ray
-
-    if conf.device != "auto":
-        return conf.device == "gpu"
-    # A cluster's nodes have a vLLM of their own.
-    ours = elsewhere(conf) or build() != "cpu"
-    return ours and ray.cluster_resources().get("GPU", 0) > 0
-
-
 @contextlib.contextmanager
 def _telling_of_its_death() -> Iterator[None]:
     try:
@@ -249,51 +189,6 @@ def _telling_of_its_death() -> Iterator[None]:
             f"the keeper of the engines died ({last_line(str(error))}): look at Ray's logs in "
             "/tmp/ray/session_latest/logs"
         ) from error
-
-
-def nodes(*, gpu: bool) -> list[Node]:
-    """Return the machines of the cluster with what they have."""
-    import ray
-
-    alive = [node for node in ray.nodes() if node["Alive"]]
-    found = []
-    for node in alive:
-        resources = node["Resources"]
-        gpus: dict[str, float] = {}
-        if gpu and resources.get("GPU"):
-            sizes = ray.get(
-                ray.remote(gpus_gib)
-                .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
-                .remote()
-            )
-            gpus = dict(list(sizes.items())[: int(resources["GPU"])])
-        # Ray sets a part aside for its object store, of which we use next to nothing.
-        memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
-        found.append(Node(node["NodeManagerAddress"], memory / GIB, gpus))
-    return found
-
-
-def gpus_gib() -> dict[str, float]:
-    """Return the memory of each GPU of this machine that may be used here, by its id."""
-    import pynvml
-
-    def gib(ident: str) -> float:
-        if ident.isdigit():
-            found = pynvml.nvmlDeviceGetHandleByIndex(int(ident))
-        else:
-            found = pynvml.nvmlDeviceGetHandleByUUID(ident)
-        return float(pynvml.nvmlDeviceGetMemoryInfo(found).total / GIB)
-
-    pynvml.nvmlInit()
-    try:
-        # Ray's workers inherit it from whoever started Ray: the machine may have more.
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-        idents = (
-            map(str, range(pynvml.nvmlDeviceGetCount())) if visible is None else visible.split(",")
-        )
-        return {ident.strip(): gib(ident.strip()) for ident in idents if ident.strip()}
-    finally:
-        pynvml.nvmlShutdown()
 
 
 async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: str) -> None:
@@ -348,29 +243,3 @@ def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None
     }
 
 
-def _set_environment() -> None:
-    # Workers of a local Ray inherit these. Nobody's usage is reported, and a run killed by
-    # the person at the terminal is no occasion for Ray to print a stack.
-    for name, value in {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_LOGGING_LEVEL": "WARNING",
-        "RAY_worker_niceness": "0",  # engines are what the machine is for
-    }.items():
-        os.environ.setdefault(name, value)
-
-
-def _knock(address: str) -> None:
-    """Raise OSError where nobody listens: Ray itself would wait for minutes."""
-    host_name, _, port = address.removeprefix("ray://").rpartition(":")
-    if host_name and port.isdigit():
-        socket.create_connection((host_name, int(port)), timeout=_KNOCK_S).close()
-
-
-@contextlib.contextmanager
-def _keeping_sigterm() -> Iterator[None]:
-    """Put SIGTERM's handler back: Ray's own ends the driver before it can clean up."""
-    handler = signal.getsignal(signal.SIGTERM)
-    yield
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, handler)

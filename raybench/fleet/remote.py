@@ -95,8 +95,8 @@ def _is_address(url: str) -> bool:
     return parsed.scheme in ("http", "https") and bool(parsed.host) and (parsed.port or 1) < 2**16
 
 
-def _key(options: Mapping[str, Any]) -> str:
-    """Return the endpoint's key, or '' where there is none.
+def key_variable(options: Mapping[str, Any]) -> str | None:
+    """Return the variable that holds the endpoint's key; None where it takes none.
 
     OpenAI's own goes to OpenAI unasked; nobody else gets a key that was not named for them.
     """
@@ -104,6 +104,12 @@ def _key(options: Mapping[str, Any]) -> str:
     address = str(options.get("base_url") or "")
     if not variable and _is_address(address) and httpx.URL(address).host == _OPENAI:
         variable = _OPENAI_KEY
+    return str(variable) if variable else None
+
+
+def _key(options: Mapping[str, Any]) -> str:
+    """Return the endpoint's key, or '' where there is none."""
+    variable = key_variable(options)
     # Keys that were read from a file often bring its line end along.
     return os.environ.get(variable, "").strip() if variable else ""
 

@@ -7,7 +7,7 @@ from helpers import NEEDS_MODEL, ON_GPU
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import open_fleet
-from raybench.fleet.host import cluster
+from raybench.fleet.cluster import serving
 from raybench.types import ModelSpec
 
 pytestmark = [
@@ -38,7 +38,7 @@ async def test_a_ray_that_does_not_come_up_is_started_once_more(
         return start(**arguments)
 
     monkeypatch.setattr(ray, "init", init)
-    async with cluster(FleetConf(), said.append) as gpu:
+    async with serving(FleetConf(), said.append) as gpu:
         assert gpu == ON_GPU
         assert ray.is_initialized()
     assert tries == tries[:1] * 2

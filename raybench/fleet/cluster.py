@@ -1,0 +1,177 @@
+"""The Ray cluster itself: one of our own for as long as it is wanted, or somebody else's, joined."""
+
+import contextlib
+import io
+import os
+import signal
+import socket
+import threading
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING
+
+from raybench.config import FleetConf
+from raybench.errors import RunFailed
+from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.places import Node
+from raybench.fleet.quiet import quieten
+from raybench.fleet.reasons import last_line
+
+if TYPE_CHECKING:
+    from raybench.fleet.client import Say
+
+_KNOCK_S = 10.0
+_STARTUP = "timed out during startup"
+_OWN = "local"
+
+
+@contextlib.asynccontextmanager
+async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
+    """Start Ray, or join one, for as long as this lasts."""
+    say("starting Ray")
+    _set_environment()
+    import ray
+
+    address = _address(conf)
+    try:
+        _knock(address)
+        try:
+            _init(address)
+        except Exception as error:
+            # Once in many starts Ray's own processes do not find one another.
+            if address != _OWN or _STARTUP not in str(error):
+                raise
+            say("starting Ray once more: its node did not come up in time")
+            _init(address)
+    except Exception as error:
+        raise RunFailed(
+            f"Ray could not be {'started' if address == _OWN else f'reached at {address}'}: "
+            f"{last_line(str(error))}. Look at fleet.address and RAY_ADDRESS"
+        ) from error
+    try:
+        quieten()
+        yield
+    finally:
+        with contextlib.redirect_stdout(io.StringIO()):
+            ray.shutdown()
+
+
+@contextlib.asynccontextmanager
+async def serving(conf: FleetConf, say: "Say", *, http: bool = False) -> AsyncIterator[bool]:
+    """Have a cluster with Serve for as long as this lasts; yields whether engines go on GPUs."""
+    async with cluster(conf, say):
+        from ray import serve
+
+        try:
+            quieten()  # of what importing Serve has set up
+            if not http:
+                # No HTTP proxy: the driver calls the deployments' handles.
+                serve.start(
+                    http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"}
+                )
+            yield on_gpus(conf)
+        finally:
+            if _address(conf) == _OWN:
+                # Ray prints that calls to the Serve it has just been told to stop have failed.
+                with contextlib.redirect_stdout(io.StringIO()):
+                    serve.shutdown()
+
+
+def on_gpus(conf: FleetConf) -> bool:
+    """Tell whether engines of the cluster run on GPUs."""
+    import ray
+
+    if conf.device != "auto":
+        return conf.device == "gpu"
+    # A cluster's nodes have a vLLM of their own.
+    ours = elsewhere(conf) or build() != "cpu"
+    return ours and ray.cluster_resources().get("GPU", 0) > 0
+
+
+def nodes(*, gpu: bool) -> list[Node]:
+    """Return the machines of the cluster with what they have."""
+    import ray
+
+    alive = [node for node in ray.nodes() if node["Alive"]]
+    found = []
+    for node in alive:
+        resources = node["Resources"]
+        gpus: dict[str, float] = {}
+        if gpu and resources.get("GPU"):
+            sizes = ray.get(
+                ray.remote(gpus_gib)
+                .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
+                .remote()
+            )
+            gpus = dict(list(sizes.items())[: int(resources["GPU"])])
+        # Ray sets a part aside for its object store, of which we use next to nothing.
+        memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
+        found.append(Node(node["NodeManagerAddress"], memory / GIB, gpus))
+    return found
+
+
+def gpus_gib() -> dict[str, float]:
+    """Return the memory of each GPU of this machine that may be used here, by its id."""
+    import pynvml
+
+    def gib(ident: str) -> float:
+        if ident.isdigit():
+            found = pynvml.nvmlDeviceGetHandleByIndex(int(ident))
+        else:
+            found = pynvml.nvmlDeviceGetHandleByUUID(ident)
+        return float(pynvml.nvmlDeviceGetMemoryInfo(found).total / GIB)
+
+    pynvml.nvmlInit()
+    try:
+        # Ray's workers inherit it from whoever started Ray: the machine may have more.
+        visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+        idents = (
+            map(str, range(pynvml.nvmlDeviceGetCount())) if visible is None else visible.split(",")
+        )
+        return {ident.strip(): gib(ident.strip()) for ident in idents if ident.strip()}
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _address(conf: FleetConf) -> str:
+    return conf.address or os.environ.get("RAY_ADDRESS") or _OWN
+
+
+def _init(address: str) -> None:
+    import ray
+
+    with _keeping_sigterm():
+        ray.init(
+            address=address,
+            include_dashboard=False if address == _OWN else None,
+            log_to_driver=False,
+            logging_level="ERROR",
+            namespace="raybench",
+        )
+
+
+def _set_environment() -> None:
+    # Workers of a local Ray inherit these. Nobody's usage is reported, and a run killed by
+    # the person at the terminal is no occasion for Ray to print a stack.
+    for name, value in {
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_LOGGING_LEVEL": "WARNING",
+        "RAY_worker_niceness": "0",  # engines are what the machine is for
+    }.items():
+        os.environ.setdefault(name, value)
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens: Ray itself would wait for minutes."""
+    host_name, _, port = address.removeprefix("ray://").rpartition(":")
+    if host_name and port.isdigit():
+        socket.create_connection((host_name, int(port)), timeout=_KNOCK_S).close()
+
+
+@contextlib.contextmanager
+def _keeping_sigterm() -> Iterator[None]:
+    """Put SIGTERM's handler back: Ray's own ends the driver before it can clean up."""
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, handler)

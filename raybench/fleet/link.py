@@ -1,0 +1,45 @@
+"""The fleet as other processes reach it: what an actor is sent, to open the same door there."""
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from raybench.config import FleetConf
+from raybench.fleet.client import Fleet, hosted_by_us, unhosted
+from raybench.fleet.engines import group_engines
+from raybench.fleet.remote import key_variable
+from raybench.types import ModelSpec
+
+
+@dataclass(frozen=True)
+class Link:
+    """Everything that it takes to ask the engines of a fleet from another process; it travels."""
+
+    models: tuple[ModelSpec, ...]
+    conf: FleetConf
+    keeper: Any
+    secrets: Mapping[str, str] = field(repr=False)
+    """Endpoints' keys by the variable that holds them: a cluster's nodes have none of their own."""
+
+    @classmethod
+    def to(cls, fleet: Fleet, models: Sequence[ModelSpec], conf: FleetConf) -> Self:
+        """Make a link to the fleet that has these models."""
+        variables = {key_variable(model.options) for model in models if model.engine == "openai"}
+        secrets = {name: os.environ[name] for name in variables if name and name in os.environ}
+        return cls(tuple(models), conf, fleet.keeper, secrets)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Fleet]:
+        """Open the door in this process."""
+        specs = group_engines(self.models)
+        os.environ.update(self.secrets)
+        async with AsyncExitStack() as stack:
+            engines = await stack.enter_async_context(unhosted(specs, self.conf, print))
+            if hosted := hosted_by_us(specs):
+                from raybench.fleet.host import connect
+
+                connected = connect(self.keeper, hosted, self.conf, lambda status: None)
+                engines.update(await stack.enter_async_context(connected))
+            yield Fleet(specs, engines)
