@@ -183,7 +183,7 @@ async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
 
     conf = ServeConf(port=_PORT)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # Ray would have it tell every request
-    async with open_endpoint([_MODEL], FleetConf(), conf, lambda _: None) as there:
+    async with open_endpoint([_MODEL], FleetConf(engine_metrics=True), conf, lambda _: None) as there:
         options = {"base_url": there.base_url, "concurrency": arguments.prompts}
         model = ModelSpec(_MODEL.name, "openai", _MODEL.name, options=options)
         engine = RemoteEngine(options, FleetConf(), print)

@@ -78,6 +78,7 @@ class FleetConf:
     kv_cache_gib: float | None = None
     max_model_len: int | None = None
     max_num_seqs: int | None = None
+    engine_metrics: bool = False
     slots: int | None = None
     sleep_gib: float | None = None
     patience_s: float = 7200.0

@@ -74,6 +74,19 @@ def test_a_models_options_win_over_the_fleets(weights: str, gpu: bool) -> None:
     assert (without["max_num_seqs"], without["max_model_len"]) == (8, 1024)
 
 
+@pytest.mark.parametrize("asked", [False, True])
+def test_engines_count_their_steps_for_who_asks_for_it(weights: str, asked: bool) -> None:
+    conf = FleetConf(engine_metrics=asked)
+    given = config(weights, conf=conf)
+    assert given["log_engine_metrics"] == asked
+    assert given["engine_kwargs"]["disable_log_stats"] == (not asked)
+    # Ray refuses an engine that is to tell of steps which it does not count.
+    options = {"disable_log_stats": asked}
+    given = config(weights, conf=conf, options=options)
+    assert given["log_engine_metrics"] == (not asked)
+    assert given["engine_kwargs"]["disable_log_stats"] == asked
+
+
 @pytest.mark.parametrize("gpu", [False, True])
 def test_a_models_way_of_chatting_is_told_in_vllms_words(
     weights: str, tmp_path: Path, gpu: bool
