@@ -181,9 +181,9 @@ async def endpoint(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     from raybench.fleet.endpoint import open_endpoint
     from raybench.fleet.remote import RemoteEngine
 
-    conf = ServeConf(port=_PORT)
+    conf, watched = ServeConf(port=_PORT), FleetConf(engine_metrics=True)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # Ray would have it tell every request
-    async with open_endpoint([_MODEL], FleetConf(engine_metrics=True), conf, lambda _: None) as there:
+    async with open_endpoint([_MODEL], watched, conf, lambda _: None) as there:
         options = {"base_url": there.base_url, "concurrency": arguments.prompts}
         model = ModelSpec(_MODEL.name, "openai", _MODEL.name, options=options)
         engine = RemoteEngine(options, FleetConf(), print)

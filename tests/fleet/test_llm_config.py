@@ -79,7 +79,7 @@ def test_engines_count_their_steps_for_who_asks_for_it(weights: str, asked: bool
     conf = FleetConf(engine_metrics=asked)
     given = config(weights, conf=conf)
     assert given["log_engine_metrics"] == asked
-    assert given["engine_kwargs"]["disable_log_stats"] == (not asked)
+    assert given["engine_kwargs"].get("disable_log_stats", False) == (not asked)
     # Ray refuses an engine that is to tell of steps which it does not count.
     options = {"disable_log_stats": asked}
     given = config(weights, conf=conf, options=options)
@@ -137,7 +137,7 @@ def test_the_embedded_weights_come_from_the_cache(
 
 
 def test_a_gpu_engine_leaves_to_vllm_what_nobody_set(weights: str) -> None:
-    given = config(weights, gpu=True, conf=FleetConf(memory_share=0.8))
+    given = config(weights, gpu=True, conf=FleetConf(memory_share=0.8, engine_metrics=True))
     assert given["engine_kwargs"] == {"gpu_memory_utilization": 0.8}
     assert "accelerator_config" not in given
     assert "placement_group_config" not in given
@@ -146,6 +146,7 @@ def test_a_gpu_engine_leaves_to_vllm_what_nobody_set(weights: str) -> None:
 def test_a_gpu_engine_is_told_what_the_fleet_says(weights: str) -> None:
     fleet = FleetConf(max_model_len=16_384, max_num_seqs=256, kv_cache_gib=1.0)
     assert arguments(weights, gpu=True, conf=fleet) == {
+        "disable_log_stats": True,
         "gpu_memory_utilization": 0.9,
         "max_model_len": 16_384,
         "max_num_seqs": 256,
@@ -208,7 +209,7 @@ def test_ray_copies_weights_from_buckets_and_looks_for_no_others(source: str, co
 
 def test_an_engine_that_shares_gpus_is_put_on_its_own_by_us(weights: str) -> None:
     place = Place("10.0.0.7", ("2", "GPU-7c1"), 0.4)
-    given = config(weights, gpu=True, place=place)
+    given = config(weights, gpu=True, place=place, conf=FleetConf(engine_metrics=True))
     assert given["engine_kwargs"] == {"gpu_memory_utilization": 0.4, "enable_sleep_mode": True}
     environment = given["runtime_env"]["env_vars"]
     assert environment["CUDA_VISIBLE_DEVICES"] == "2,GPU-7c1"
