@@ -1,4 +1,4 @@
-"""The Ray cluster itself: one of our own for as long as it is wanted, or somebody else's, joined."""
+"""The Ray cluster itself: one of our own for as long as it is wanted, or one that is joined."""
 
 import contextlib
 import io

@@ -241,5 +241,3 @@ def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None
         for model in spec.models
         if spec.name in status.failures
     }
-
-

@@ -25,8 +25,8 @@ from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
-from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
 from raybench.fleet.cluster import nodes, on_gpus
+from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
 from raybench.fleet.host import reserve
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
