@@ -45,6 +45,7 @@ class ModelConf:
     revision: str | None = None
     sampling: SamplingConf | None = field(default_factory=SamplingConf)
     system_prompt: str | None = None
+    reasoning: bool | None = None
     options: dict[str, Any] | None = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
@@ -56,6 +57,11 @@ class ModelConf:
             revision=self.revision,
             sampling=Sampling(**vars(self.sampling or SamplingConf())),
             system_prompt=self.system_prompt,
+            reasoning=(
+                "reasoning_parser" in (self.options or {})
+                if self.reasoning is None
+                else self.reasoning
+            ),
             options=self.options or {},
         )
 
@@ -142,6 +148,24 @@ class AutobenchConf:
 
 
 @dataclass
+class IndexConf:
+    """Fixed benchmarks; the values are in conf/index/default.yaml."""
+
+    benchmarks: list[str] = field(default_factory=list)
+    limit: int | None = None
+    subset: list[str] = field(default_factory=list)
+    languages: list[str] | None = None
+    repeats: int | None = None
+    temperature: float | None = 0.0
+    max_tokens: int = 4096
+    checker: ModelConf | None = None
+    partial: bool = False
+    accept_failures: bool = False
+    cache: bool = True
+    validate: bool = False
+
+
+@dataclass
 class Config:
     """Everything one invocation is told."""
 
@@ -152,6 +176,7 @@ class Config:
     tracking: TrackingConf = field(default_factory=TrackingConf)
     data: DataConf = field(default_factory=DataConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
+    index: IndexConf = field(default_factory=IndexConf)
     seed: int = 0
     runs_dir: str = "runs"
     resume: bool = True
@@ -167,6 +192,8 @@ def problems(config: Config) -> Iterator[str]:
     yield from _serve_problems(config.serve)
     if config.experiment == "autobench":
         yield from _autobench_problems(config.autobench, len(config.roster.models))
+    if config.experiment == "index":
+        yield from _index_problems(config.index, config.roster)
 
 
 def _roster_problems(roster: RosterConf) -> Iterator[str]:
@@ -293,4 +320,31 @@ def _autobench_problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
             yield (
                 f"autobench.{name} is {getattr(autobench, name)}: ratings end at 5 and a task has "
                 "to exceed it, so none would ever be accepted; give less than 5"
+            )
+
+
+def _index_problems(index: IndexConf, roster: RosterConf) -> Iterator[str]:
+    if not index.benchmarks:
+        yield "index.benchmarks is empty: name at least one"
+    for name in ("limit", "repeats", "max_tokens"):
+        value = getattr(index, name)
+        if value is not None and value < 1:
+            yield f"index.{name} is {value}: it is 1 or more" + (
+                "" if name == "max_tokens" else ", or null for all that the methodology has"
+            )
+    if index.temperature is not None and not 0 <= index.temperature <= 2:
+        yield (
+            f"index.temperature is {index.temperature}: it is 0 to 2, or null for each model's own"
+        )
+    if (checker := index.checker) is not None:
+        names = [model.name for model in roster.models]
+        if checker.weights and checker.name in names:
+            yield (
+                f"index.checker has the name '{checker.name}' and weights of its own, but the "
+                "roster has a model of that name: leave the weights out, or give it another name"
+            )
+        elif not checker.weights and checker.engine != "simulated" and checker.name not in names:
+            yield f"index.checker is '{checker.name}', which is no model of the roster." + (
+                did_you_mean(checker.name, names)
+                + " (Or give it an engine and weights of its own.)"
             )

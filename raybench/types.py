@@ -54,6 +54,8 @@ class Request:
     """The reply must match this, where the engine can constrain its decoding."""
     json_schema: Mapping[str, Any] | None = None
     """The reply must be JSON of this schema, where the engine can constrain its decoding."""
+    gold: str | None = None
+    """A right reply, from which simulated models make theirs. Requests to others have none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class ModelSpec:
     revision: str | None = None
     sampling: Sampling = Sampling()
     system_prompt: str | None = None
+    reasoning: bool = False
+    """It thinks before it answers: it is not told to, and its thinking has no bound of ours."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The engine's own settings: vLLM engine arguments, an endpoint's URL, a simulated ability."""
 

@@ -106,7 +106,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
                     index = standing.iteration + 1
                     session.phase(f"iteration {index}")
                     record = await run_iteration(index, standing, protocol, fleet, decoding(config))
-                    session.keep(record)
+                    tokens = list(record["tokens"].values())
+                    session.keep(
+                        record,
+                        prompt_tokens=sum(prompt for prompt, _ in tokens),
+                        output_tokens=sum(output for _, output in tokens),
+                        errors=len(record["errors"]),
+                    )
                     session.log(*_series(record), record)
                     standing = advance(standing, record["scores"])
         session.conclude(_outcome(records, protocol))

@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -19,7 +19,7 @@ from raybench import __version__
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.fleet import Account, Fleet, open_fleet
-from raybench.pipeline.store import RESULTS, Journal, Run, open_run
+from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
@@ -41,6 +41,8 @@ class Outcome:
     columns: Sequence[Column]
     """The first is what the leaderboard is sorted by."""
     sections: Sequence[report.Section]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What results.json says of the run beside what is true of every run."""
 
 
 class Session:
@@ -70,9 +72,14 @@ class Session:
         """Models of which the person knows that they failed."""
 
     @asynccontextmanager
-    async def fleet(self) -> AsyncIterator[Fleet]:
-        """Bring up the engines of the roster; the pace of the work is measured from then on."""
-        async with open_fleet(self._plan.models, self._config.fleet, self._progress.phase) as fleet:
+    async def fleet(self, *others: ModelSpec, ray: bool = False) -> AsyncIterator[Fleet]:
+        """Bring up the engines of the roster; the pace of the work is measured from then on.
+
+        `others` are asked too, but not ranked; `ray` asks for a cluster where no engine needs one.
+        """
+        models = (*self._plan.models, *others)
+        conf, say = self._config.fleet, self._progress.phase
+        async with open_fleet(models, conf, say, ray=ray) as fleet:
             self._account = fleet.account
             self._progress.start()
             watch = asyncio.create_task(self._watch_engines())
@@ -85,16 +92,19 @@ class Session:
         """Say what is going on now."""
         self._progress.phase(text)
 
-    def keep(self, record: Mapping[str, Any]) -> None:
-        """Journal a finished unit; only then does it count."""
-        self.journal.append(record)
-        tokens = list(record["tokens"].values())
+    def keep(
+        self,
+        *records: Mapping[str, Any],
+        prompt_tokens: int,
+        output_tokens: int,
+        errors: int,
+    ) -> None:
+        """Journal finished units; only then do they count. The numbers are those of all."""
+        self.journal.extend(records)
         self._progress.count(
-            prompt_tokens=sum(prompt for prompt, _ in tokens),
-            output_tokens=sum(output for _, output in tokens),
-            errors=len(record["errors"]),
+            prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors
         )
-        self._progress.advance()
+        self._progress.advance(len(records))
         self._look_at_engines()
 
     def log(
@@ -212,6 +222,7 @@ class Session:
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds_this_session": round(time.monotonic() - self._begun, 1),
             "mlflow_run_id": self._tracker.run_id,
+            **self._concluded().about,
             **({"failed": dict(self._account.failed)} if self._account.failed else {}),
             **self._versions,
         }
@@ -219,13 +230,18 @@ class Session:
 
 @asynccontextmanager
 async def open_session(
-    config: Config, resolved: Mapping[str, Any], plan: Plan, *, journal: str
+    config: Config,
+    resolved: Mapping[str, Any],
+    plan: Plan,
+    *,
+    journal: str,
+    keep: Keep | None = None,
 ) -> AsyncIterator[Session]:
     """Open the run, the unfinished one or a new one, and all that records it."""
     folder = Path(config.runs_dir)
     versions = _versions()
     with open_run(folder, plan.experiment, resolved, resume=config.resume) as run:
-        units = run.journal(journal)
+        units = run.journal(journal, keep) if keep else run.journal(journal)
         done = len(units.records)
         if run.resumed:
             console.say(

@@ -117,13 +117,13 @@ async def unhosted(
 
 def _batch(requests: Sequence[Request], model: ModelSpec) -> tuple[list[int], list[Request]]:
     """Return what goes to the engine, in the order that its prefix cache likes, and its places."""
-    asked = [_resolve(request, model) for request in requests]
+    asked = [resolved(request, model) for request in requests]
     places = prefix_order(asked)
     return places, [asked[place] for place in places]
 
 
-def _resolve(request: Request, model: ModelSpec) -> Request:
-    """Fill in what the request leaves to the model: its sampling and its system prompt."""
+def resolved(request: Request, model: ModelSpec) -> Request:
+    """Return the request with what it leaves to the model: its sampling and its system prompt."""
     bounds = [
         bound for bound in (request.max_tokens, model.sampling.max_tokens) if bound is not None
     ]

@@ -18,6 +18,7 @@ from raybench.errors import did_you_mean
 from raybench.fleet.streams import Placed
 from raybench.types import Completion, ModelSpec, Request
 
+_EXPRESSIONS = re.compile(r"YOUR TASK\s.*Expression 1: (.*)\n\s*Expression 2: (.*)", re.DOTALL)
 _QUALITY = re.compile(r"of quality (\d\.\d{3})")
 JudgeKind = Literal["skilled", "random"]
 
@@ -84,6 +85,11 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
         return Completion.failed("simulated infrastructure error")
     if request.json_schema is not None:
         text = json.dumps(_instance(request.json_schema, rng))
+    elif request.gold is not None:
+        knows = rng.random() < _quality(ability, rng)
+        text = request.gold if knows else _spoilt(request.gold, rng)
+    elif pair := _EXPRESSIONS.search(prompt):
+        text = "Yes" if pair[1].split() == pair[2].split() else "No"
     elif "<rank>" in prompt:
         text = _rating(prompt, ability, rng, constrained=request.regex is not None)
     elif prompt.startswith("Generate "):
@@ -99,6 +105,19 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
         output_tokens=len(text.split()),
         seconds=ability.latency_s,
     )
+
+
+def _spoilt(gold: str, rng: random.Random) -> str:
+    """Return a right reply with its last number or option changed."""
+    found = [*re.finditer(r"\d+|\b[A-J]\b", gold)]
+    if not found:
+        return "I do not know."
+    last = found[-1]
+    if last[0].isdigit():
+        other = str(int(last[0]) + rng.randint(1, 9))
+    else:
+        other = rng.choice([letter for letter in "ABCD" if letter != last[0]])
+    return gold[: last.start()] + other + gold[last.end() :]
 
 
 def _quality(ability: Ability, rng: random.Random) -> float:

@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -23,21 +23,38 @@ _VOLATILE = ("resume", "dry_run")
 """Settings that change how a run is invoked, not what it does."""
 
 
-class Journal:
-    """Append-only JSON lines, one record per unit; each is on the disk when `append` returns."""
+Keep = Callable[[dict[str, Any]], Any]
 
-    def __init__(self, path: Path) -> None:
+
+def _whole(record: dict[str, Any]) -> dict[str, Any]:
+    return record
+
+
+class Journal:
+    """Append-only JSON lines, one record per unit; each is on the disk when `append` returns.
+
+    `keep` makes of each record what stays in memory of it: texts need not.
+    """
+
+    def __init__(self, path: Path, keep: Keep = _whole) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self.records: list[dict[str, Any]] = []
+        self.records: list[Any] = []
+        self._keep = keep
         self._file = path.open("a+b")
         self._recover()
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write the record durably, then count it."""
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+        self.extend([record])
+
+    def extend(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Write the records durably, then count them."""
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
         try:
-            self._file.write(line)
+            # Half a surrogate pair is no text, but an endpoint may send one; json reads it back.
+            text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+            self._file.write(text)
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -45,7 +62,7 @@ class Journal:
                 f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
                 "kept"
             ) from error
-        self.records.append(dict(record))
+        self.records += [self._keep(dict(record)) for record in records]
 
     def close(self) -> None:
         """Close the file."""
@@ -68,7 +85,7 @@ class Journal:
                     f"{self.path}, line {number}, is not a JSON record ({error}): the journal was "
                     "changed from outside. Mend or delete the line, or start anew: resume=false"
                 ) from error
-            self.records.append(record)
+            self.records.append(self._keep(record))
             good += len(line)
         self._file.truncate(good)
 
@@ -96,9 +113,9 @@ class Run:
     def __exit__(self, *_: object) -> None:
         os.close(self._lock)
 
-    def journal(self, name: str) -> Journal:
+    def journal(self, name: str, keep: Keep = _whole) -> Journal:
         """Open one of the run's journals."""
-        return Journal(self.folder / "journal" / f"{name}.jsonl")
+        return Journal(self.folder / "journal" / f"{name}.jsonl", keep)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file whole or not at all."""

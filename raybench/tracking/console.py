@@ -106,10 +106,10 @@ class Progress:
             self._phase = one_line(text)
         self._changed()
 
-    def advance(self) -> None:
-        """Count a unit as finished."""
+    def advance(self, units: int = 1) -> None:
+        """Count units as finished."""
         with self._lock:
-            self.done += 1
+            self.done += units
         self._changed()
 
     def count(self, *, prompt_tokens: int = 0, output_tokens: int = 0, errors: int = 0) -> None:

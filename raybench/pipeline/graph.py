@@ -1,0 +1,104 @@
+"""The Ray Data graph: jobs → prompts → generation → grading → checker, and out to who iterates.
+
+It streams: a stage works on a block while the one before it works on the next, and Ray Data holds
+back what is not asked for yet, so that memory stays flat however long the benchmarks are.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from raybench.fleet.link import Link
+from raybench.fleet.quiet import quieten
+from raybench.pipeline.stages import JOB, UNIT, Asking, Check, Generate, Grade, Unit, prompt
+from raybench.pipeline.units import Job
+
+_BLOCKS_IN_FLIGHT = 64
+"""Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
+_LIGHT, _SOME = 0.01, 0.5
+"""CPUs of a stage that only waits for engines, and of one that computes beside them."""
+
+
+async def stream(
+    jobs: Sequence[Job],
+    *,
+    link: Link,
+    asking: Asking,
+    checker: str | None,
+    done: Sequence[int],
+) -> AsyncIterator[list[Unit]]:
+    """Yield graded units, a block at a time, as they are finished."""
+    dataset = await asyncio.to_thread(
+        _dataset, jobs, link=link, asking=asking, checker=checker, done=done
+    )
+    blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
+    while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+        yield [json.loads(text) for text in block[UNIT]]
+
+
+def _dataset(
+    jobs: Sequence[Job], *, link: Link, asking: Asking, checker: str | None, done: Sequence[int]
+) -> Any:
+    import ray
+    from ray.data import ActorPoolStrategy
+
+    _quieten()
+    cpus = int(ray.cluster_resources().get("CPU", 1))
+    # The questions lie on this machine's disk.
+    here = ray.get_runtime_context().get_node_id()
+    known = ray.put(np.sort(np.array(done, dtype=np.uint64)))
+    # One process is enough for engines that answer elsewhere, and keeps an endpoint's limits whole.
+    waits = ActorPoolStrategy(
+        size=1,
+        max_tasks_in_flight_per_actor=_BLOCKS_IN_FLIGHT,
+        max_concurrent_calls_per_actor=_BLOCKS_IN_FLIGHT,
+    )
+    graph = (
+        ray.data.from_items(
+            [{JOB: json.dumps(asdict(job))} for job in jobs], override_num_blocks=len(jobs)
+        )
+        .map_batches(
+            prompt,
+            fn_kwargs={"asking": asking, "done": known},
+            batch_size=None,
+            num_cpus=_SOME,
+            label_selector={"ray.io/node-id": here},
+        )
+        .map_batches(
+            Generate,
+            fn_constructor_args=(link,),
+            batch_size=None,
+            compute=waits,
+            num_cpus=_LIGHT,
+        )
+        .map_batches(
+            Grade,
+            fn_constructor_args=(asking.seed,),
+            batch_size=None,
+            compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
+            num_cpus=_SOME,
+        )
+    )
+    if checker is not None:
+        graph = graph.map_batches(
+            Check,
+            fn_constructor_args=(link, checker, asking.seed),
+            batch_size=None,
+            compute=waits,
+            num_cpus=_LIGHT,
+        )
+    return graph
+
+
+def _quieten() -> None:
+    """Have Ray Data say nothing: we show our own progress, and its log files have the rest."""
+    import ray
+
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    quieten()
+    logging.getLogger("ray.data").setLevel(logging.ERROR)  # it warns that there are no bars

@@ -1,0 +1,111 @@
+"""Responses of earlier runs, by what was asked of whom: the same is not generated twice.
+
+One SQLite file in the user's cache. Only the machine that a run was started on opens it.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from raybench.errors import RunFailed
+from raybench.types import ModelSpec, Request
+
+Response = dict[str, Any]
+_WAIT_S = 60.0
+_AT_ONCE = 500
+"""SQLite takes a thousand variables in one statement, older ones at least."""
+
+
+def default_path() -> Path:
+    """Return where the user's responses are kept."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "raybench" / "responses.db"
+
+
+def identity(model: ModelSpec) -> str | None:
+    """Return what makes a model answer as it does; None where that may change unseen.
+
+    Weights of the hub are known by their commit, those in a folder by their files' sizes and times,
+    an endpoint by its address and name.
+    """
+    if model.engine == "simulated":
+        return None
+    weights: Any = model.weights
+    if model.engine == "vllm" and model.weights != "embedded":
+        folder = Path(model.weights).expanduser()
+        if folder.is_dir():
+            files = sorted(path for path in folder.rglob("*") if path.is_file())
+            stats = ((path, path.stat()) for path in files)
+            weights = [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+        elif len(model.revision or "") != 40:
+            return None
+    about = [model.engine, weights, model.revision, model.options, model.reasoning]
+    return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def address(identity: str, request: Request, repeat: int) -> str:
+    """Return where the response to a request is kept. All of its sampling must be filled in."""
+    asked = [
+        identity,
+        [[message.role, message.content] for message in request.messages],
+        request.max_tokens,
+        request.temperature,
+        request.top_p,
+        # Greedy decoding draws nothing.
+        request.seed if request.temperature else None,
+        repeat,
+    ]
+    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+class Responses:
+    """The file of responses; it may be opened by many processes at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def prepare(self) -> None:
+        """Make the file where there is none; raise RunFailed where that cannot be."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._open()) as store, store:
+                store.execute("PRAGMA journal_mode = WAL")  # who reads does not wait for who writes
+                store.execute(
+                    "CREATE TABLE IF NOT EXISTS responses (address TEXT PRIMARY KEY, response BLOB)"
+                    " WITHOUT ROWID"
+                )
+        except (OSError, sqlite3.Error) as error:
+            raise RunFailed(
+                f"the cache of responses {self._path} cannot be used ({error}): mend or delete it, "
+                "or do without: index.cache=false"
+            ) from error
+
+    def get(self, addresses: Sequence[str]) -> dict[str, Response]:
+        """Return the responses that are there."""
+        found: dict[str, Response] = {}
+        with closing(self._open()) as store:
+            for start in range(0, len(addresses), _AT_ONCE):
+                some = addresses[start : start + _AT_ONCE]
+                marks = ", ".join("?" * len(some))
+                query = f"SELECT address, response FROM responses WHERE address IN ({marks})"
+                for where, packed in store.execute(query, some):
+                    found[where] = json.loads(zlib.decompress(packed))
+        return found
+
+    def put(self, responses: Mapping[str, Response]) -> None:
+        """Keep responses; what is there stays as it is."""
+        rows = [
+            (where, zlib.compress(json.dumps(response).encode()))
+            for where, response in responses.items()
+        ]
+        with closing(self._open()) as store, store:
+            store.executemany("INSERT OR IGNORE INTO responses VALUES (?, ?)", rows)
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, timeout=_WAIT_S)

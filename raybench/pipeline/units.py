@@ -1,0 +1,75 @@
+"""What a run of benchmarks consists of: units, their names and seeds, and the jobs they travel in.
+
+A unit is one asking of one question of one model. Its record carries what names it; a job is as
+many questions as travel together, of one benchmark and for one model.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+JOB_UNITS = 64
+"""Most units of a job: a batch of it goes to an engine at once and comes back when all are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """One benchmark's questions as they lie on the disk, and how often each is asked."""
+
+    benchmark: str
+    shards: Sequence[tuple[str, int]]
+    """Files of JSON lines, and how many each has."""
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Some consecutive questions of a shard for one model."""
+
+    model: str
+    benchmark: str
+    shard: str
+    start: int
+    stop: int
+    repeats: int
+
+
+def unit_id(record: Mapping[str, Any]) -> int:
+    """Return the number by which a unit is known; the record may hold more than what names it."""
+    names = (str(record[part]) for part in ("model", "benchmark", "language", "key", "repeat"))
+    digest = hashlib.blake2b("\x1f".join(names).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big")
+
+
+def unit_seed(seed: int, record: Mapping[str, Any]) -> int:
+    """Derive the request's own seed: whenever it is sent, whatever its model is called."""
+    names = (str(record[part]) for part in ("benchmark", "language", "key", "repeat"))
+    digest = hashlib.sha256(f"{seed}/{'/'.join(names)}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def jobs(engines: Sequence[Sequence[str]], slots: int, questions: Sequence[Questions]) -> list[Job]:
+    """Return all jobs in the order in which they start.
+
+    `engines` has the models of each engine. As many engines as there are slots are fed in turn; the
+    next ones follow when these have had all of their work, so that none is swapped in twice.
+    """
+    ordered = []
+    for begin in range(0, len(engines), slots):
+        fed = [
+            [job for model in engine for job in _jobs_of(model, questions)]
+            for engine in engines[begin : begin + slots]
+        ]
+        ordered += [job for turn in zip_longest(*fed) for job in turn if job is not None]
+    return ordered
+
+
+def _jobs_of(model: str, questions: Sequence[Questions]) -> Iterator[Job]:
+    for part in questions:
+        step = max(1, JOB_UNITS // part.repeats)
+        for shard, rows in part.shards:
+            for start in range(0, rows, step):
+                stop = min(start + step, rows)
+                yield Job(model, part.benchmark, shard, start, stop, part.repeats)
