@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import stats
 
-from raybench.types import Estimate
+from raybench.types import Estimate, Interval
+
+Z = float(stats.norm.ppf(0.975))
 
 
 def mean(values: Sequence[float], *, over: str) -> Estimate:
@@ -24,7 +26,7 @@ def mean(values: Sequence[float], *, over: str) -> Estimate:
     if min(values) == max(values):
         return Estimate(average, None, None, n, f"mean over {over}; no interval: all equal")
     stderr = float(np.std(values, ddof=1)) / math.sqrt(n)
-    half = float(stats.t.ppf(0.975, n - 1)) * stderr
+    half = student(n - 1) * stderr
     return Estimate(
         average, stderr, (average - half, average + half), n, f"mean over {over}, Student's t"
     )
@@ -35,14 +37,17 @@ def share(successes: int, n: int, *, over: str) -> Estimate:
     if n == 0:
         return Estimate(None, None, None, 0, f"refused: no {over}")
     p = successes / n
-    z = float(stats.norm.ppf(0.975))
+    return Estimate(p, math.sqrt(p * (1 - p) / n), wilson(p, n), n, f"share of {over}, Wilson")
+
+
+def wilson(p: float, n: float, *, z: float = Z) -> Interval:
+    """Return the interval around a share of n observations; n need not be whole."""
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Estimate(
-        p,
-        math.sqrt(p * (1 - p) / n),
-        # At p = 0 and 1 a bound is p itself, up to rounding.
-        (max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))),
-        n,
-        f"share of {over}, Wilson",
-    )
+    # At p = 0 and 1 a bound is p itself, up to rounding.
+    return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
+
+
+def student(degrees: int) -> float:
+    """Return how many standard errors a 95 % interval reaches to either side."""
+    return float(stats.t.ppf(0.975, degrees))

@@ -1,0 +1,198 @@
+"""What became of every unit of a run of benchmarks, added up as units come; none is kept."""
+
+import re
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raybench.stats.asked import Asked
+from raybench.types import Counts, Finish
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One reply to one question, graded. A run has each once."""
+
+    model: str
+    benchmark: str
+    key: str
+    language: str
+    subject: str | None
+    repeat: int
+    correct: bool
+    finish: Finish
+    parsed: bool
+    by: Literal["script", "checker"] | None
+    """Who decided that it is right or wrong."""
+    judge_error: bool
+    """The checker should have decided and gave no verdict: the script's stands for now."""
+    prompt_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What can be counted of every question: asked and right, sent to the checker and confirmed."""
+
+    asked: "array[int]"
+    right: "array[int]"
+    checked: "array[int]"
+    confirmed: "array[int]"
+    """The script had said wrong, and so said the checker."""
+
+    @classmethod
+    def empty(cls) -> "Marks":
+        """Return marks of no question."""
+        return cls(array("H"), array("H"), array("H"), array("H"))
+
+    def add(self, slot: int, unit: Unit) -> None:
+        """Count a reply to the question in a slot."""
+        if (short := slot + 1 - len(self.asked)) > 0:
+            for column in (self.asked, self.right, self.checked, self.confirmed):
+                column.frombytes(bytes(short * column.itemsize))
+        self.asked[slot] += 1
+        self.right[slot] += unit.correct
+        if unit.by == "checker":
+            self.checked[slot] += 1
+            self.confirmed[slot] += not unit.correct
+
+
+class Sheet:
+    """One model's units of one benchmark."""
+
+    def __init__(self) -> None:
+        self.marks: dict[str, Marks] = {}
+        """By language."""
+        self.counts: Counter[str] = Counter()
+        self.unanswered = 0
+        """Units that broke: no reply, and no fault of the model."""
+        self.unchecked = 0
+        """Units of which the checker gave no verdict."""
+        self.prompt_tokens, self.output_tokens = array("I"), array("I")
+        """Of every reply."""
+
+    def add(self, slot: int, unit: Unit) -> None:
+        """Count a unit on the question in a slot."""
+        self.counts[_became(unit)] += 1
+        if unit.finish == "error":
+            self.unanswered += 1
+            return
+        if unit.judge_error:
+            self.unchecked += 1
+            self.counts["judge_error"] += 1
+        if unit.finish not in ("overflow", "unsupported"):  # nothing was generated
+            self.prompt_tokens.append(unit.prompt_tokens)
+            self.output_tokens.append(unit.output_tokens)
+        self.marks.setdefault(unit.language, Marks.empty()).add(slot, unit)
+
+
+def _became(unit: Unit) -> str:
+    """Return which of `Counts` a unit adds to. Each adds to one, and perhaps to judge_error too."""
+    match unit.finish:
+        case "error":
+            return "infra_error"
+        case "length" | "thinking":
+            return "truncated"
+        case "stop":
+            return "ok" if unit.parsed else "unparsed"
+        case _:
+            return "unparsed"
+
+
+def safe(name: str) -> str:
+    """Return a name as a part of a metric's key; what differs in it only is one."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") or "unnamed"
+
+
+class Tally:
+    """Everybody's sheets. A question has the same slot on all sheets of its benchmark."""
+
+    def __init__(self) -> None:
+        self._sheets: dict[tuple[str, str], Sheet] = {}
+        self._slots: dict[str, dict[str, int]] = {}
+        self._subjects: dict[str, list[str | None]] = {}
+        self._languages: dict[str, dict[str, None]] = {}
+
+    @classmethod
+    def of(cls, units: Iterable[Unit]) -> "Tally":
+        """Return the tally of units, which may be a stream: it is read once."""
+        tally = cls()
+        for unit in units:
+            tally.add(unit)
+        return tally
+
+    def add(self, unit: Unit) -> None:
+        """Count a unit."""
+        slots = self._slots.setdefault(unit.benchmark, {})
+        slot = slots.setdefault(unit.key, len(slots))
+        subjects = self._subjects.setdefault(unit.benchmark, [])
+        if slot == len(subjects):
+            subjects.append(unit.subject and sys.intern(safe(unit.subject)))
+        self._languages.setdefault(unit.benchmark, {})[unit.language] = None
+        self.sheet(unit.model, unit.benchmark).add(slot, unit)
+
+    def benchmarks(self) -> list[str]:
+        """Return the benchmarks that have units, by name."""
+        return sorted(self._slots)
+
+    def languages(self, benchmark: str) -> list[str]:
+        """Return the languages that a benchmark's units are in."""
+        return sorted(self._languages.get(benchmark, ()))
+
+    def subjects(self, benchmark: str) -> list[str]:
+        """Return what a benchmark's questions are about, as in keys, where that is known."""
+        return sorted({subject for subject in self._subjects.get(benchmark, ()) if subject})
+
+    def sheet(self, model: str, benchmark: str) -> Sheet:
+        """Return a model's sheet, an empty one where it has no units."""
+        return self._sheets.setdefault((model, benchmark), Sheet())
+
+    def asked(
+        self, model: str, benchmark: str, languages: Sequence[str], *, subject: str | None = None
+    ) -> Asked:
+        """Return how often each question was asked and answered right: a row for each language."""
+        return self._table(model, benchmark, languages, "right", "asked", subject)
+
+    def checked(self, model: str, benchmark: str, languages: Sequence[str]) -> Asked:
+        """Return how many of the replies to each question the checker decided."""
+        return self._table(model, benchmark, languages, "checked", "asked")
+
+    def confirmed(self, model: str, benchmark: str, languages: Sequence[str]) -> Asked:
+        """Return how many of the replies that were put to the checker it found wrong, too."""
+        return self._table(model, benchmark, languages, "confirmed", "checked")
+
+    def counts(self, model: str, benchmarks: Iterable[str] | None = None) -> Counts:
+        """Return what became of a model's units, of all benchmarks or of some."""
+        total: Counter[str] = Counter()
+        for benchmark in self._slots if benchmarks is None else benchmarks:
+            total += self.sheet(model, benchmark).counts
+        return Counts(**total)
+
+    def _table(
+        self,
+        model: str,
+        benchmark: str,
+        languages: Sequence[str],
+        right: str,
+        times: str,
+        subject: str | None = None,
+    ) -> Asked:
+        marks = self.sheet(model, benchmark).marks
+        subjects = self._subjects.get(benchmark, ())
+        kept = np.array([subject is None or about == subject for about in subjects], dtype=bool)
+
+        def rows(name: str) -> NDArray[np.int64]:
+            table = np.zeros((len(languages), len(kept)), dtype=np.int64)
+            for row, language in enumerate(languages):
+                if language in marks:
+                    column = np.asarray(getattr(marks[language], name), dtype=np.int64)
+                    table[row, : len(column)] = column
+            return table[:, kept]
+
+        return Asked(rows(right), rows(times))

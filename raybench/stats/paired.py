@@ -1,0 +1,80 @@
+"""Two models on the same questions: what one has over the other, question by question."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from raybench.stats import clusters
+from raybench.stats.asked import Asked
+from raybench.stats.intervals import student, wilson
+from raybench.types import Estimate
+
+DETECTABLE = 2.8
+"""Standard errors of a difference that four in five runs would tell from 0: 1.96 for the 95 %
+interval to exclude 0, and 0.84 for that to happen in 80 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The first model's score less the second's, over the questions both were asked."""
+
+    difference: Estimate
+    p: float | None
+    """How often chance alone would set two equal models this far apart."""
+    test: str
+    detectable: float | None
+    """The smallest difference that four in five such runs would find."""
+
+    @classmethod
+    def of(cls, difference: Estimate, p: float | None = None, test: str = "none") -> "Comparison":
+        """Return a difference with what follows from it."""
+        stderr = difference.stderr
+        return cls(difference, p, test, DETECTABLE * stderr if stderr else None)
+
+
+def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparison:
+    """Compare two models whose tables have the same rows, columns and sources."""
+    if first.times.shape != second.times.shape:
+        raise ValueError("only the same questions can be paired")
+    differences = first.scores() - second.scores()
+    both = ~np.isnan(differences)
+    n = int(both.sum())
+    if n == 0:
+        refusal = f"refused: no {over} that both were asked"
+        return Comparison.of(Estimate(None, None, None, 0, refusal))
+    value, stderr, sources = clusters.mean(differences[both.any(axis=1)], first.sources)
+    clustered = "" if first.plain else ", clustered by source"
+    if stderr:
+        half = student(sources - 1) * stderr
+        named = "Student's t"
+        p, test = float(2 * stats.t.sf(abs(value) / stderr, sources - 1)), "paired Student's t"
+    else:
+        # None of the sources differs from the others: at most so many do, by at most so much.
+        half = wilson(0.0, sources)[1] * (1 + abs(value))
+        named = "all equal: Wilson for others"
+        p, test = None, "none: all equal"
+    # No difference of two shares lies beyond 1.
+    ci95 = (max(-1.0, value - half), min(1.0, value + half))
+    difference = Estimate(value, stderr, ci95, n, f"paired over {over}{clustered}, {named}")
+    if first.plain and first.once and second.once:
+        p = mcnemar(int((differences > 0).sum()), int((differences < 0).sum()))
+        test = "McNemar, exact"
+    return Comparison.of(difference, p, test)
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """Return the exact two-sided p-value from the questions that only one model got right."""
+    fewer, n = min(only_first, only_second), only_first + only_second
+    return min(1.0, 2 * float(stats.binom.cdf(fewer, n, 0.5)))
+
+
+def holm(ps: Mapping[str, float]) -> dict[str, float]:
+    """Return p-values raised for the number of tests, by Holm's steps; the order is kept."""
+    adjusted: dict[str, float] = {}
+    highest = 0.0
+    for rank, name in enumerate(sorted(ps, key=lambda name: ps[name])):
+        highest = max(highest, min(1.0, (len(ps) - rank) * ps[name]))
+        adjusted[name] = highest
+    return {name: adjusted[name] for name in ps}
