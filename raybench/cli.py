@@ -145,7 +145,8 @@ def _problems(config: Config) -> Iterator[str]:
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 
-        yield from fleet.problems([model.spec() for model in config.roster.models], config.fleet)
+        models = [*config.roster.models, *schema.checkers(config)]
+        yield from fleet.problems([model.spec() for model in models], config.fleet)
 
 
 def _runs_problems(folder: Path) -> Iterator[str]:

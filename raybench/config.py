@@ -196,6 +196,13 @@ def problems(config: Config) -> Iterator[str]:
         yield from _index_problems(config.index, config.roster)
 
 
+def checkers(config: Config) -> list[ModelConf]:
+    """Return the index's checker, where it is asked for and none of the models that are ranked."""
+    checker = config.index.checker if config.experiment == "index" else None
+    ranked = {model.name for model in config.roster.models}
+    return [] if checker is None or checker.name in ranked else [checker]
+
+
 def _roster_problems(roster: RosterConf) -> Iterator[str]:
     if not roster.models:
         yield (
@@ -209,30 +216,33 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
                 "name, so give each its own under roster.models[].name"
             )
     for model in roster.models:
-        where = f"model '{model.name}' of roster '{roster.name}'"
-        if model.engine not in get_args(EngineKind):
-            yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(
-                model.engine, get_args(EngineKind)
-            )
-        elif not model.weights and model.engine != "simulated":
-            yield (
-                f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
-                "(for an openai engine, the name the endpoint knows the model by)"
-            )
-        for path in _secrets(model.options or {}, "options"):
-            yield (
-                f"{where}: {path} holds a secret (it is not repeated here), which would be copied "
-                "into config.yaml and logs: take it out, and put it into the environment "
-                "(options.api_key_env names an endpoint's variable; the Hugging Face hub's is "
-                "HF_TOKEN)"
-            )
-        sampling = model.spec().sampling
-        if not 0 <= sampling.temperature <= 2:
-            yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
-        if not 0 < sampling.top_p <= 1:
-            yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
-        if sampling.max_tokens is not None and sampling.max_tokens < 1:
-            yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
+        yield from _model_problems(f"model '{model.name}' of roster '{roster.name}'", model)
+
+
+def _model_problems(where: str, model: ModelConf) -> Iterator[str]:
+    if model.engine not in get_args(EngineKind):
+        yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(
+            model.engine, get_args(EngineKind)
+        )
+    elif not model.weights and model.engine != "simulated":
+        yield (
+            f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
+            "(for an openai engine, the name the endpoint knows the model by)"
+        )
+    for path in _secrets(model.options or {}, "options"):
+        yield (
+            f"{where}: {path} holds a secret (it is not repeated here), which would be copied "
+            "into config.yaml and logs: take it out, and put it into the environment "
+            "(options.api_key_env names an endpoint's variable; the Hugging Face hub's is "
+            "HF_TOKEN)"
+        )
+    sampling = model.spec().sampling
+    if not 0 <= sampling.temperature <= 2:
+        yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
+    if not 0 < sampling.top_p <= 1:
+        yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
+    if sampling.max_tokens is not None and sampling.max_tokens < 1:
+        yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
 
 
 def _secrets(settings: Any, path: str) -> Iterator[str]:
@@ -337,6 +347,8 @@ def _index_problems(index: IndexConf, roster: RosterConf) -> Iterator[str]:
             f"index.temperature is {index.temperature}: it is 0 to 2, or null for each model's own"
         )
     if (checker := index.checker) is not None:
+        if checker.weights:
+            yield from _model_problems("index.checker", checker)
         names = [model.name for model in roster.models]
         if checker.weights and checker.name in names:
             yield (
