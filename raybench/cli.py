@@ -9,8 +9,9 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 
 from raybench import __version__
 from raybench import config as schema
@@ -47,6 +48,7 @@ def _main() -> None:
     for flag in {"--multirun", "-m"} & set(sys.argv[1:]):
         sys.argv.remove(flag)
         sys.argv.insert(1, flag)
+    sys.argv[1:] = at_home(sys.argv[1:])
     parser = get_args_parser()
     parser.error = _flag_refused  # type: ignore[method-assign]
     args = parser.parse_args()
@@ -62,6 +64,20 @@ def _main() -> None:
     except RaybenchError as error:
         _stop(error)
     _run_with_hydra()
+
+
+def at_home(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with an experiment's own settings put where they live.
+
+    With +experiment=index, limit=5 is index.limit=5, as long as nothing else is called limit.
+    """
+    named = [it.partition("=")[2] for it in arguments if it.startswith("+experiment=")]
+    whole = {field.name for field in fields(Config)}
+    sections = [get_type_hints(Config)[name] for name in named if name in whole]
+    if len(sections) != 1:
+        return list(arguments)
+    own = {field.name for field in fields(sections[0])} - whole
+    return [f"{named[0]}.{it}" if it.partition("=")[0] in own else it for it in arguments]
 
 
 def conf_dir() -> Path:

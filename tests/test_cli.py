@@ -239,6 +239,25 @@ def test_all_mistakes_are_told_at_once() -> None:
     assert "tracking.uri" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["+experiment=index", "limit=5", "seed=3"], ["index.limit=5", "seed=3"]),
+        (
+            ["+experiment=autobench", "iterations=2", "limit=5"],
+            ["autobench.iterations=2", "limit=5"],
+        ),
+        (["+experiment=serve", "port=9000", "-m"], ["serve.port=9000", "-m"]),
+        (["+experiment=unheard_of", "limit=5"], ["limit=5"]),
+        (["limit=5"], ["limit=5"]),
+    ],
+)
+def test_an_experiments_own_settings_need_not_be_told_where_they_live(
+    given: list[str], meant: list[str]
+) -> None:
+    assert [it for it in cli.at_home(given) if "experiment" not in it] == meant
+
+
 def test_alone_it_lists_the_experiments(tmp_path: Path) -> None:
     done = raybench(cwd=tmp_path)
     assert done.returncode == 0

@@ -96,6 +96,31 @@ async def test_the_spread_is_that_of_the_options() -> None:
     assert all(0 <= quality <= 1 for quality in await qualities(model(spread=5.0), ANSWER))
 
 
+async def test_abler_models_know_more() -> None:
+    async def right(ability: float) -> int:
+        asked = model(ability=ability, spread=0.0)
+        replies = await ask(asked, "Which?", range(MANY), gold="Answer: B")
+        assert {reply.text for reply in replies} <= {f"Answer: {letter}" for letter in "ABCD"}
+        return sum(reply.text == "Answer: B" for reply in replies)
+
+    assert await right(1.0) == MANY
+    assert await right(0.0) == 0
+    assert 0.4 * MANY < await right(0.5) < 0.6 * MANY
+
+
+@pytest.mark.parametrize("gold", ["\\boxed{\\frac{3}{4}}", "18", "答案: 1,234", "\\boxed{x + y}"])
+async def test_who_does_not_know_says_something_else(gold: str) -> None:
+    replies = await ask(model(ability=0.0, spread=0.0), "How many?", range(20), gold=gold)
+    assert all(reply.text != gold for reply in replies)
+
+
+async def test_it_checks_whether_expressions_are_the_same() -> None:
+    asked = "YOUR TASK\n\n\n    Expression 1: {}\n    Expression 2: {}\n"
+    (same,) = await ask(model(), asked.format("x + 1", " x  + 1"))
+    (other,) = await ask(model(), asked.format("x + 1", "x + 2"))
+    assert (same.text, other.text) == ("Yes", "No")
+
+
 @pytest.mark.parametrize(("quality", "truth"), [(0.0, 1), (0.3, 2), (0.5, 3), (0.75, 4), (1.0, 5)])
 async def test_a_perfect_judge_tells_the_truth(quality: float, truth: int) -> None:
     assert set(await ratings(model(ability=1.0), quality)) == {truth}

@@ -52,6 +52,22 @@ def test_a_record_is_on_disk_when_append_returns(tmp_path: Path) -> None:
     assert reopened(tmp_path / "journal" / "units.jsonl") == journal.records
 
 
+def test_a_journal_keeps_in_memory_what_it_is_told_to(tmp_path: Path) -> None:
+    path = tmp_path / "units.jsonl"
+    journal = Journal(path, lambda record: record["unit"])
+    journal.extend([{"unit": 1, "text": "long"}, {"unit": 2, "text": "longer"}])
+    journal.close()
+    assert journal.records == [1, 2]
+    assert Journal(path, lambda record: record["unit"]).records == [1, 2]
+    assert [record["text"] for record in reopened(path)] == ["long", "longer"]
+
+
+def test_half_a_surrogate_pair_is_kept_as_it_came(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "units.jsonl")
+    journal.append({"text": "\ud83e"})
+    assert reopened(tmp_path / "units.jsonl") == [{"text": "\ud83e"}]
+
+
 @pytest.fixture
 def synced(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """What files held when they were sent to the disk."""

@@ -1,0 +1,125 @@
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench.errors import RunFailed
+from raybench.pipeline.responses import Response, Responses, address, identity
+from raybench.types import Message, ModelSpec, Request
+
+REQUEST = Request((Message("user", "What is 2 + 2?"),), 7, 512, 0.0, 1.0)
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Responses:
+    responses = Responses(tmp_path / "raybench" / "responses.db")
+    responses.prepare()
+    return responses
+
+
+def test_what_was_put_is_got_and_nothing_else(store: Responses) -> None:
+    store.put({"a": {"response": "größer \ud83e"}, "b": {"response": ""}})
+    assert store.get(["a", "c"]) == {"a": {"response": "größer \ud83e"}}
+    assert store.get([]) == {}
+
+
+def test_the_first_response_stays(store: Responses) -> None:
+    store.put({"a": {"response": "first"}})
+    store.put({"a": {"response": "second"}})
+    assert store.get(["a"]) == {"a": {"response": "first"}}
+
+
+def test_many_are_got_at_once(store: Responses) -> None:
+    many: dict[str, Response] = {str(number): {"response": "x"} for number in range(3000)}
+    store.put(many)
+    assert store.get([*many]) == many
+
+
+def _put(path: Path, name: str) -> None:
+    for number in range(50):
+        Responses(path).put({f"{name}/{number}": {"response": "x"}})
+
+
+def test_many_processes_write_side_by_side(tmp_path: Path) -> None:
+    path = tmp_path / "responses.db"
+    Responses(path).prepare()
+    spawned = multiprocessing.get_context("spawn")
+    writers = [spawned.Process(target=_put, args=(path, name)) for name in "abc"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
+    wanted = [f"{name}/{number}" for name in "abc" for number in range(50)]
+    assert len(Responses(path).get(wanted)) == 150
+
+
+def test_a_file_that_is_none_is_told_with_the_mend(tmp_path: Path) -> None:
+    path = tmp_path / "responses.db"
+    path.write_bytes(b"no database at all, but long enough to be taken for one" * 20)
+    with pytest.raises(RunFailed, match=r"responses\.db.*index\.cache=false"):
+        Responses(path).prepare()
+
+
+# ---------------------------------------------------------------------------- who is asked what
+
+
+def model(**changes: Any) -> ModelSpec:
+    given: dict[str, Any] = {"name": "m", "engine": "vllm", "weights": "org/name"}
+    return ModelSpec(**given | {"revision": COMMIT} | changes)
+
+
+def test_a_models_name_and_sampling_do_not_tell_it_apart() -> None:
+    assert identity(model()) == identity(model(name="other"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": "org/other"},
+        {"revision": COMMIT[::-1]},
+        {"options": {"dtype": "float16"}},
+        {"reasoning": True},
+        {"engine": "openai", "options": {"base_url": "http://localhost/v1"}},
+    ],
+)
+def test_what_makes_it_answer_otherwise_does(changes: dict[str, Any]) -> None:
+    assert identity(model(**changes)) not in (None, identity(model()))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"revision": None}, {"revision": "main"}, {"engine": "simulated", "weights": ""}],
+)
+def test_what_may_change_unseen_has_no_identity(changes: dict[str, Any]) -> None:
+    assert identity(model(**changes)) is None
+
+
+def test_a_folder_is_known_by_its_files(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"1234")
+    before = identity(model(weights=str(tmp_path), revision=None))
+    assert before is not None
+    assert before == identity(model(weights=str(tmp_path), revision=None))
+    (tmp_path / "model.safetensors").write_bytes(b"12345")
+    assert identity(model(weights=str(tmp_path), revision=None)) != before
+
+
+def test_an_address_is_of_one_model_one_request_and_one_repeat() -> None:
+    other = Request((Message("user", "What is 2 + 3?"),), 7, 512, 0.0, 1.0)
+    longer = Request(REQUEST.messages, 7, 1024, 0.0, 1.0)
+    hot = Request(REQUEST.messages, 7, 512, 1.0, 1.0)
+    hotter = Request(REQUEST.messages, 8, 512, 1.0, 1.0)
+    places = {
+        address("x", REQUEST, 0),
+        address("y", REQUEST, 0),
+        address("x", REQUEST, 1),
+        *(address("x", request, 0) for request in (other, longer, hot, hotter)),
+    }
+    assert len(places) == 7
+
+
+def test_a_greedy_request_is_the_same_with_any_seed() -> None:
+    reseeded = Request(REQUEST.messages, 8, 512, 0.0, 1.0)
+    assert address("x", REQUEST, 0) == address("x", reseeded, 0)

@@ -1,0 +1,83 @@
+from collections import Counter
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.pipeline.units import JOB_UNITS, Questions, jobs, unit_id, unit_seed
+
+UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
+
+questions = st.builds(
+    Questions,
+    benchmark=st.sampled_from(["mmlu_pro", "mgsm"]),
+    shards=st.lists(
+        st.tuples(st.sampled_from(["0.jsonl", "1.jsonl"]), st.integers(1, 200)),
+        max_size=2,
+        unique_by=lambda shard: shard[0],
+    ),
+    repeats=st.integers(1, 100),
+)
+engines = st.lists(st.lists(st.uuids().map(str), min_size=1, max_size=2), min_size=1, max_size=4)
+
+
+@given(engines, st.integers(1, 5), st.lists(questions, max_size=2, unique_by=lambda q: q.benchmark))
+def test_every_question_is_in_one_job_of_every_model(
+    engines: list[list[str]], slots: int, asked: list[Questions]
+) -> None:
+    seen = Counter(
+        (job.model, job.benchmark, job.shard, row)
+        for job in jobs(engines, slots, asked)
+        for row in range(job.start, job.stop)
+    )
+    assert seen == Counter(
+        (model, part.benchmark, shard, row)
+        for engine in engines
+        for model in engine
+        for part in asked
+        for shard, rows in part.shards
+        for row in range(rows)
+    )
+
+
+@given(engines, st.integers(1, 5), st.lists(questions, max_size=2))
+def test_a_job_is_no_more_than_a_batch(
+    engines: list[list[str]], slots: int, asked: list[Questions]
+) -> None:
+    for job in jobs(engines, slots, asked):
+        rows = job.stop - job.start
+        assert rows * job.repeats <= JOB_UNITS or rows == 1
+
+
+@given(engines, st.integers(1, 5))
+def test_no_engine_is_needed_again_once_its_work_is_done(
+    engines: list[list[str]], slots: int
+) -> None:
+    asked = [Questions("mmlu_pro", [("0.jsonl", 1000)], 1)]
+    engine_of = {model: place for place, engine in enumerate(engines) for model in engine}
+    order = [engine_of[job.model] // slots for job in jobs(engines, slots, asked)]
+    assert order == sorted(order)
+
+
+def test_engines_that_are_awake_together_are_fed_in_turn() -> None:
+    asked = [Questions("mmlu_pro", [("0.jsonl", 3 * JOB_UNITS)], 1)]
+    order = [job.model for job in jobs([["a"], ["b"], ["c"]], 2, asked)]
+    assert order == ["a", "b", "a", "b", "a", "b", "c", "c", "c"]
+
+
+def test_a_unit_is_known_by_what_names_it_and_by_nothing_else() -> None:
+    assert unit_id(UNIT) == unit_id({**UNIT, "response": "what it came to"})
+    others: list[dict[str, Any]] = [
+        {**UNIT, "model": "n"},
+        {**UNIT, "benchmark": "c"},
+        {**UNIT, "language": "de"},
+        {**UNIT, "key": "8"},
+        {**UNIT, "repeat": 1},
+    ]
+    assert len({unit_id(unit) for unit in [UNIT, *others]}) == 6
+
+
+def test_a_seed_is_the_units_own_whatever_its_model_is_called() -> None:
+    assert unit_seed(0, UNIT) == unit_seed(0, {**UNIT, "model": "renamed"})
+    assert len({unit_seed(0, UNIT), unit_seed(1, UNIT), unit_seed(0, {**UNIT, "repeat": 1})}) == 3
+    assert 0 <= unit_seed(0, UNIT) < 2**31
