@@ -2,10 +2,12 @@ from typing import Any
 
 import methodology
 import pytest
+import real_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench import benchmarks
+from raybench.grading import extract
 
 MATH_500 = benchmarks.load("math_500")
 
@@ -68,3 +70,8 @@ def test_a_checker_looks_at_what_the_script_does_not_call_right() -> None:
 def test_an_empty_answer_is_told() -> None:
     (problem,) = MATH_500.problems(row(answer=" "))
     assert problem.startswith("'answer' is empty")
+
+
+def test_the_last_box_of_every_published_solution_holds_the_published_answer() -> None:
+    solved = real_rows.plain("math500")
+    assert [extract.boxed(row["solution"]) for row in solved] == [row["answer"] for row in solved]
