@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -27,6 +27,12 @@ class Source:
     licence: str
     gated: bool = False
     """The hub hands it out to those who accepted its terms (HF_TOKEN)."""
+    elsewhere: Mapping[str, "Source"] = field(default_factory=dict)
+    """The dataset of each language that this one lacks."""
+
+    def of(self, language: str) -> "Source":
+        """Return the dataset that has the language's file."""
+        return self.elsewhere.get(language, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,11 @@ class Benchmark(ABC):
     @property
     def languages(self) -> tuple[str, ...]:
         """Return the languages there are questions in."""
-        return tuple(self.source.files)
+        return (*self.source.files, *self.source.elsewhere)
+
+    def belongs(self, row: Row) -> bool:
+        """Tell whether the row is one of the benchmark's: some files hold more."""
+        return True
 
     @abstractmethod
     def key(self, row: Row) -> str:
@@ -106,8 +116,16 @@ class Benchmark(ABC):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a row of plain columns (id, question, options, answer, subject, language) as ours.
 
-        Raises KeyError where it lacks one.
+        Raises KeyError where it lacks one, ValueError where it cannot be one of ours.
         """
+
+    def from_hub(self, row: Row) -> dict[str, Any]:
+        """Return a row of the hub's file in the columns named above; most have them already.
+
+        Whoever reads the file adds `language`, where a file is in one, and `number`: the row's
+        place in its file, counted from 1. It names what has no name of its own.
+        """
+        return dict(row)
 
     def subject(self, row: Row) -> str | None:
         """Return what the question is about, where the dataset says so."""

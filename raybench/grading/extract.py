@@ -1,0 +1,60 @@
+"""What a response states as its answer, by the methodology's rules (seed 001).
+
+Every function takes time in proportion to the text, whatever a model wrote.
+"""
+
+import re
+
+_CHOICE = re.compile(r"(?i)[\*\_]{0,2}Answer[\*\_]{0,2}\s*:[\s\*\_]{0,2}\s*([A-Z])(?![a-zA-Z0-9])")
+_BOX = re.compile(r"\\boxed\s*\{")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_FENCE, _END = "```python\n", "\n```"
+
+
+def choice(text: str) -> str | None:
+    """Return the letter, upper-cased, of the last 'Answer: X'.
+
+    The last counts because the prompt asks for the answer in the last line. The letter need not be
+    one of the options.
+    """
+    found = _last(_CHOICE, text)
+    return found[1].upper() if found else None
+
+
+def boxed(text: str) -> str | None:
+    r"""Return what the last `\boxed{...}` holds; None where its braces never close.
+
+    An earlier box is not taken for one that was cut off: the model went on after it. `\{` and `\}`
+    are symbols to TeX, so they neither open nor close.
+    """
+    opening = _last(_BOX, text)
+    if opening is None:
+        return None
+    depth = 1
+    for brace in _BRACE.finditer(text, opening.end()):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return text[opening.end() : brace.start()]
+    return None
+
+
+def code(text: str) -> str | None:
+    r"""Return the first block of Python: what the methodology's regex finds.
+
+    `(?<=```python\n)((?:\n|.)+?)(?=\n```)` takes quadratic time where many blocks open and none
+    closes; looking for the two fences finds the same. The first block counts, as a search with the
+    regex has it and as SciCode's own script does: what follows is often an example of its use.
+    """
+    fence = text.find(_FENCE)
+    if fence < 0:
+        return None
+    begin = fence + len(_FENCE)
+    end = text.find(_END, begin + 1)  # the regex wants at least one character
+    return text[begin:end] if end >= 0 else None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+    last = None
+    for match in pattern.finditer(text):
+        last = match
+    return last

@@ -1,0 +1,163 @@
+"""What every benchmark keeps to: its file, its rows, its own gold."""
+
+import importlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import real_rows
+
+from raybench import benchmarks
+from raybench.benchmarks import Benchmark, Draw
+from raybench.benchmarks.parts.choices import MultipleChoice
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.benchmarks.parts.indices import INDICES
+
+FOLDER = Path(benchmarks.__file__).parent
+EVERY = pytest.mark.parametrize("name", benchmarks.names())
+
+
+def module(name: str) -> Any:
+    return importlib.import_module(f"raybench.benchmarks.{name}")
+
+
+@EVERY
+def test_it_is_named_after_its_file(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    assert benchmark.name == name == name.lower()
+    assert benchmark is module(name).BENCHMARK
+    assert benchmark.title
+
+
+@EVERY
+def test_its_file_is_short_and_names_source_revision_paper_and_a_row(name: str) -> None:
+    source, told = benchmarks.load(name).source, module(name).__doc__
+    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 120
+    for dataset in (source, *source.elsewhere.values()):
+        assert dataset.repo in told
+        assert dataset.revision in told
+        assert re.fullmatch("[0-9a-f]{40}", dataset.revision)
+        assert dataset.licence
+    assert f"Source: {source.repo}" in told
+    assert f"Revision: {source.revision}" in told
+    assert re.search(r"^Paper: (https://arxiv\.org/abs/\d{4}\.\d{5}|none)", told, re.MULTILINE)
+    assert example(name)
+
+
+@EVERY
+def test_the_row_its_file_shows_is_one_of_its_rows(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    check(benchmark, [example(name)])
+
+
+@EVERY
+def test_every_language_has_a_file(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    for language in benchmark.languages:
+        assert benchmark.source.of(language).files[language]
+    if len(benchmark.languages) > 1:
+        assert set(INDEX_LANGUAGES) <= set(benchmark.languages)
+
+
+@EVERY
+def test_it_counts_in_known_indices_and_is_repeated(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    assert set(benchmark.weights) <= set(INDICES)
+    assert all(weight > 0 for weight in benchmark.weights.values())
+    assert benchmark.repeats >= 1
+
+
+@EVERY
+def test_an_empty_response_is_wrong_and_no_answer(name: str) -> None:
+    grade = benchmarks.load(name).grade(example(name), "")
+    assert (grade.correct, grade.parsed, grade.answer) == (False, False, None)
+    assert grade.reason not in ("right", "wrong")
+
+
+@EVERY
+def test_empty_text_is_a_problem_told_with_its_column(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    row = example(name)
+    asked = next(column for column in ("question", "Question", "problem") if column in row)
+    for empty in ("", " \n", None, float("nan")):
+        assert any(f"'{asked}'" in told for told in benchmark.problems({**row, asked: empty}))
+
+
+@EVERY
+def test_its_shipped_rows_are_questions_of_it(name: str) -> None:
+    path = FOLDER / "samples" / f"{name}.jsonl"
+    if not path.exists():
+        pytest.skip("no rows of it are shipped")
+    benchmark = benchmarks.load(name)
+    rows = [
+        benchmark.from_hub({**json.loads(line), "number": number})
+        for number, line in enumerate(path.read_bytes().splitlines(), start=1)
+    ]
+    check(benchmark, rows)
+
+
+REAL = {
+    "mmlu_pro": [("mmlu_pro_test", 12_032)],
+    "math_500": [("math500", 500)],
+    "aime_2024": [("aime2024", 30)],
+    "mgsm": [("mgsm", 11 * 250)],
+    "multilingual_mmlu": [("mmlu_test", 14_042), ("multilingual_mmlu_dev_shots", 7 * 285)],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "stem", "count"),
+    [(name, stem, count) for name, files in REAL.items() for stem, count in files],
+)
+def test_real_rows_are_questions_of_it(name: str, stem: str, count: int) -> None:
+    benchmark = benchmarks.load(name)
+    assert stem == name or stem in benchmark.stems
+    rows = [benchmark.from_common(row) for row in real_rows.plain(stem)]
+    assert len(rows) == count
+    check(benchmark, rows)
+
+
+@EVERY
+def test_a_plain_row_that_lacks_a_column_is_named(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    plain: dict[str, Any] = {
+        "id": "1",
+        "question": "?",
+        "options": ["0", "1", "2", "3"],
+        "answer": "A" if isinstance(benchmark, MultipleChoice) else "0",
+        "subject": "none",
+        "language": "en",
+    }
+    check(benchmark, [benchmark.from_common(plain)])
+    for column in ("id", "question", "answer"):
+        with pytest.raises(KeyError, match=column):
+            benchmark.from_common({name: plain[name] for name in plain if name != column})
+
+
+def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
+    """Check that rows are questions, each another, and that their gold is graded right."""
+    draws = (Draw(), Draw(repeat=benchmark.repeats - 1, seed=7))
+    for row in rows:
+        assert set(benchmark.columns) <= row.keys()
+        assert benchmark.belongs(row)
+        assert not list(benchmark.problems(row))
+        assert benchmark.language(row)
+        for draw in draws:
+            grade = benchmark.grade(row, benchmark.gold(row, draw=draw), draw=draw)
+            assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True), row
+        for reasoning in (False, True):
+            asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[1])[-1]
+            assert asked.role == "user"
+            assert asked.content
+    assert len({benchmark.key(row) for row in rows}) == len(rows)
+
+
+def example(name: str) -> dict[str, Any]:
+    """Return the row that a benchmark's file shows."""
+    found = re.search(r"^Row: (\{.*?\})$", module(name).__doc__, re.MULTILINE | re.DOTALL)
+    assert found
+    row = json.loads(found[1].replace("\n", " "))
+    assert isinstance(row, dict)
+    return row

@@ -1,0 +1,113 @@
+from typing import Any
+
+import methodology
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench import benchmarks
+
+MMLU_PRO = benchmarks.load("mmlu_pro")
+
+
+def row(count: int = 10, answer: str = "B", **columns: Any) -> dict[str, Any]:
+    return {
+        "question_id": 1,
+        "question": "Which number is even?",
+        "options": [str(2 * number + 1) for number in range(count)],
+        "answer": answer,
+        "category": "math",
+    } | columns
+
+
+def asked(question: dict[str, Any], *, reasoning: bool) -> str:
+    (message,) = MMLU_PRO.prompt(question, reasoning=reasoning)
+    return message.content
+
+
+def test_the_prompt_is_the_methodologys() -> None:
+    four = row(question="{Question}", options=["{A}", "{B}", "{C}", "{D}"])
+    prompt = asked(four, reasoning=True)
+    assert prompt == (
+        "Answer the following multiple choice question. The last line of your response should be "
+        "in the following format: 'Answer: A/B/C/D' (e.g. 'Answer: A'). \n"
+        "\n"
+        "{Question}\n"
+        "\n"
+        "A) {A}\n"
+        "B) {B}\n"
+        "C) {C}\n"
+        "D) {D}"
+    )
+    assert f"\n{prompt}\n" in methodology.text()
+
+
+def test_models_that_do_not_reason_are_told_to_think_in_the_first_line() -> None:
+    told, plain = (asked(row(), reasoning=reasoning).splitlines() for reasoning in (False, True))
+    appended = "Think step by step before answering."
+    assert told[0] == plain[0] + appended
+    assert told[1:] == plain[1:]
+    assert f'we append "{appended}"' in methodology.text()
+
+
+@pytest.mark.parametrize("options", range(2, 11))
+def test_the_prompt_lists_the_letters_that_the_question_has(options: int) -> None:
+    letters = "ABCDEFGHIJ"[:options]
+    lines = asked(row(options), reasoning=True).splitlines()
+    assert f"'Answer: {'/'.join(letters)}'" in lines[0]
+    assert [line[:3] for line in lines[4:]] == [f"{letter}) " for letter in letters]
+
+
+@given(question=st.text(min_size=1), options=st.lists(st.text(), min_size=2, max_size=10))
+def test_what_people_wrote_stands_in_the_prompt_as_it_is(question: str, options: list[str]) -> None:
+    prompt = asked(row(question=question, options=options), reasoning=False)
+    assert f"\n\n{question}\n\nA) {options[0]}\nB) {options[1]}" in prompt
+    assert prompt.endswith(f") {options[-1]}")
+
+
+@pytest.mark.parametrize(
+    ("response", "correct", "answer"),
+    [
+        ("Answer: B", True, "B"),
+        ("answer: b", True, "B"),
+        ("Answer: A at first.\nAnswer: B", True, "B"),
+        ("Answer: B at first.\nAnswer: A", False, "A"),
+        ("Answer: J", False, "J"),
+    ],
+)
+def test_the_last_letter_is_compared(response: str, correct: bool, answer: str) -> None:
+    grade = MMLU_PRO.grade(row(), response)
+    assert (grade.correct, grade.answer) == (correct, answer)
+    assert grade.reason == ("right" if correct else "wrong")
+
+
+@pytest.mark.parametrize(
+    ("options", "response", "reason"),
+    [
+        (10, "Answer: N", "'N' is no option: there is A to J"),
+        (10, "Answer: Answer: P", "'P' is no option: there is A to J"),
+        (4, "Answer: E", "'E' is no option: there is A to D"),
+        (4, "It is B.", "no answer of the form 'Answer: A'"),
+    ],
+)
+def test_a_letter_that_is_no_option_is_unparsed(options: int, response: str, reason: str) -> None:
+    grade = MMLU_PRO.grade(row(options), response)
+    assert (grade.correct, grade.parsed, grade.reason) == (False, False, reason)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (row(answer="K"), "'answer' is 'K', which is no option: there is A to J"),
+        (row(4, answer="E"), "'answer' is 'E', which is no option: there is A to D"),
+        (row(answer="b"), "'answer' is 'b', which is no option"),
+        (row(answer=""), "'answer' is empty"),
+        (row(11), "'options' has 11 entries: give 2 to 10"),
+        (row(1), "'options' has 1 entries: give 2 to 10"),
+        (row(options=None), "'options' is no list"),
+        (row(options="AB"), "'options' is no list"),
+        (row(options=["1", "2", " "]), "'options' has an empty entry"),
+    ],
+)
+def test_wrong_rows_are_told(wrong: dict[str, Any], told: str) -> None:
+    assert any(told in problem for problem in MMLU_PRO.problems(wrong))

@@ -1,0 +1,100 @@
+from typing import Any
+
+import pytest
+
+from raybench import benchmarks
+
+MMLU = benchmarks.load("multilingual_mmlu")
+
+
+def row(**columns: Any) -> dict[str, Any]:
+    return {
+        "id": 7,
+        "Question": "¿Cuánto es 2 + 2?",
+        "A": "3",
+        "B": "4",
+        "C": "5",
+        "D": "6",
+        "Answer": "B",
+        "Subject": "elementary_mathematics",
+        "language": "es",
+    } | columns
+
+
+@pytest.mark.parametrize("reasoning", [False, True])
+def test_the_prompt_is_simple_evals_in_every_language(reasoning: bool) -> None:
+    (message,) = MMLU.prompt(row(), reasoning=reasoning)
+    assert message.content == (
+        "Answer the following multiple choice question. The last line of your response should be "
+        "of the following format: 'Answer: $LETTER' (without quotes) where LETTER is one of ABCD. "
+        "Think step by step before answering.\n"
+        "\n"
+        "¿Cuánto es 2 + 2?\n"
+        "\n"
+        "A) 3\n"
+        "B) 4\n"
+        "C) 5\n"
+        "D) 6"
+    )
+
+
+@pytest.mark.parametrize(
+    ("response", "correct", "answer"),
+    [
+        ("Answer: B", True, "B"),
+        ("Respuesta: B", True, "B"),
+        ("**Answer:** $\\boxed{B}$", True, "B"),
+        ("উত্তর: ব", True, "B"),
+        ("答案：C", False, "C"),
+        ("Answer: b", False, None),
+        ("Answer: E", False, None),
+        ("B", False, None),
+    ],
+)
+def test_the_letter_is_compared(response: str, correct: bool, answer: str | None) -> None:
+    grade = MMLU.grade(row(), response)
+    assert (grade.correct, grade.answer) == (correct, answer)
+
+
+def test_english_rows_of_the_hub_are_brought_into_the_columns_of_the_others() -> None:
+    english = {"question": "?", "subject": "anatomy", "choices": ["w", "x", "y", "z"], "answer": 2}
+    assert MMLU.from_hub(english | {"language": "en", "number": 7}) == row(
+        Question="?", A="w", B="x", C="y", D="z", Answer="C", Subject="anatomy", language="en"
+    )
+
+
+def test_rows_of_the_hub_are_identified_by_language_and_place() -> None:
+    rows = [
+        MMLU.from_hub({name: value for name, value in row().items() if name != "id"} | added)
+        for added in (
+            {"number": 1, "language": "es"},
+            {"number": 2, "language": "es"},
+            {"number": 1, "language": "de"},
+        )
+    ]
+    assert len({MMLU.key(each) for each in rows}) == 3
+
+
+def test_fifteen_languages_of_which_english_lies_elsewhere() -> None:
+    assert len(MMLU.languages) == 15
+    assert MMLU.source.of("en").repo == "cais/mmlu"
+    assert MMLU.source.of("sw").files["sw"] == "test/mmlu_SW-KE.csv"
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        ({"D": ""}, "'D' is empty"),
+        ({"Answer": "E"}, "'Answer' is 'E', which is no option: there is A to D"),
+        ({"Answer": 1}, "'Answer' is '1', which is no option"),
+    ],
+)
+def test_wrong_rows_are_told(columns: dict[str, Any], told: str) -> None:
+    assert any(told in problem for problem in MMLU.problems(row(**columns)))
+
+
+@pytest.mark.parametrize("options", ["wxy", "vwxyz"])
+def test_plain_rows_have_four_options(options: str) -> None:
+    plain = {"id": 1, "question": "?", "answer": "A", "subject": "anatomy", "language": "en"}
+    with pytest.raises(ValueError, match="options where each question has 4"):
+        MMLU.from_common(plain | {"options": list(options)})
