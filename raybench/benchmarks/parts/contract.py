@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -27,6 +27,12 @@ class Source:
     licence: str
     gated: bool = False
     """The hub hands it out to those who accepted its terms (HF_TOKEN)."""
+    elsewhere: Mapping[str, "Source"] = field(default_factory=dict)
+    """The dataset of each language that this one lacks."""
+
+    def of(self, language: str) -> "Source":
+        """Return the dataset that has the language's file."""
+        return self.elsewhere.get(language, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,8 @@ class Benchmark(ABC):
     """What a row must hold, in the hub's names."""
     stems: ClassVar[tuple[str, ...]] = ()
     """Names, without their ending, that its files may have in a local folder, beside its own."""
+    identified: ClassVar[bool] = True
+    """Its rows have ids. Without, they are known by what they say, and some may say the same."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]
@@ -74,7 +82,11 @@ class Benchmark(ABC):
     @property
     def languages(self) -> tuple[str, ...]:
         """Return the languages there are questions in."""
-        return tuple(self.source.files)
+        return (*self.source.files, *self.source.elsewhere)
+
+    def belongs(self, row: Row) -> bool:
+        """Tell whether the row is one of the benchmark's: some files hold more."""
+        return True
 
     @abstractmethod
     def key(self, row: Row) -> str:
@@ -108,6 +120,10 @@ class Benchmark(ABC):
 
         Raises KeyError where it lacks one.
         """
+
+    def from_hub(self, row: Row) -> dict[str, Any]:
+        """Return a row of the hub's file in the columns named above; most have them already."""
+        return dict(row)
 
     def subject(self, row: Row) -> str | None:
         """Return what the question is about, where the dataset says so."""
