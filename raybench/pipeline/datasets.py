@@ -29,7 +29,7 @@ class Selection:
     subjects: tuple[str, ...] = ()
     """Only these; none named means all."""
     languages: tuple[str, ...] | None = None
-    """Of what there is in several; None means those of the Multilingual Index."""
+    """Of what there is in several; none named means those of the Multilingual Index."""
     seed: int = 0
     """Draws the questions that come below the limit."""
 
@@ -87,18 +87,18 @@ def prepare(benchmark: Benchmark, conf: DataConf, selection: Selection, into: Pa
     languages = _spoken(benchmark, selection, benchmark.languages) if at_hub else ()
     place = sources.find(benchmark, conf, languages)
     choice = _choose(benchmark, place, selection)
-    chosen = (question for question in questions.of(benchmark, place) if question in choice)
     by_language: Counter[str] = Counter()
     by_subject: Counter[str] = Counter()
 
-    def counted() -> Iterator[Question]:
-        for question in chosen:
-            by_language[question.language] += 1
-            if question.subject is not None:
-                by_subject[question.subject] += 1
-            yield question
+    def chosen() -> Iterator[Question]:
+        for question in questions.of(benchmark, place):
+            if question in choice:
+                by_language[question.language] += 1
+                if question.subject is not None:
+                    by_subject[question.subject] += 1
+                yield question
 
-    paths, digest = shards.write(counted(), choice.questions, into / benchmark.name)
+    paths, digest = shards.write(chosen(), choice.questions, into / benchmark.name)
     if by_language.total() != choice.questions:
         raise RunFailed(
             f"{benchmark.name}: the files in {place.origin} changed while they were read: run "
@@ -120,7 +120,7 @@ def _spoken(benchmark: Benchmark, selection: Selection, there: Collection[str]) 
     """Return the languages to ask in, of those there are questions in."""
     if len(benchmark.languages) == 1:
         return benchmark.languages
-    if selection.languages is None:
+    if not selection.languages:
         if index := tuple(language for language in INDEX_LANGUAGES if language in there):
             return index
         raise ConfigurationError(

@@ -75,12 +75,19 @@ def _tsv(path: Path) -> Iterator[Read]:
 
 
 def _table(path: Path, **dialect: Any) -> Iterator[Read]:
+    taken = 0
+
+    def text(line: bytes) -> str:
+        nonlocal taken
+        taken += 1
+        return line.decode("utf-8-sig")
+
     with path.open("rb") as file:
         # Line by line, so that what is no text is known by its line; `map` goes on after an error.
-        reader = csv.reader(map(_text, file), **dialect)
+        reader = csv.reader(map(text, file), **dialect)
         header: list[str] | None = None
         while True:
-            number = reader.line_num + 1
+            number = taken + 1
             try:
                 cells = next(reader)
             except StopIteration:
@@ -99,10 +106,6 @@ def _table(path: Path, **dialect: Any) -> Iterator[Read]:
                     )
                 elif cells:
                     yield number, dict(zip(header, map(_cell, header, cells), strict=True))
-
-
-def _text(line: bytes) -> str:
-    return line.decode("utf-8-sig")
 
 
 def _cell(column: str, text: str) -> Any:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import count
+from textwrap import shorten
 from typing import Any
 
 from raybench.benchmarks import Benchmark
@@ -93,7 +94,7 @@ def _question(benchmark: Benchmark, file: File, read: dict[str, Any]) -> Questio
     try:
         row = _in_columns(benchmark, read | {"language": language})
         if missing := _missing(benchmark, row):
-            return f"lacks {', '.join(missing)}; it has {', '.join(map(repr, read))}"
+            return f"lacks {', '.join(missing)}; it has {_columns(read)}"
         if not benchmark.belongs(row):
             return None
         if not language:
@@ -109,7 +110,7 @@ def _question(benchmark: Benchmark, file: File, read: dict[str, Any]) -> Questio
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # it has to, later on
         return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
     except KeyError as error:
-        return f"lacks {error}; it has {', '.join(map(repr, read))}"
+        return f"lacks {error}; it has {_columns(read)}"
     except (TypeError, ValueError, LookupError, AttributeError) as error:
         # A value of another kind than the benchmark takes: whoever wrote the file has to look.
         return f"is not understood ({type(error).__name__}: {error})"
@@ -127,6 +128,11 @@ def _in_columns(benchmark: Benchmark, read: dict[str, Any]) -> dict[str, Any]:
 
 def _missing(benchmark: Benchmark, row: Mapping[str, Any]) -> list[str]:
     return [repr(column) for column in benchmark.columns if column not in row]
+
+
+def _columns(read: Mapping[str, Any]) -> str:
+    # Where the first line of a table names no columns, a whole question stands for one.
+    return ", ".join(repr(shorten(name, 40, placeholder=" …")) for name in read)
 
 
 def _at(file: File, number: int) -> str:

@@ -8,7 +8,7 @@ from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Source
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, did_you_mean
-from raybench.pipeline import hub
+from raybench.pipeline import hub_files
 from raybench.pipeline.files import ENDINGS, ending
 
 _SOURCES = ("hub", "samples")
@@ -46,7 +46,7 @@ def problems(asked: Iterable[Benchmark], conf: DataConf) -> Iterator[str]:
         try:
             if conf.dir is None and conf.source == "hub":
                 for language in benchmark.languages:
-                    hub.check_access(benchmark.source.of(language))
+                    hub_files.check_access(benchmark.source.of(language))
             else:
                 find(benchmark, conf)
         except ConfigurationError as error:
@@ -67,16 +67,15 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
 
 def _at_hub(benchmark: Benchmark, languages: Container[str]) -> Place:
     spoken = _languages(
-        (f"{source.repo}/{file}", language) for language, source, file in _upstream(benchmark)
+        (f"{source.repo}/{file}", name) for name, source, file in _upstream(benchmark)
     )
-    fetched: dict[str, File] = {}
-    origins = []
-    for language, source, file in _upstream(benchmark):
-        name = f"{source.repo}/{file}"
-        if language in languages and name not in fetched:
-            fetched[name] = File(hub.fetch(source, file), file, spoken[name])
-            origins.append(f"{source.repo}@{source.revision}")
-    return Place(f"hub: {', '.join(dict.fromkeys(origins))}", tuple(fetched.values()))
+    wanted = [found for found in _upstream(benchmark) if found[0] in languages]
+    paths = {f"{source.repo}/{file}": hub_files.fetch(source, file) for _, source, file in wanted}
+    origins = dict.fromkeys(f"{source.repo}@{source.revision}" for _, source, _ in wanted)
+    return Place(
+        f"hub: {', '.join(origins)}",
+        tuple(File(path, name, spoken[name]) for name, path in paths.items()),
+    )
 
 
 def _shipped(benchmark: Benchmark) -> Place:
@@ -123,7 +122,7 @@ def _in_own_folder(
     for path in _listed(folder):
         if path.is_file() and ending(path.name):
             yield File(path, f"{folder.name}/{path.name}", names.get(_stem(path.name)))
-    nested = _languages((file, language) for language, _, file in _upstream(benchmark))
+    nested = _languages((file, name) for name, _, file in _upstream(benchmark))
     for file, language in nested.items():
         if "/" in file and (folder / file).is_file():
             yield File(folder / file, f"{folder.name}/{file}", language)
