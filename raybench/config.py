@@ -115,8 +115,9 @@ class TrackingConf:
 
 @dataclass
 class DataConf:
-    """Where benchmark data is read from."""
+    """Where benchmark data is read from: a local folder where one is given, or else a source."""
 
+    source: str = "hub"
     dir: str | None = None
 
 

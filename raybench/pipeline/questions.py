@@ -1,0 +1,139 @@
+"""Rows of files as a benchmark's questions: in its columns, of one language, each checked."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import count
+from textwrap import shorten
+from typing import Any
+
+from raybench.benchmarks import Benchmark
+from raybench.errors import ConfigurationError
+from raybench.pipeline import files
+from raybench.pipeline.sources import File, Place
+
+_PLAIN = {"id", "question", "answer"}
+"""By these plain columns are known where not all of the hub's are there."""
+_ALL_PLAIN = _PLAIN | {"options"}
+_TOLD = 5
+"""Mistakes that are told; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A row that is one of the benchmark's."""
+
+    row: Mapping[str, Any]
+    """The benchmark's columns and `language`, nothing else."""
+    key: str
+    """The benchmark's, numbered where the publisher has the same row twice."""
+    language: str
+    subject: str | None
+
+
+def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
+    """Yield all questions; no two of a language have the same key.
+
+    Raises ConfigurationError after the last one where rows are wrong.
+    """
+    told: list[str] = []
+    rows = wrong = 0
+    seen: dict[bytes, int] = {}  # a key's hash and the place of its row: as little as will do
+    for index, file in enumerate(place.files):
+        for number, found in _read(benchmark, file):
+            rows += 1
+            at = number * len(place.files) + index
+            if isinstance(found, Question):
+                found = _kept_apart(benchmark, found, seen, at, place)
+            if isinstance(found, Question):
+                yield found
+            elif found is not None:
+                wrong += 1
+                if len(told) < _TOLD:
+                    told.append(f"\n  - {_at(file, number)}: {found}")
+    if wrong:
+        more = f"\n  - and {wrong - len(told)} more" if wrong > len(told) else ""
+        raise ConfigurationError(
+            f"{benchmark.name}: {wrong} of {rows} rows in {place.origin} cannot be used:"
+            f"{''.join(told)}{more}\nMend them or take them out, or choose other files with "
+            "data.dir=FOLDER"
+        )
+
+
+def _kept_apart(
+    benchmark: Benchmark, question: Question, seen: dict[bytes, int], at: int, place: Place
+) -> Question | str:
+    """Return the question under a key of its own, or that it is there already.
+
+    A row without an id that stands twice in one file is what its publisher asks twice; in two
+    files, one of them is a copy.
+    """
+    key = question.key
+    for copy in count(2):
+        name = blake2b(f"{question.language}\0{key}".encode(), digest_size=16).digest()
+        first = seen.setdefault(name, at)
+        if first == at:
+            return question if key == question.key else replace(question, key=key)
+        number, index = divmod(first, len(place.files))
+        if benchmark.identified or index != at % len(place.files):
+            break
+        key = f"{question.key} ({copy})"
+    return f"is there already: {_at(place.files[index], number)}"
+
+
+def _read(benchmark: Benchmark, file: File) -> Iterator[tuple[int, Question | str | None]]:
+    """Yield where a row stands, and its question, what is wrong, or None: it is no question."""
+    for number, row in files.rows(file.path):
+        yield number, row if isinstance(row, str) else _question(benchmark, file, row)
+
+
+def _question(benchmark: Benchmark, file: File, read: dict[str, Any]) -> Question | str | None:
+    several = len(benchmark.languages) > 1
+    language = read.get("language") or file.language if several else benchmark.languages[0]
+    try:
+        row = _in_columns(benchmark, read | {"language": language})
+        if missing := _missing(benchmark, row):
+            return f"lacks {', '.join(missing)}; it has {_columns(read)}"
+        if not benchmark.belongs(row):
+            return None
+        if not language:
+            return (
+                "does not say its language: add a column 'language', or name the file "
+                f"{benchmark.name}_LANGUAGE{files.ending(file.name)}"
+            )
+        # A table written with pandas has NaN where nothing was: it alone differs from itself.
+        row = {name: None if row[name] != row[name] else row[name] for name in benchmark.columns}
+        row["language"] = str(language)
+        if wrong := "; ".join(benchmark.problems(row)):
+            return wrong
+        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # it has to, later on
+        return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
+    except KeyError as error:
+        return f"lacks {error}; it has {_columns(read)}"
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        # A value of another kind than the benchmark takes: whoever wrote the file has to look.
+        return f"is not understood ({type(error).__name__}: {error})"
+
+
+def _in_columns(benchmark: Benchmark, read: dict[str, Any]) -> dict[str, Any]:
+    """Return a row, in plain columns or the hub's, in the benchmark's."""
+    if read.keys() >= _ALL_PLAIN:
+        return benchmark.from_common(read)
+    row = benchmark.from_hub(read)
+    if _missing(benchmark, row) and read.keys() >= _PLAIN:
+        return benchmark.from_common(read)
+    return row
+
+
+def _missing(benchmark: Benchmark, row: Mapping[str, Any]) -> list[str]:
+    return [repr(column) for column in benchmark.columns if column not in row]
+
+
+def _columns(read: Mapping[str, Any]) -> str:
+    # Where the first line of a table names no columns, a whole question stands for one.
+    return ", ".join(repr(shorten(name, 40, placeholder=" …")) for name in read)
+
+
+def _at(file: File, number: int) -> str:
+    return f"{file.name}, {files.unit(file.name)} {number}"

@@ -1,0 +1,166 @@
+"""Where a benchmark's questions lie: at the Hugging Face hub, in a folder, or shipped with us."""
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from raybench import benchmarks
+from raybench.benchmarks import Benchmark, Source
+from raybench.config import DataConf
+from raybench.errors import ConfigurationError, did_you_mean
+from raybench.pipeline import hub_files
+from raybench.pipeline.files import ENDINGS, ending
+
+_SOURCES = ("hub", "samples")
+_SAMPLES = Path(benchmarks.__file__).parent / "samples"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of questions."""
+
+    path: Path
+    name: str
+    """What people know it by."""
+    language: str | None = None
+    """The language of those of its rows that name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a benchmark's questions are read from."""
+
+    origin: str
+    files: tuple[File, ...]
+
+
+def problems(asked: Iterable[Benchmark], conf: DataConf) -> Iterator[str]:
+    """Yield what will keep questions from being found, as far as it shows without a network."""
+    if conf.source not in _SOURCES:
+        yield f"data.source is '{conf.source}'." + did_you_mean(conf.source, _SOURCES)
+        return
+    if conf.dir is not None and conf.source != "hub":
+        yield f"data.dir and data={conf.source} are both given: leave one of them out"
+        return
+    for benchmark in asked:
+        try:
+            if conf.dir is None and conf.source == "hub":
+                for language in benchmark.languages:
+                    hub_files.check_access(benchmark.source.of(language))
+            else:
+                find(benchmark, conf)
+        except ConfigurationError as error:
+            yield str(error)
+
+
+def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -> Place:
+    """Return where the benchmark's questions are, fetching those in these languages from the hub.
+
+    Raises ConfigurationError where there are none, RunFailed where the hub does not answer.
+    """
+    if conf.dir is not None:
+        return _in_folder(benchmark, Path(conf.dir).expanduser())
+    if conf.source == "samples":
+        return _shipped(benchmark)
+    return _at_hub(benchmark, languages)
+
+
+def _at_hub(benchmark: Benchmark, languages: Container[str]) -> Place:
+    spoken = _languages(
+        (f"{source.repo}/{file}", name) for name, source, file in _upstream(benchmark)
+    )
+    wanted = [found for found in _upstream(benchmark) if found[0] in languages]
+    paths = {f"{source.repo}/{file}": hub_files.fetch(source, file) for _, source, file in wanted}
+    origins = dict.fromkeys(f"{source.repo}@{source.revision}" for _, source, _ in wanted)
+    return Place(
+        f"hub: {', '.join(origins)}",
+        tuple(File(path, name, spoken[name]) for name, path in paths.items()),
+    )
+
+
+def _shipped(benchmark: Benchmark) -> Place:
+    path = _SAMPLES / f"{benchmark.name}.jsonl"
+    if not path.is_file():
+        raise ConfigurationError(
+            f"no questions of {benchmark.name} are shipped: leave data=samples out, or give files "
+            "of yours with data.dir=FOLDER"
+        )
+    return Place("samples", (File(path, path.name),))
+
+
+def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
+    """Find the files that are named after the benchmark, or as the hub names them."""
+    own = (benchmark.name, *benchmark.stems)
+    upstream = _languages(
+        (_stem(PurePosixPath(file).name), language) for language, _, file in _upstream(benchmark)
+    )
+    names = upstream | _own_stems(benchmark)
+    files: list[File] = []
+    for path in _listed(folder):
+        if path.is_dir() and path.name.lower() in own:
+            files += _in_own_folder(benchmark, path, names)
+        elif path.is_file() and ending(path.name) and _stem(path.name) in names:
+            files.append(File(path, path.name, names[_stem(path.name)]))
+    if not files:
+        named = dict.fromkeys((*own, *upstream))
+        kinds = ", ".join(kind.removeprefix(".") for kind in ENDINGS)
+        raise ConfigurationError(
+            f"'{folder}' holds no questions of {benchmark.name}. They are looked for in files "
+            f"named {', '.join(named)} or {benchmark.name}_LANGUAGE, and in a folder "
+            f"{benchmark.name}, with one of the endings {kinds}: name yours so, or choose another "
+            "data.dir"
+        )
+    return Place(str(folder), tuple(files))
+
+
+def _in_own_folder(
+    benchmark: Benchmark, folder: Path, names: dict[str, str | None]
+) -> Iterator[File]:
+    """Yield all files of a folder that is the benchmark's, or a copy of its repository."""
+    alone: dict[str, str | None] = {name.lower(): name for name in benchmark.languages}
+    names = alone | names
+    for path in _listed(folder):
+        if path.is_file() and ending(path.name):
+            yield File(path, f"{folder.name}/{path.name}", names.get(_stem(path.name)))
+    nested = _languages((file, name) for name, _, file in _upstream(benchmark))
+    for file, language in nested.items():
+        if "/" in file and (folder / file).is_file():
+            yield File(folder / file, f"{folder.name}/{file}", language)
+
+
+def _own_stems(benchmark: Benchmark) -> dict[str, str | None]:
+    """Return what files of the benchmark may be called, each with its language if it names one."""
+    stems: dict[str, str | None] = {}
+    for stem in (benchmark.name, *benchmark.stems):
+        stems[stem] = None
+        for language in benchmark.languages:
+            stems[f"{stem}_{language}".lower()] = language
+    return stems
+
+
+def _upstream(benchmark: Benchmark) -> Iterator[tuple[str, Source, str]]:
+    """Yield every language with the hub's dataset and the file that its questions are in."""
+    for language in benchmark.languages:
+        source = benchmark.source.of(language)
+        yield language, source, source.files[language]
+
+
+def _languages(files: Iterable[tuple[str, str]]) -> dict[str, str | None]:
+    """Return the language that each file is in; None where one is in several."""
+    languages: dict[str, str | None] = {}
+    for file, language in files:
+        languages[file] = None if file in languages else language
+    return languages
+
+
+def _stem(name: str) -> str:
+    return name.lower().removesuffix(ending(name))
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    except OSError as error:
+        raise ConfigurationError(
+            f"data.dir: '{folder}' cannot be read ({error.strerror}): give a readable folder"
+        ) from error

@@ -1,0 +1,538 @@
+"""Questions of every format, chosen and checked: of toys, and of the benchmarks there are."""
+
+import json
+import tempfile
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toys import WRITERS, Sayings, Tongues, Toy, plain, rows, write
+
+from raybench import benchmarks, cli
+from raybench.benchmarks import Benchmark
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.config import DataConf
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.pipeline import datasets, sources
+from raybench.pipeline.datasets import Dataset, Selection
+
+REAL = Path(__file__).parents[2].parent / "shared" / "datasets"
+QUESTIONS = {"aime_2024": 30, "math_500": 500, "mgsm": 8 * 250, "mmlu_pro": 12_032}
+"""How many questions there are in all that the index asks."""
+
+ALL = Selection()
+Rows = list[dict[str, Any]]
+
+
+def prepared(
+    folder: Path, selection: Selection = ALL, benchmark: Benchmark | None = None
+) -> Dataset:
+    """Prepare what a folder holds."""
+    return datasets.prepare(
+        benchmark or Toy(), DataConf(dir=str(folder)), selection, folder / "chosen"
+    )
+
+
+def kept(dataset: Dataset) -> Rows:
+    return [json.loads(line) for shard in dataset.shards for line in shard.open("rb")]
+
+
+def keys(dataset: Dataset) -> set[tuple[str, str]]:
+    return {(row["language"], row["key"]) for row in kept(dataset)}
+
+
+def refusal(folder: Path, selection: Selection = ALL, benchmark: Benchmark | None = None) -> str:
+    """Return why what a folder holds cannot be asked."""
+    with pytest.raises(ConfigurationError) as refused:
+        prepared(folder, selection, benchmark)
+    return str(refused.value)
+
+
+# ------------------------------------------------------------------------------ formats, columns
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+@pytest.mark.parametrize("columns", [list, plain])
+def test_the_same_questions_are_the_same_in_every_format_and_both_kinds_of_columns(
+    tmp_path: Path, kind: str, columns: Any
+) -> None:
+    write(tmp_path / "one" / "toy.jsonl", rows(30))
+    one = prepared(tmp_path / "one")
+    write(tmp_path / f"toys_test.{kind}", columns(rows(30)))
+    other = prepared(tmp_path)
+    assert other.digest == one.digest
+    assert (other.questions, other.by_language) == (30, {"en": 30})
+    assert other.by_subject == {"logic": 10, "number theory": 10, "set_theory": 10}
+    assert (other.origin, other.files) == (str(tmp_path), (f"toys_test.{kind}",))
+    for row, was in zip(kept(other), rows(30), strict=True):
+        assert row.keys() == {*Toy.columns, "language", "key"}
+        assert (row["ask"], row["options"], row["language"]) == (was["ask"], was["options"], "en")
+        assert (row["key"], str(row["number"])) == (str(was["number"]), str(was["number"]))
+
+
+def test_the_digest_depends_on_what_is_said_and_not_on_order_or_files(tmp_path: Path) -> None:
+    made = rows(40)
+    digests = {}
+    for name, parts in {
+        "straight": [made],
+        "backwards": [made[::-1]],
+        "in two": [made[20:], made[:20]],
+        "changed": [[*made[:-1], {**made[-1], "gold": "A"}]],
+        "fewer": [made[:-1]],
+    }.items():
+        for stem, part in zip(("toy", "toys_test"), parts, strict=False):
+            write(tmp_path / name / f"{stem}.jsonl", part)
+        digests[name] = prepared(tmp_path / name).digest
+    assert digests["straight"] == digests["backwards"] == digests["in two"]
+    assert len(set(digests.values())) == 3
+
+
+def test_columns_that_nobody_asks_for_do_not_count(tmp_path: Path) -> None:
+    write(tmp_path / "a" / "toy.jsonl", rows(3))
+    write(tmp_path / "b" / "toy.jsonl", [{**row, "explanation": "so"} for row in rows(3)])
+    assert prepared(tmp_path / "a").digest == prepared(tmp_path / "b").digest
+
+
+def test_what_pandas_leaves_for_nothing_is_nothing(tmp_path: Path) -> None:
+    nan = float("nan")
+    write(tmp_path / "toy.parquet", [{**row, "field": nan, "explanation": nan} for row in rows(2)])
+    dataset = prepared(tmp_path)
+    assert [row["field"] for row in kept(dataset)] == [None, None]
+    assert dataset.by_subject == {}
+
+
+def test_rows_that_do_not_belong_are_left_out_before_they_are_counted(tmp_path: Path) -> None:
+    strangers = [{**row, "field": "elsewhere", "gold": ""} for row in rows(5, start=100)]
+    write(tmp_path / "toy.jsonl", [*strangers, *rows(4)])
+    assert prepared(tmp_path).questions == 4
+    assert prepared(tmp_path, Selection(limit=4)).questions == 4
+
+
+# -------------------------------------------------------------------------------------- choosing
+
+
+@given(
+    number=st.integers(1, 60),
+    limits=st.tuples(st.integers(1, 70), st.integers(1, 70)).map(sorted),
+    seed=st.integers(),
+    order=st.randoms(use_true_random=False),
+)
+@settings(max_examples=40)
+def test_more_questions_always_include_the_fewer_whatever_their_order(
+    number: int, limits: Sequence[int], seed: int, order: Random
+) -> None:
+    fewer, more = limits
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write(folder / "toy.jsonl", rows(number))
+        chosen = prepared(folder, Selection(limit=fewer, seed=seed))
+        few = keys(chosen)
+        assert len(few) == chosen.questions == min(fewer, number)
+        assert few <= keys(prepared(folder, Selection(limit=more, seed=seed)))
+        write(folder / "toy.jsonl", order.sample(rows(number), number))
+        again = prepared(folder, Selection(limit=fewer, seed=seed))
+        assert (keys(again), again.digest) == (few, chosen.digest)
+
+
+def test_another_seed_draws_other_questions(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(200))
+    draws = [keys(prepared(tmp_path, Selection(limit=20, seed=seed))) for seed in range(3)]
+    assert draws[0] != draws[1] != draws[2] != draws[0]
+
+
+def test_a_draw_is_no_stretch_of_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(1000))
+    numbers = [row["number"] for row in kept(prepared(tmp_path, Selection(limit=100)))]
+    assert numbers == sorted(numbers)  # as they stand in the file
+    assert min(numbers) < 100 < 900 < max(numbers)
+    assert 400 < sum(numbers) / 100 < 600
+
+
+@pytest.mark.parametrize("subject", ["set_theory", "Set Theory"])
+def test_subjects_are_chosen_before_the_limit(tmp_path: Path, subject: str) -> None:
+    write(tmp_path / "toy.jsonl", rows(30))
+    dataset = prepared(tmp_path, Selection(subjects=(subject,), limit=7))
+    assert dataset.by_subject == {"set_theory": 7}
+    both = prepared(tmp_path, Selection(subjects=(subject, "logic")))
+    assert both.by_subject == {"logic": 10, "set_theory": 10}
+
+
+def test_an_unknown_subject_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(30))
+    assert refusal(tmp_path, Selection(subjects=("logics",))) == (
+        "toy: there are no questions about 'logics'. Did you mean 'logic'? There is: logic, number "
+        "theory, set_theory."
+    )
+    write(tmp_path / "toy.jsonl", [{**row, "field": None} for row in rows(3)])
+    assert "It names no subjects" in refusal(tmp_path, Selection(subjects=("logic",)))
+
+
+# ------------------------------------------------------------------------------------- languages
+
+
+def spoken(folder: Path, *languages: str, count: int = 20) -> None:
+    for language in languages:
+        write(folder / f"tongues_{language}.jsonl", rows(count))
+
+
+def test_the_languages_of_the_index_are_asked_in_and_others_when_named(tmp_path: Path) -> None:
+    spoken(tmp_path, "te", "de", "sw", "en")
+    dataset = prepared(tmp_path, benchmark=Tongues())
+    assert dataset.by_language == {"de": 20, "en": 20, "sw": 20}
+    assert list(dataset.by_language) == ["de", "en", "sw"]  # as the index lists them
+    dataset = prepared(tmp_path, Selection(languages=("te", "de")), Tongues())
+    assert dataset.by_language == {"te": 20, "de": 20}
+
+
+def test_the_limit_is_of_each_language_and_translations_come_together(tmp_path: Path) -> None:
+    spoken(tmp_path, "de", "sw")
+    dataset = prepared(tmp_path, Selection(limit=5), Tongues())
+    assert dataset.by_language == {"de": 5, "sw": 5}
+    german = {key for language, key in keys(dataset) if language == "de"}
+    assert keys(dataset) == {(language, key) for language in ("de", "sw") for key in german}
+
+
+def test_a_row_names_its_language_or_the_file_does(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    write(one / "tongues.jsonl", rows(3, language="sw") + rows(3, language="de"))
+    write(other / "TONGUES_SW.csv", rows(3))
+    write(other / "tongues_DE-DE.jsonl", rows(3, language=""))  # as the hub's file is called
+    assert prepared(one, benchmark=Tongues()).digest == prepared(other, benchmark=Tongues()).digest
+
+
+def test_a_row_of_no_language_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "tongues.csv", rows(2))
+    assert "line 2: does not say its language: add a column 'language', or name the file " in (
+        refusal(tmp_path, benchmark=Tongues())
+    )
+
+
+def test_what_is_in_one_language_takes_no_notice_of_languages(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(3, language="python"))
+    assert prepared(tmp_path, Selection(languages=("de",))).by_language == {"en": 3}
+
+
+def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    spoken(tmp_path, "de", "te")
+    asked = Selection(languages=("de", "dee"))
+    assert refusal(tmp_path, asked, Tongues()) == (
+        "tongues: there are no questions in the language 'dee'. Did you mean 'de'? "
+        "There is: de, te."
+    )
+    (tmp_path / "tongues_de.jsonl").unlink()
+    assert "no language of the index is there, only te" in refusal(tmp_path, benchmark=Tongues())
+
+
+def test_a_subject_that_is_in_another_language_only_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "tongues_de.jsonl", rows(1))
+    write(tmp_path / "tongues_te.jsonl", rows(3))
+    asked = Selection(subjects=("logic",))
+    assert "no questions about logic in de: ask for" in refusal(tmp_path, asked, Tongues())
+
+
+# --------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("change", "mistake"),
+    [
+        ({"gold": ""}, "'gold' is empty"),
+        ({"options": ["one"]}, "'options' has 1 entries: give 2"),
+        ({"options": 7}, "is not understood (TypeError: object of type 'int' has no len())"),
+        ({"ask": "half a character: \ud800"}, "is not understood (UnicodeEncodeError"),
+        ({"number": 3}, "is there already: toy.jsonl, line 4"),
+    ],
+)
+def test_a_wrong_row_is_named_with_what_is_wrong(
+    tmp_path: Path, change: dict[str, Any], mistake: str
+) -> None:
+    made = rows(12)
+    made[7] |= change
+    (tmp_path / "toy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
+    said = refusal(tmp_path)
+    assert said.startswith(
+        f"toy: 1 of 12 rows in {tmp_path} cannot be used:\n  - toy.jsonl, line 8: {mistake}"
+    )
+    assert not (tmp_path / "chosen").exists()
+    assert said.endswith("\nMend them or take them out, or choose other files with data.dir=FOLDER")
+
+
+def test_a_missing_column_is_named_with_those_there_are(tmp_path: Path) -> None:
+    without = [{"number": 1, "ask": "?", "gold": "A", "long " * 99: 1}]
+    write(tmp_path / "toy.jsonl", without)
+    assert (
+        "toy.jsonl, line 1: lacks 'options', 'field'; it has 'number', 'ask', 'gold', 'long long"
+        in (said := refusal(tmp_path))
+    )
+    assert len(said) < 400
+    write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": [], "answer": "A"}])
+    assert "lacks 'subject'; it has 'id', 'question', 'options', 'answer'" in refusal(tmp_path)
+    write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "answer": "A", "subject": "x"}])
+    assert "lacks 'options'; it has 'id', 'question', 'answer', 'subject'" in refusal(tmp_path)
+
+
+def test_of_many_wrong_rows_the_first_are_told_and_all_counted(tmp_path: Path) -> None:
+    write(tmp_path / "toy.parquet", [{**row, "gold": ""} for row in rows(20)])
+    said = refusal(tmp_path)
+    assert said.splitlines()[0].startswith("toy: 20 of 20 rows")
+    assert said.splitlines()[1] == "  - toy.parquet, row 1: 'gold' is empty"
+    assert said.splitlines()[6] == "  - and 15 more"
+    assert len(said.splitlines()) == 8
+
+
+def test_every_kind_of_mistake_of_every_file_is_in_one_message(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(2))
+    with (tmp_path / "toy.jsonl").open("ab") as file:
+        file.write(b'{"number":\n\xff\n')
+    write(tmp_path / "toys_test.csv", [{**rows(1)[0], "gold": ""}, *rows(1)])
+    said = refusal(tmp_path).splitlines()
+    assert said[0].startswith("toy: 4 of 6 rows")
+    assert said[1].startswith("  - toy.jsonl, line 3: is no JSON")
+    assert said[2].startswith("  - toy.jsonl, line 4: is not UTF-8 text")
+    assert said[3] == "  - toys_test.csv, line 2: 'gold' is empty"
+    assert said[4] == "  - toys_test.csv, line 3: is there already: toy.jsonl, line 1"
+
+
+def test_files_without_a_question_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "toy.jsonl").touch()
+    write(tmp_path / "toy.csv", [{**rows(1)[0], "field": "elsewhere"}])
+    assert f"toy: toy.csv, toy.jsonl in {tmp_path} hold no question of it" in refusal(tmp_path)
+
+
+def test_rows_without_ids_that_say_the_same_are_each_asked(tmp_path: Path) -> None:
+    made = rows(4)
+    write(tmp_path / "sayings.jsonl", [*made, made[1], made[1], made[2]])
+    dataset = prepared(tmp_path, benchmark=Sayings())
+    assert dataset.questions == 7
+    one = made[1]["ask"]
+    assert {(one, one), (one, f"{one} (2)"), (one, f"{one} (3)")} <= {
+        (row["ask"], row["key"]) for row in kept(dataset)
+    }
+    assert len(keys(dataset)) == 7
+    # What stands in two files was put there twice.
+    write(tmp_path / "sayings.csv", made[1:2])
+    assert "sayings.jsonl, line 2: is there already: sayings.csv, line 2" in refusal(
+        tmp_path, benchmark=Sayings()
+    )
+
+
+# -------------------------------------------------------------------------------------- a folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "toy.jsonl",
+        "Toys_Test.csv",
+        "toy_en.tsv",
+        "test-0.parquet",
+        "test-0.jsonl",
+        "toy/whatever.jsonl.gz",
+        "Toy/data/test-0.parquet",
+    ],
+)
+def test_files_are_found_by_the_names_they_may_have(tmp_path: Path, name: str) -> None:
+    kind = Path(name).name.partition(".")[2]
+    write(tmp_path / "some.jsonl", rows(1))
+    (tmp_path / "toy.txt").touch()
+    (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+    (tmp_path / name).write_bytes(WRITERS[kind](rows(6)))
+    dataset = prepared(tmp_path)
+    assert (dataset.questions, dataset.files) == (6, (name,))
+
+
+def test_files_of_a_benchmarks_own_folder_are_named_after_languages(tmp_path: Path) -> None:
+    write(tmp_path / "tongues" / "de.jsonl", rows(2))
+    write(tmp_path / "tongues" / "test" / "tongues_SW-KE.csv", rows(3))
+    write(tmp_path / "tongues" / ".cache" / "en.jsonl", rows(4))
+    dataset = prepared(tmp_path, benchmark=Tongues())
+    assert dataset.by_language == {"de": 2, "sw": 3}
+    assert dataset.files == ("tongues/de.jsonl", "tongues/test/tongues_SW-KE.csv")
+
+
+def test_the_hubs_columns_of_another_dataset_are_translated(tmp_path: Path) -> None:
+    english = [
+        {("topic" if name == "field" else name): row[name] for name in row} for row in rows(3)
+    ]
+    write(tmp_path / "all.jsonl", english)
+    write(tmp_path / "tongues_sw.jsonl", rows(3))
+    dataset = prepared(tmp_path, benchmark=Tongues())
+    assert dataset.by_language == {"en": 3, "sw": 3}
+    assert [row["field"] for row in kept(dataset)] == [row["field"] for row in rows(3)] * 2
+
+
+# --------------------------------------------------------------------------------------- shards
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(6, [6]), (60, [25, 25, 10]), (3200, [100] * 32)])
+def test_shards_are_many_enough_to_share_and_large_enough_to_be_worth_it(
+    tmp_path: Path, count: int, sizes: list[int]
+) -> None:
+    write(tmp_path / "toy.jsonl", rows(count))
+    dataset = prepared(tmp_path)
+    assert [len(shard.read_bytes().splitlines()) for shard in dataset.shards] == sizes
+    assert sorted((tmp_path / "chosen" / "toy").iterdir()) == list(dataset.shards)
+
+
+def test_what_an_earlier_preparation_left_is_not_believed(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(60))
+    whole = prepared(tmp_path)
+    (unfinished := tmp_path / "chosen" / ".toy.tmp").mkdir()
+    (unfinished / "00009.jsonl").write_text("half a li")
+    whole.shards[0].write_text("changed")
+    assert prepared(tmp_path, Selection(limit=20)).questions == 20
+    assert prepared(tmp_path) == whole
+    assert len(keys(whole)) == 60
+    assert [path.name for path in (tmp_path / "chosen").iterdir()] == ["toy"]
+
+
+def test_a_preparation_that_fails_leaves_nothing_that_looks_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "toy.jsonl", rows(60))
+    prepared(tmp_path)
+    put = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if path.name == "00001.jsonl":
+            raise OSError(28, "No space left on device")
+        return put(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(RunFailed, match=r"No space left.*Make room, or choose another place"):
+        prepared(tmp_path)
+    assert not (tmp_path / "chosen" / "toy").exists()
+
+
+def test_a_file_that_changes_while_it_is_read_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "toy.jsonl", rows(60))
+    choose = datasets._choose
+
+    def slow(*args: Any) -> Any:
+        choice = choose(*args)
+        write(path, rows(59))
+        return choice
+
+    monkeypatch.setattr(datasets, "_choose", slow)
+    with pytest.raises(RunFailed, match="changed while they were read"):
+        prepared(tmp_path)
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    def peak(count: int) -> int:
+        folder = tmp_path / str(count)
+        write(folder / "toy.jsonl", [{**row, "ask": str(row) * 20} for row in rows(count)])
+        tracemalloc.start()
+        prepared(folder)
+        high = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return high
+
+    few, many = peak(1000), peak(5000)
+    # A row is 4 kB. What is kept of it is its key's hash, its rank and its digest.
+    assert (many - few) / 4000 < 1000
+
+
+# ------------------------------------------------------------------------------ samples, problems
+
+
+def test_the_shipped_samples_are_read_like_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "_SAMPLES", tmp_path)
+    write(tmp_path / "toy.jsonl", rows(12))
+    dataset = datasets.prepare(Toy(), DataConf(source="samples"), Selection(), tmp_path / "chosen")
+    assert (dataset.origin, dataset.questions) == ("samples", 12)
+
+
+@pytest.mark.parametrize(
+    ("conf", "selection", "mistake"),
+    [
+        (DataConf(dir="DIR"), Selection(limit=0), "the limit is 0 questions: it is 1 or more"),
+        (DataConf(source="hob"), Selection(), "data.source is 'hob'. Did you mean 'hub'?"),
+        (DataConf(source="samples", dir="DIR"), Selection(), "both given: leave one of them out"),
+        (DataConf(source="samples"), Selection(), "no questions of toy are shipped"),
+        (DataConf(dir="DIR/none"), Selection(), "cannot be read (No such file or directory)"),
+        (
+            DataConf(dir="DIR/empty"),
+            Selection(),
+            "holds no questions of toy. They are looked for in files named toy, toys_test, test-0 "
+            "or toy_LANGUAGE, and in a folder toy, with one of the endings jsonl, jsonl.gz,",
+        ),
+    ],
+)
+def test_what_can_be_known_before_is_said_before(
+    tmp_path: Path, conf: DataConf, selection: Selection, mistake: str
+) -> None:
+    write(tmp_path / "toy.jsonl", rows(3))
+    (tmp_path / "empty").mkdir()
+    if conf.dir is not None:
+        conf.dir = conf.dir.replace("DIR", str(tmp_path))
+    (problem,) = datasets.problems([Toy()], conf, selection)
+    assert mistake in problem
+
+
+def test_a_language_that_the_hub_does_not_have_is_refused_before(tmp_path: Path) -> None:
+    asked = Selection(languages=("yo",))
+    (problem,) = datasets.problems([Toy(), Tongues()], DataConf(), asked)
+    assert problem.startswith("tongues: there are no questions in the language 'yo'.")
+    write(tmp_path / "tongues.jsonl", rows(3, language="yo"))
+    assert prepared(tmp_path, asked, Tongues()).by_language == {"yo": 3}
+    assert not list(datasets.problems([Tongues()], DataConf(dir=str(tmp_path)), asked))
+
+
+def test_a_sound_choice_has_no_problems(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(3))
+    assert not list(datasets.problems([Toy()], DataConf(dir=str(tmp_path)), Selection(limit=1)))
+    assert not list(datasets.problems([Toy(), Tongues()], DataConf(), Selection()))
+
+
+@pytest.mark.parametrize(
+    ("overrides", "conf"),
+    [
+        ([], DataConf()),
+        (["data=samples"], DataConf(source="samples")),
+        (["data.dir=some/folder"], DataConf(dir="some/folder")),
+    ],
+)
+def test_the_command_line_chooses_the_place(overrides: list[str], conf: DataConf) -> None:
+    assert cli.compose(overrides).data == vars(conf)
+
+
+# ------------------------------------------------------------------------- the benchmarks there are
+
+
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_real_data_is_asked_whole(tmp_path: Path, name: str) -> None:
+    benchmark = benchmarks.load(name)
+    if not REAL.is_dir():
+        pytest.skip(f"{REAL} is not there")
+    if found := list(datasets.problems([benchmark], DataConf(dir=str(REAL)), Selection())):
+        pytest.skip(found[0])
+    dataset = datasets.prepare(benchmark, DataConf(dir=str(REAL)), Selection(), tmp_path)
+    assert dataset.questions == QUESTIONS.get(name, dataset.questions) > 0
+    seen = set()
+    for row in kept(dataset):
+        assert not list(benchmark.problems(row))
+        assert row["key"].startswith(benchmark.key(row))
+        assert row["language"] == benchmark.language(row)
+        seen.add((row["language"], row["key"]))
+    assert len(seen) == dataset.questions == sum(dataset.by_language.values())
+
+
+@pytest.mark.parametrize("name", benchmarks.names())
+def test_samples_of_every_benchmark_are_sound(tmp_path: Path, name: str) -> None:
+    benchmark = benchmarks.load(name)
+    samples = DataConf(source="samples")
+    assert not list(datasets.problems([benchmark], samples, Selection()))
+    dataset = datasets.prepare(benchmark, samples, Selection(), tmp_path)
+    assert dataset.questions >= 12
+    if len(benchmark.languages) > 1:
+        assert tuple(dataset.by_language) == INDEX_LANGUAGES

@@ -1,0 +1,163 @@
+"""Questions from a hub of this machine, and what is said where it hands out none."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import huggingface_hub.constants
+import huggingface_hub.utils._http
+import pytest
+from http_endpoint import Handler, HttpEndpoint
+from toys import REVISION, WRITERS, Closed, Tongues, Toy, rows
+
+from raybench.benchmarks import Benchmark
+from raybench.config import DataConf
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.pipeline import datasets, hub_files
+from raybench.pipeline.datasets import Dataset, Selection
+
+
+ALL = Selection()
+
+
+class Hub(HttpEndpoint):
+    """Has some files, and hands out those of one dataset to one person only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.files: dict[str, bytes] = {}
+        self.asked: list[str] = []
+        self.down = False
+
+    def play(self, handler: Handler) -> None:
+        path = unquote(urlsplit(handler.path).path).removeprefix("/datasets/")
+        self.asked.append(path)
+        repository, _, file = path.partition(f"/resolve/{REVISION}/")
+        if self.down:
+            handler.send(503, {"error": "busy"})
+        elif repository == "org/closed" and handler.headers["Authorization"] != "Bearer mine":
+            handler.send(403, {"error": "GatedRepo"}, **{"X-Error-Code": "GatedRepo"})
+        elif repository not in {name.rpartition(":")[0] for name in self.files}:
+            handler.send(404, {"error": "RepoNotFound"}, **{"X-Error-Code": "RepoNotFound"})
+        elif (content := self.files.get(f"{repository}:{file}")) is None:
+            handler.send(404, {"error": "EntryNotFound"}, **{"X-Error-Code": "EntryNotFound"})
+        else:
+            mark = f'"{hashlib.sha1(content).hexdigest()}"'
+            handler.send(200, content, **{"X-Repo-Commit": REVISION, "ETag": mark})
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(huggingface_hub.constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    # The library tries again for half a minute; nobody's hub comes back here.
+    monkeypatch.setattr(huggingface_hub.utils._http.time, "sleep", lambda seconds: None)
+    with Hub() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url.removesuffix("/v1"))
+        yield server
+
+
+def prepared(folder: Path, benchmark: Benchmark, selection: Selection = ALL) -> Dataset:
+    return datasets.prepare(benchmark, DataConf(), selection, folder / "chosen")
+
+
+def test_questions_are_fetched_once_at_the_pinned_revision(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"org/toy:data/test-0.parquet": WRITERS["parquet"](rows(30))}
+    one = prepared(tmp_path, Toy())
+    assert (one.questions, one.by_language) == (30, {"en": 30})
+    assert one.origin == f"hub: org/toy@{REVISION}"
+    assert one.files == ("org/toy/data/test-0.parquet",)
+    assert set(hub.asked) == {f"org/toy/resolve/{REVISION}/data/test-0.parquet"}
+    hub.down = True
+    hub.asked.clear()
+    assert prepared(tmp_path, Toy()) == one
+    assert hub.asked == []
+
+
+def test_questions_of_the_hub_are_those_of_a_folder(hub: Hub, tmp_path: Path) -> None:
+    content = WRITERS["parquet"](rows(30))
+    hub.files = {"org/toy:data/test-0.parquet": content}
+    (tmp_path / "toy.parquet").write_bytes(content)
+    local = datasets.prepare(Toy(), DataConf(dir=str(tmp_path)), Selection(), tmp_path / "local")
+    assert prepared(tmp_path, Toy()).digest == local.digest
+
+
+def test_only_the_languages_asked_for_are_fetched(hub: Hub, tmp_path: Path) -> None:
+    english = [{"topic": row["field"], **row} for row in rows(4)]
+    hub.files = {
+        "org/tongues:test/tongues_DE-DE.csv": WRITERS["csv"](rows(3)),
+        "org/tongues:test/tongues_SW-KE.csv": WRITERS["csv"](rows(2)),
+        "org/english:all.jsonl": WRITERS["jsonl"](english),
+    }
+    dataset = prepared(tmp_path, Tongues())
+    assert dataset.by_language == {"de": 3, "en": 4, "sw": 2}
+    assert dataset.origin == f"hub: org/tongues@{REVISION}, org/english@{REVISION}"
+    hub.asked.clear()
+    with pytest.raises(ConfigurationError, match=r"no 'test/tongues_TE\.csv' of the dataset org/t"):
+        prepared(tmp_path, Tongues(), Selection(languages=("te",)))
+    assert {path.rpartition("/")[2] for path in hub.asked} == {"tongues_TE.csv"}
+
+
+def test_a_wrong_row_of_the_hub_is_named(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"org/toy:data/test-0.parquet": WRITERS["parquet"](rows(3) + rows(1))}
+    with pytest.raises(ConfigurationError, match=r"test-0\.parquet, row 4: is there already: org/"):
+        prepared(tmp_path, Toy())
+
+
+def test_gated_questions_are_for_those_who_accepted_the_terms(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.files = {"org/closed:all.csv": WRITERS["csv"](rows(5))}
+    said = (
+        "the dataset org/closed is handed out to those who accepted its terms: accept them at "
+        f"{hub.url.removesuffix('/v1')}/datasets/org/closed and set HF_TOKEN to a token of that "
+        "account, or read the questions from files of yours (data.dir=FOLDER), or try things out "
+        "with the few that are shipped (data=samples)"
+    )
+    assert list(datasets.problems([Closed()], DataConf(), Selection())) == [said]
+    assert hub.asked == []  # it is known without asking
+    with pytest.raises(ConfigurationError) as refused:
+        prepared(tmp_path, Closed())
+    assert str(refused.value) == said
+    monkeypatch.setenv("HF_TOKEN", "another's")
+    assert not list(datasets.problems([Closed()], DataConf(), Selection()))
+    with pytest.raises(ConfigurationError) as refused:
+        prepared(tmp_path, Closed())
+    assert str(refused.value) == said
+    monkeypatch.setenv("HF_TOKEN", "mine")
+    assert prepared(tmp_path, Closed()).questions == 5
+    # What is here needs no permission any more.
+    monkeypatch.delenv("HF_TOKEN")
+    assert not list(datasets.problems([Closed()], DataConf(), Selection()))
+    assert prepared(tmp_path, Closed()).questions == 5
+
+
+def test_a_dataset_that_was_withdrawn_is_named(hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        prepared(tmp_path, Toy())
+    assert str(refused.value).startswith(
+        f"the hub shows no 'data/test-0.parquet' of the dataset org/toy at revision {REVISION}: it "
+        "was withdrawn, or HF_TOKEN is wrong"
+    )
+
+
+def test_a_hub_that_is_busy_or_not_there_is_told_with_the_mend(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.down = True
+    with pytest.raises(RunFailed, match=r"could not be fetched from the hub \(.*503.*\): look at"):
+        prepared(tmp_path, Toy())
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(RunFailed) as failed:
+        prepared(tmp_path, Toy())
+    assert "'data/test-0.parquet' of the dataset org/toy" in str(failed.value)
+    assert "Connection refused): look at the network and run again, or read" in str(failed.value)
+    assert "(data.dir=FOLDER), or try things out with the few" in str(failed.value)
+
+
+def test_without_a_network_open_questions_are_no_problem_yet(hub: Hub) -> None:
+    hub.down = True
+    hub_files.check_access(Toy.source)
+    assert hub.asked == []
