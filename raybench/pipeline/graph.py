@@ -101,4 +101,5 @@ def _quieten() -> None:
 
     ray.data.DataContext.get_current().enable_progress_bars = False
     quieten()
-    logging.getLogger("ray.data").setLevel(logging.ERROR)  # it warns that there are no bars
+    # It would warn that there are no bars.
+    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)

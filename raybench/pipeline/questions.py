@@ -85,14 +85,16 @@ def _kept_apart(
 def _read(benchmark: Benchmark, file: File) -> Iterator[tuple[int, Question | str | None]]:
     """Yield where a row stands, and its question, what is wrong, or None: it is no question."""
     for number, row in files.rows(file.path):
-        yield number, row if isinstance(row, str) else _question(benchmark, file, row)
+        yield number, row if isinstance(row, str) else _question(benchmark, file, row, number)
 
 
-def _question(benchmark: Benchmark, file: File, read: dict[str, Any]) -> Question | str | None:
+def _question(
+    benchmark: Benchmark, file: File, read: dict[str, Any], number: int
+) -> Question | str | None:
     several = len(benchmark.languages) > 1
     language = read.get("language") or file.language if several else benchmark.languages[0]
     try:
-        row = _in_columns(benchmark, read | {"language": language})
+        row = _in_columns(benchmark, read | {"language": language, "number": number})
         if missing := _missing(benchmark, row):
             return f"lacks {', '.join(missing)}; it has {_columns(read)}"
         if not benchmark.belongs(row):
