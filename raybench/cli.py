@@ -161,7 +161,7 @@ def _problems(config: Config) -> Iterator[str]:
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 
-        models = [*config.roster.models, *schema.checkers(config)]
+        models = [*config.roster.models, *schema.judges(config)]
         yield from fleet.problems([model.spec() for model in models], config.fleet)
 
 

@@ -68,10 +68,11 @@ class ModelConf:
 
 @dataclass
 class RosterConf:
-    """The models to rank."""
+    """The models to rank, and those that are asked about others without being ranked."""
 
     name: str = MISSING
     models: list[ModelConf] = field(default_factory=list)
+    judges: list[ModelConf] = field(default_factory=list)
 
 
 @dataclass
@@ -159,7 +160,7 @@ class IndexConf:
     repeats: int | None = None
     temperature: float | None = 0.0
     max_tokens: int = 4096
-    checker: ModelConf | None = None
+    checker: str | None = None
     partial: bool = False
     accept_failures: bool = False
     cache: bool = True
@@ -197,11 +198,10 @@ def problems(config: Config) -> Iterator[str]:
         yield from _index_problems(config.index, config.roster)
 
 
-def checkers(config: Config) -> list[ModelConf]:
-    """Return the index's checker, where it is asked for and none of the models that are ranked."""
-    checker = config.index.checker if config.experiment == "index" else None
-    ranked = {model.name for model in config.roster.models}
-    return [] if checker is None or checker.name in ranked else [checker]
+def judges(config: Config) -> list[ModelConf]:
+    """Return the models that are asked and not ranked."""
+    wanted = config.index.checker if config.experiment == "index" else None
+    return [model for model in config.roster.judges if model.name == wanted]
 
 
 def _roster_problems(roster: RosterConf) -> Iterator[str]:
@@ -210,13 +210,14 @@ def _roster_problems(roster: RosterConf) -> Iterator[str]:
             f"roster '{roster.name}' has no models: list at least one under roster.models, or "
             "choose another with roster=NAME"
         )
-    for name, count in Counter(model.name for model in roster.models).items():
+    every = (*roster.models, *roster.judges)
+    for name, count in Counter(model.name for model in every).items():
         if count > 1:
             yield (
                 f"roster '{roster.name}' has {count} models named '{name}': results are kept by "
                 "name, so give each its own under roster.models[].name"
             )
-    for model in roster.models:
+    for model in every:
         yield from _model_problems(f"model '{model.name}' of roster '{roster.name}'", model)
 
 
@@ -347,17 +348,9 @@ def _index_problems(index: IndexConf, roster: RosterConf) -> Iterator[str]:
         yield (
             f"index.temperature is {index.temperature}: it is 0 to 2, or null for each model's own"
         )
-    if (checker := index.checker) is not None:
-        if checker.weights:
-            yield from _model_problems("index.checker", checker)
-        names = [model.name for model in roster.models]
-        if checker.weights and checker.name in names:
-            yield (
-                f"index.checker has the name '{checker.name}' and weights of its own, but the "
-                "roster has a model of that name: leave the weights out, or give it another name"
-            )
-        elif not checker.weights and checker.engine != "simulated" and checker.name not in names:
-            yield f"index.checker is '{checker.name}', which is no model of the roster." + (
-                did_you_mean(checker.name, names)
-                + " (Or give it an engine and weights of its own.)"
-            )
+    names = [model.name for model in (*roster.models, *roster.judges)]
+    if index.checker is not None and index.checker not in names:
+        yield f"index.checker is '{index.checker}', which is no model of the roster." + (
+            did_you_mean(index.checker, names)
+            + " One that is not to be ranked goes under roster.judges"
+        )

@@ -36,8 +36,8 @@ class MGSM(Benchmark):
     weights: ClassVar = {"multilingual": Fraction(1, 2)}
 
     def key(self, row: Row) -> str:
-        """Return the language and the place there."""
-        return f"{self.language(row)}-{row['id']}"
+        """Return the place in each language's file: translations share it."""
+        return str(row["id"])
 
     def problems(self, row: Row) -> Iterator[str]:
         """Want a whole number and one of the languages."""
@@ -73,7 +73,7 @@ class MGSM(Benchmark):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a plain row in the hub's columns."""
         return {
-            "id": row["id"],
+            "id": str(row["id"]).replace(f"_{row['language']}_", "_"),
             "question": row["question"],
             "answer_number": row["answer"],
             "language": row["language"],

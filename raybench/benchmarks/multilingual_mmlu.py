@@ -52,8 +52,8 @@ class MultilingualMMLU(MultipleChoice):
     asks = "Question"
 
     def key(self, row: Row) -> str:
-        """Return the language and the place there: MMLU asks 27 questions twice."""
-        return f"{self.language(row)}-{row['id']}"
+        """Return the place in each language's file: MMLU asks 27 questions twice."""
+        return str(row["id"])
 
     def problems(self, row: Row) -> Iterator[str]:
         """Want four options and an answer among them."""
@@ -83,7 +83,7 @@ class MultilingualMMLU(MultipleChoice):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a plain row in the hub's columns."""
         return {
-            "id": row["id"],
+            "id": str(row["id"]).replace(f"_{row['language']}_", "_"),
             "Question": row["question"],
             **lettered(row["options"], len(_LETTERS)),
             "Answer": row["answer"],

@@ -13,7 +13,7 @@ from raybench.benchmarks.parts import indices, summary
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Tally, Unit
-from raybench.config import Config, IndexConf, checkers
+from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments.index_report import columns, sections
 from raybench.experiments.session import Outcome, Session, open_session
@@ -133,7 +133,7 @@ def _units(config: Config, data: Sequence[Dataset]) -> int:
 
 def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
     models = tuple(model.spec() for model in config.roster.models)
-    engines = group_engines((*models, *_checkers(config)))
+    engines = group_engines((*models, *_judges(config)))
     awake = slots(engines, config.fleet)
     units = _units(config, data)
     checked = [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
@@ -151,17 +151,13 @@ def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
         slots=awake,
         units=units,
         unit="unit",
-        calls=f"{units:,}" + (" and those to the checker" if _checker_name(config) else ""),
+        calls=f"{units:,}" + (" and those to the checker" if config.index.checker else ""),
         notes=(*notes, *turns(len(engines), awake)),
     )
 
 
-def _checker_name(config: Config) -> str | None:
-    return config.index.checker.name if config.index.checker else None
-
-
-def _checkers(config: Config) -> list[ModelSpec]:
-    return [checker.spec() for checker in checkers(config)]
+def _judges(config: Config) -> list[ModelSpec]:
+    return [judge.spec() for judge in judges(config)]
 
 
 # ---------------------------------------------------------------------------------------- asking
@@ -180,14 +176,14 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
         identities={name: identity for name, identity in known.items() if identity},
         responses=cache,
     )
-    async with session.fleet(*_checkers(config), ray=True) as fleet:
+    async with session.fleet(*_judges(config), ray=True) as fleet:
         session.phase("asking")
-        every = [*models, *_checkers(config)]
+        every = [*models, *_judges(config)]
         stream = graph.stream(
             _jobs(config, data, models),
             link=Link.to(fleet, every, config.fleet),
             asking=asking,
-            checker=_checker_name(config),
+            checker=config.index.checker,
             done=ledger.done,
         )
         with ExitStack() as stack:

@@ -7,7 +7,7 @@ back what is not asked for yet, so that memory stays flat however long the bench
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,7 +31,7 @@ async def stream(
     asking: Asking,
     checker: str | None,
     done: Sequence[int],
-) -> AsyncIterator[list[Unit]]:
+) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished."""
     dataset = await asyncio.to_thread(
         _dataset, jobs, link=link, asking=asking, checker=checker, done=done

@@ -151,7 +151,7 @@ def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
             asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[1])[-1]
             assert asked.role == "user"
             assert asked.content
-    assert len({benchmark.key(row) for row in rows}) == len(rows)
+    assert len({(benchmark.language(row), benchmark.key(row)) for row in rows}) == len(rows)
 
 
 def example(name: str) -> dict[str, Any]:

@@ -71,14 +71,14 @@ both = pytest.mark.parametrize(
 )
 
 
-def test_mgsm_has_the_hubs_columns() -> None:
-    columns = ("language", "question", "answer", "answer_number", "equation_solution")
+def test_mgsm_has_the_hubs_columns_and_ids_that_translations_share() -> None:
+    columns = ("id", "language", "question", "answer", "answer_number", "equation_solution")
     assert {tuple(row) for row in MGSM} == {columns}
 
 
-def test_multilingual_mmlu_has_the_hubs_columns() -> None:
+def test_multilingual_mmlu_has_the_hubs_columns_and_ids_that_translations_share() -> None:
     assert {tuple(row) for row in MMLU} == {
-        ("language", "Question", *_OPTIONS, "Answer", "Subject")
+        ("id", "language", "Question", *_OPTIONS, "Answer", "Subject")
     }
 
 
@@ -91,6 +91,12 @@ def test_mgsm_asks_twelve_questions_in_each_of_its_languages_in_turn() -> None:
 def test_multilingual_mmlu_asks_twelve_questions_in_each_language_of_the_index() -> None:
     turns = [(spoken, len(list(found))) for spoken, found in groupby(MMLU, language)]
     assert sorted(turns) == sorted((spoken, 12) for spoken in INDEX_LANGUAGES)
+
+
+@both
+def test_translations_share_their_id(samples: list[dict[str, Any]], texts: tuple[str, ...]) -> None:
+    ids = {spoken: [row["id"] for row in found] for spoken, found in groupby(samples, language)}
+    assert all(given == list(range(1, 13)) for given in ids.values())
 
 
 @both

@@ -90,7 +90,7 @@ class Benchmark(ABC):
 
     @abstractmethod
     def key(self, row: Row) -> str:
-        """Return what identifies the question among all of the benchmark's, in any language."""
+        """Return what identifies the question within its language; translations may share it."""
 
     @abstractmethod
     def problems(self, row: Row) -> Iterator[str]:
