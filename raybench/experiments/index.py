@@ -22,7 +22,7 @@ from raybench.fleet.link import Link
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets, graph, responses
 from raybench.pipeline.datasets import Dataset, Selection
-from raybench.pipeline.stages import RESPONSE, Asking
+from raybench.pipeline.stages import Asking, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.tracking import console
 from raybench.tracking.plan import turns
@@ -226,7 +226,7 @@ def _remember(cache: Path | None, units: Sequence[Mapping[str, Any]]) -> None:
     if cache is None:
         return
     new = {
-        unit["address"]: {name: unit[name] for name in RESPONSE}
+        unit["address"]: response(unit)
         for unit in units
         if unit.get("address") and not unit["reused"] and unit["finish"] != "error"
     }

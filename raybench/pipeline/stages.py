@@ -167,15 +167,13 @@ class Grade:
         benchmark = benchmarks.load(unit["benchmark"])
         draw = Draw(unit["repeat"], self._seed)
         grade = benchmark.grade(row, unit["response"], draw=draw)
-        found: Unit = {
+        return {
             "correct": grade.correct,
             "answer": grade.answer,
+            "truth": benchmark.truth(row, draw=draw),
             "reason": grade.reason,
             "by": "script" if grade.parsed else None,
         }
-        if benchmark.checked and grade.parsed and not grade.correct:
-            found["truth"] = benchmark.truth(row, draw=draw)
-        return found
 
 
 class Check:
@@ -189,7 +187,13 @@ class Check:
     async def __call__(self, block: Block) -> Block:
         """Add the checker's verdict where there is one to give."""
         units = _unpacked(block)
-        open_ones = [unit for unit in units if "truth" in unit]
+        open_ones = [
+            unit
+            for unit in units
+            if benchmarks.load(unit["benchmark"]).checked
+            and unit["answer"] is not None
+            and not unit["correct"]
+        ]
         pairs = list(dict.fromkeys((unit["truth"], unit["answer"]) for unit in open_ones))
         if pairs:
             fleet = await self._door.fleet()
@@ -233,7 +237,7 @@ class _Door:
         return await asyncio.shield(self._opened)
 
 
-RESPONSE = (
+_RESPONSE = (
     "response",
     "reasoning",
     "finish",
@@ -244,6 +248,11 @@ RESPONSE = (
     "seconds",
 )
 """What a unit holds of its model's reply."""
+
+
+def response(unit: Unit) -> Unit:
+    """Return what later runs may take from a unit."""
+    return {name: unit[name] for name in _RESPONSE}
 
 
 def _told(completion: Completion) -> Unit:
@@ -257,7 +266,7 @@ def _told(completion: Completion) -> Unit:
         completion.cached_tokens,
         round(completion.seconds, 3),
     )
-    return dict(zip(RESPONSE, values, strict=True))
+    return dict(zip(_RESPONSE, values, strict=True))
 
 
 def _plain(request: Request) -> Unit:

@@ -34,6 +34,7 @@ T = TypeVar("T")
 
 _FLUSH_SECONDS = 1.0
 _BATCH_METRICS, _BATCH_TEXTS = 1000, 100  # MLflow's own limits for one log_batch
+_DIGEST = 36  # and for what a dataset is known by
 _PARENT = ""  # the parent's place among the runs; models are never named so
 
 
@@ -328,6 +329,27 @@ class Tracker:
         for name, value in entries.of_tree("fleet", account.get("total", {})):
             self._add_final(_PARENT, name, value)
         self._flush()
+        self._log_data(results.get("run", {}).get("data", {}))
+
+    def _log_data(self, data: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write what was asked as the parent's inputs, known by the digest of the questions."""
+        from mlflow.entities import Dataset, DatasetInput, InputTag
+
+        inputs = [
+            DatasetInput(
+                Dataset(
+                    name,
+                    about["digest"][:_DIGEST],
+                    source_type="raybench",
+                    source=entries.text(json.dumps({"origin": about["origin"]})),
+                    profile=json.dumps({"questions": about["questions"]}),
+                ),
+                [InputTag("mlflow.data.context", "eval")],
+            )
+            for name, about in data.items()
+        ]
+        if inputs:
+            self._client.log_inputs(self._runs[_PARENT], datasets=inputs)
 
     def _add_final(self, run: str, key: str, value: object) -> None:
         """Add a result so that it is the metric's latest value, in a run closed twice too."""

@@ -59,7 +59,15 @@ def test_the_letter_is_compared(response: str, correct: bool, answer: str | None
 def test_english_rows_of_the_hub_are_brought_into_the_columns_of_the_others() -> None:
     english = {"question": "?", "subject": "anatomy", "choices": ["w", "x", "y", "z"], "answer": 2}
     assert MMLU.from_hub(english | {"language": "en", "number": 7}) == row(
-        Question="?", A="w", B="x", C="y", D="z", Answer="C", Subject="anatomy", language="en"
+        id="7",
+        Question="?",
+        A="w",
+        B="x",
+        C="y",
+        D="z",
+        Answer="C",
+        Subject="anatomy",
+        language="en",
     )
 
 

@@ -19,7 +19,7 @@ from raybench.tracking.mlflow import Tracker
 
 MODELS = {"alpha": {"temperature": 0.5}, "beta": {"weights": "x" * 9000}}
 RESULTS: dict[str, Any] = {
-    "run": {},
+    "run": {"data": {"quiz": {"origin": "samples", "digest": "0123456789" * 7, "questions": 12}}},
     "models": {
         "alpha": {
             "demo/score": {
@@ -111,6 +111,10 @@ def test_a_run_with_a_child_per_model(
         "fleet/requests": 12,
         "fleet/prefix_hit_rate": 0.25,  # and nothing for what no engine reports
     }
+    (asked,) = parent.inputs.dataset_inputs
+    assert (asked.dataset.name, asked.dataset.digest) == ("quiz", ("0123456789" * 7)[:36])
+    assert json.loads(asked.dataset.source) == {"origin": "samples"}
+    assert json.loads(asked.dataset.profile) == {"questions": 12}
     assert [file.path for file in client().list_artifacts(tracker.run_id)] == ["report.html"]
     # Files lie beside the database, and nothing of MLflow's litters the current folder.
     assert list((tmp_path / "store" / "mlartifacts").rglob("report.html"))

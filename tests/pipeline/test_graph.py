@@ -1,0 +1,183 @@
+"""The graph on a real Ray, with stand-ins for models: what is asked, what is lost, what dies."""
+
+import asyncio
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import pytest_asyncio
+
+from raybench import benchmarks
+from raybench.config import DataConf, FleetConf
+from raybench.fleet import Fleet, open_fleet
+from raybench.fleet.link import Link
+from raybench.pipeline import datasets, graph, responses
+from raybench.pipeline.datasets import Selection
+from raybench.pipeline.stages import Asking, Unit, response
+from raybench.pipeline.units import Questions, jobs, unit_id
+from raybench.types import ModelSpec
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.asyncio(loop_scope="module"),
+]
+
+ABLE = ModelSpec("able", "simulated", "", options={"ability": 1.0, "spread": 0.0})
+DULL = ModelSpec("dull", "simulated", "", options={"ability": 0.0, "spread": 0.0})
+SLOW = ModelSpec("slow", "simulated", "", options={"latency_s": 5.0})
+GONE = ModelSpec("gone", "simulated", "", options={"infra_error": 1.0})
+JUDGE = ModelSpec("judge", "simulated", "")
+MODELS = (ABLE, DULL, SLOW, GONE, JUDGE)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def fleet() -> AsyncIterator[Fleet]:
+    async with open_fleet(MODELS, FleetConf(), lambda text: None, ray=True) as opened:
+        yield opened
+
+
+def questions(folder: Path, benchmark: str, repeats: int = 1) -> Questions:
+    found = datasets.prepare(
+        benchmarks.load(benchmark), DataConf(source="samples"), Selection(), folder
+    )
+    shards = [(str(shard), len(shard.read_bytes().splitlines())) for shard in found.shards]
+    return Questions(benchmark, shards, repeats)
+
+
+async def asked(
+    fleet: Fleet,
+    models: Sequence[str],
+    parts: Sequence[Questions],
+    *,
+    checker: str | None = None,
+    done: Sequence[int] = (),
+    **settings: Any,
+) -> list[Unit]:
+    asking = Asking({m.name: m for m in MODELS}, 0, 64, 0.0, **settings)
+    found = []
+    async for units in graph.stream(
+        jobs([[model] for model in models], len(models), parts),
+        link=Link.to(fleet, MODELS, FleetConf()),
+        asking=asking,
+        checker=checker,
+        done=done,
+    ):
+        found += units
+    return found
+
+
+def names(units: Sequence[Unit]) -> Counter[tuple[Any, ...]]:
+    parts = ("model", "benchmark", "language", "key", "repeat")
+    return Counter(tuple(unit[part] for part in parts) for unit in units)
+
+
+async def test_every_unit_comes_once_and_is_graded(fleet: Fleet, tmp_path: Path) -> None:
+    parts = [questions(tmp_path, "mgsm"), questions(tmp_path, "mmlu_pro", repeats=3)]
+    units = await asked(fleet, ["able", "dull"], parts)
+    rows = {part.benchmark: sum(count for _, count in part.shards) for part in parts}
+    assert len(units) == 2 * (rows["mgsm"] + 3 * rows["mmlu_pro"])
+    assert set(names(units).values()) == {1}
+    for unit in units:
+        assert unit["correct"] == (unit["model"] == "able"), unit
+        assert (unit["by"], unit["finish"], unit["judge_error"]) == ("script", "stop", None)
+    assert not {"row", "request"} & units[0].keys()
+
+
+async def test_what_is_done_is_not_asked_again(fleet: Fleet, tmp_path: Path) -> None:
+    part = questions(tmp_path, "mmlu_pro", repeats=2)
+    first = await asked(fleet, ["able"], [part])
+    done = [unit_id(unit) for unit in first if unit["repeat"] == 0]
+    rest = await asked(fleet, ["able"], [part], done=done)
+    assert names(rest) == names([unit for unit in first if unit["repeat"] == 1])
+
+
+async def test_an_outage_is_no_wrong_answer(fleet: Fleet, tmp_path: Path) -> None:
+    units = await asked(fleet, ["gone"], [questions(tmp_path, "mmlu_pro")])
+    assert {(unit["finish"], unit["by"], unit["answer"]) for unit in units} == {
+        ("error", None, None)
+    }
+    assert all("simulated infrastructure error" in unit["error"] for unit in units)
+
+
+async def test_the_checker_sees_what_the_script_does_not_call_right(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    part = questions(tmp_path, "math_500")
+    units = await asked(fleet, ["able", "dull"], [part], checker="judge")
+    for unit in units:
+        if unit["model"] == "able":
+            assert (unit["correct"], unit["by"]) == (True, "script")
+            assert "checker" not in unit
+        elif unit["by"] == "checker":  # a stand-in says yes where both are the same text
+            assert (unit["correct"], unit["checker"]) == (False, "No")
+        else:
+            assert unit["answer"] is None
+    assert any(unit["by"] == "checker" for unit in units)
+
+
+async def test_a_checker_that_is_silent_leaves_the_scripts_verdict_and_says_so(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    units = await asked(fleet, ["dull"], [questions(tmp_path, "math_500")], checker="gone")
+    silent = [unit for unit in units if unit["judge_error"]]
+    assert silent
+    assert all(unit["by"] == "script" and not unit["correct"] for unit in silent)
+    assert "simulated infrastructure error" in silent[0]["judge_error"]
+
+
+async def test_a_row_that_breaks_its_benchmark_costs_itself(fleet: Fleet, tmp_path: Path) -> None:
+    part = questions(tmp_path, "mmlu_pro")
+    shard = Path(part.shards[0][0])
+    rows = [json.loads(line) for line in shard.read_bytes().splitlines()]
+    del rows[3]["options"]
+    shard.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    units = await asked(fleet, ["able"], [part])
+    broken = [unit for unit in units if not unit["correct"]]
+    assert [unit["key"] for unit in broken] == [rows[3]["key"]]
+    assert broken[0]["finish"] == "error"
+    assert "cannot be put" in broken[0]["error"]
+    assert len(units) == len(rows)
+
+
+async def test_responses_of_an_earlier_run_are_taken(fleet: Fleet, tmp_path: Path) -> None:
+    path = tmp_path / "responses.db"
+    responses.Responses(path).prepare()
+    part = questions(tmp_path, "mmlu_pro")
+    settings: dict[str, Any] = {"identities": {"able": "known"}, "responses": path}
+    first = await asked(fleet, ["able"], [part], **settings)
+    assert not any(unit["reused"] for unit in first)
+    some = {unit["address"]: response(unit) | {"response": "Answer: Z"} for unit in first[:5]}
+    responses.Responses(path).put(some)
+    again = await asked(fleet, ["able"], [part], **settings)
+    assert {unit["address"] for unit in again if unit["reused"]} == some.keys()
+    assert {unit["response"] for unit in again if unit["reused"]} == {"Answer: Z"}
+    assert names(again) == names(first)
+
+
+async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:
+    part = questions(tmp_path, "mgsm")
+    under_way = asyncio.create_task(asked(fleet, ["slow"], [part]))
+    victim = await _process("MapBatches(Generate)")
+    await asyncio.sleep(2)  # into the first batches: a reply takes five seconds
+    os.kill(victim, signal.SIGKILL)
+    units = await under_way
+    assert len(units) == sum(count for _, count in part.shards)
+    assert set(names(units).values()) == {1}
+    assert {unit["finish"] for unit in units} == {"stop"}
+
+
+async def _process(title: str) -> int:
+    """Wait for a worker of this Ray that bears a title."""
+    async with asyncio.timeout(60):
+        while True:
+            for process in psutil.Process().children(recursive=True):
+                if title in " ".join(process.cmdline()):
+                    return process.pid
+            await asyncio.sleep(0.1)
