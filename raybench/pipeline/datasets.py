@@ -55,8 +55,7 @@ class Dataset:
     files: tuple[str, ...]
     """What was read there."""
     shards: tuple[Path, ...]
-    """JSON lines: the benchmark's columns, `language`, and `key`, which no other question of the
-    language has."""
+    """JSON lines: the benchmark's columns and `language`."""
     questions: int
     digest: str
     """SHA-256 of the chosen questions, whatever their order and the format of their files."""

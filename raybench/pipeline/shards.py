@@ -60,8 +60,7 @@ def _lines(questions: Iterable[Question], hashes: list[bytes]) -> Iterator[bytes
     for question in questions:
         said = json.dumps(_said(question.row), ensure_ascii=False, sort_keys=True)
         hashes.append(hashlib.sha256(said.encode()).digest())
-        line = json.dumps({**question.row, "key": question.key}, ensure_ascii=False)
-        yield line.encode() + b"\n"
+        yield json.dumps(question.row, ensure_ascii=False).encode() + b"\n"
 
 
 def _said(value: Any) -> Any:

@@ -17,7 +17,6 @@ from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline import datasets, hub_files
 from raybench.pipeline.datasets import Dataset, Selection
 
-
 ALL = Selection()
 
 

@@ -70,8 +70,6 @@ class Benchmark(ABC):
     """What a row must hold, in the hub's names."""
     stems: ClassVar[tuple[str, ...]] = ()
     """Names, without their ending, that its files may have in a local folder, beside its own."""
-    identified: ClassVar[bool] = True
-    """Its rows have ids. Without, they are known by what they say, and some may say the same."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]
@@ -118,11 +116,15 @@ class Benchmark(ABC):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a row of plain columns (id, question, options, answer, subject, language) as ours.
 
-        Raises KeyError where it lacks one.
+        Raises KeyError where it lacks one, ValueError where it cannot be one of ours.
         """
 
     def from_hub(self, row: Row) -> dict[str, Any]:
-        """Return a row of the hub's file in the columns named above; most have them already."""
+        """Return a row of the hub's file in the columns named above; most have them already.
+
+        Whoever reads the file adds `language`, where a file is in one, and `number`: the row's
+        place in its file, counted from 1. It names what has no name of its own.
+        """
         return dict(row)
 
     def subject(self, row: Row) -> str | None:
