@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from textwrap import shorten
 from typing import Any
 
@@ -28,6 +28,12 @@ class Question:
     key: str
     language: str
     subject: str | None
+
+    @property
+    def digest(self) -> int:
+        """Return a number of 256 bits for what the row says, in whatever format it came."""
+        said = json.dumps(_said(self.row), ensure_ascii=False, sort_keys=True)
+        return int.from_bytes(sha256(said.encode()).digest())
 
 
 def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
@@ -117,3 +123,14 @@ def _columns(read: Mapping[str, Any]) -> str:
 
 def _at(file: File, number: int) -> str:
     return f"{file.name}, {files.unit(file.name)} {number}"
+
+
+def _said(value: Any) -> Any:
+    """Return what a value says, be it of a typed file or of a table, whose cells are all text."""
+    if isinstance(value, Mapping):
+        return {name: _said(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_said(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value)
