@@ -23,12 +23,12 @@ class Toy(Benchmark):
     name = "toy"
     title = "Toy"
     source = Source("org/toy", REVISION, {"en": "data/test-0.parquet"}, licence="MIT")
-    columns = ("number", "ask", "options", "gold", "field")
+    columns = ("label", "ask", "options", "gold", "field")
     stems: ClassVar[tuple[str, ...]] = ("toys_test",)
     weights: ClassVar[Mapping[str, Fraction]] = {}
 
     def key(self, row: Row) -> str:
-        return str(row["number"])
+        return str(row["label"])
 
     def belongs(self, row: Row) -> bool:
         return bool(row["field"] != "elsewhere")
@@ -44,7 +44,7 @@ class Toy(Benchmark):
 
     def from_common(self, row: Row) -> dict[str, Any]:
         return {
-            "number": row["id"],
+            "label": row["id"],
             "ask": row["question"],
             "options": row["options"],
             "gold": row["answer"],
@@ -89,13 +89,12 @@ class Tongues(Toy):
 
 
 class Sayings(Toy):
-    """Rows without ids, some of which say the same."""
+    """Rows without ids, known by their place in the file."""
 
     name = "sayings"
-    identified = False
 
-    def key(self, row: Row) -> str:
-        return str(row["ask"])
+    def from_hub(self, row: Row) -> dict[str, Any]:
+        return {"label": row["number"], **row}
 
 
 class Closed(Toy):
@@ -109,7 +108,7 @@ def rows(count: int, *, start: int = 0, language: str | None = None) -> list[dic
     """Return rows in the hub's columns."""
     made = [
         {
-            "number": number,
+            "label": number,
             "ask": f'"{number}", ist das gerade — ja, oder nein?',
             "options": ["yes, it is", 'no, it is "odd"'],
             "gold": LETTERS[number % 2],
@@ -123,7 +122,7 @@ def rows(count: int, *, start: int = 0, language: str | None = None) -> list[dic
 
 def plain(made: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the same rows in plain columns."""
-    names = {"number": "id", "ask": "question", "gold": "answer", "field": "subject"}
+    names = {"label": "id", "ask": "question", "gold": "answer", "field": "subject"}
     return [
         {names.get(name, name): value for name, value in row.items() if name != "explanation"}
         for row in made

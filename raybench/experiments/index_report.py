@@ -89,9 +89,9 @@ def _benchmark(tally: Tally, models: Sequence[str], name: str, metrics: Metrics)
                 counts.unparsed,
                 counts.infra_error,
                 counts.judge_error,
-                _value(of, f"{name}/output_tokens"),
-                _value(of, f"{name}/output_tokens/p50"),
-                _value(of, f"{name}/output_tokens/p99"),
+                _whole(of, f"{name}/output_tokens"),
+                _whole(of, f"{name}/output_tokens/p50"),
+                _whole(of, f"{name}/output_tokens/p99"),
                 _value(of, f"{name}/checker_share"),
                 _value(of, f"{name}/checker_agreement"),
             )
@@ -180,6 +180,11 @@ def _cells(estimate: Estimate | None) -> tuple[float | None, str | None, float |
 
 def _value(metrics: Mapping[str, Estimate], key: str) -> float | None:
     return metrics[key].value if key in metrics else None
+
+
+def _whole(metrics: Mapping[str, Estimate], key: str) -> int | None:
+    value = _value(metrics, key)
+    return None if value is None else round(value)
 
 
 def _item(unit: Mapping[str, Any]) -> Item:

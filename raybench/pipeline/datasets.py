@@ -40,8 +40,10 @@ class Selection:
     def rank(self, question: Question) -> int:
         """Return where the question comes in the draw, whatever else there is to draw from.
 
-        Translations that share a key come together.
+        Translations that share a key come together. Without a limit there is no draw.
         """
+        if self.limit is None:
+            return 0
         drawn = hashlib.blake2b(f"{self.seed}\0{question.key}".encode(), digest_size=16)
         return int.from_bytes(drawn.digest())
 
@@ -55,11 +57,10 @@ class Dataset:
     files: tuple[str, ...]
     """What was read there."""
     shards: tuple[Path, ...]
-    """JSON lines: the benchmark's columns, `language`, and `key`, which no other question of the
-    language has."""
+    """JSON lines: the benchmark's columns and `language`."""
     questions: int
     digest: str
-    """SHA-256 of the chosen questions, whatever their order and the format of their files."""
+    """Of what the chosen questions say, whatever their order and the format of their files."""
     by_language: Mapping[str, int]
     by_subject: Mapping[str, int]
 
@@ -87,19 +88,10 @@ def prepare(benchmark: Benchmark, conf: DataConf, selection: Selection, into: Pa
     languages = _spoken(benchmark, selection, benchmark.languages) if at_hub else ()
     place = sources.find(benchmark, conf, languages)
     choice = _choose(benchmark, place, selection)
-    by_language: Counter[str] = Counter()
-    by_subject: Counter[str] = Counter()
-
-    def chosen() -> Iterator[Question]:
-        for question in questions.of(benchmark, place):
-            if question in choice:
-                by_language[question.language] += 1
-                if question.subject is not None:
-                    by_subject[question.subject] += 1
-                yield question
-
-    paths, digest = shards.write(chosen(), choice.questions, into / benchmark.name)
-    if by_language.total() != choice.questions:
+    tally = _Tally()
+    chosen = (question for question in questions.of(benchmark, place) if question in choice)
+    paths = shards.write(map(tally.counted, chosen), choice.questions, into / benchmark.name)
+    if tally.by_language.total() != choice.questions:
         raise RunFailed(
             f"{benchmark.name}: the files in {place.origin} changed while they were read: run "
             "again when they are at rest"
@@ -110,10 +102,28 @@ def prepare(benchmark: Benchmark, conf: DataConf, selection: Selection, into: Pa
         files=tuple(file.name for file in place.files),
         shards=paths,
         questions=choice.questions,
-        digest=digest,
-        by_language={language: by_language[language] for language in choice.highest},
-        by_subject=dict(sorted(by_subject.items())),
+        digest=f"{tally.digest:064x}",
+        by_language={language: tally.by_language[language] for language in choice.highest},
+        by_subject=dict(sorted(tally.by_subject.items())),
     )
+
+
+class _Tally:
+    """What passed by on its way to the shards."""
+
+    def __init__(self) -> None:
+        self.by_language: Counter[str] = Counter()
+        self.by_subject: Counter[str] = Counter()
+        self.digest = 0
+        """The sum of the questions': in whatever order they come, and one number for all."""
+
+    def counted(self, question: Question) -> Question:
+        """Count a question and pass it on."""
+        self.by_language[question.language] += 1
+        if question.subject is not None:
+            self.by_subject[question.subject] += 1
+        self.digest = (self.digest + question.digest) % 2**256
+        return question
 
 
 def _spoken(benchmark: Benchmark, selection: Selection, there: Collection[str]) -> tuple[str, ...]:

@@ -124,7 +124,8 @@ def _parquet(path: Path) -> Iterator[Read]:
 
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            batches = file.iter_batches(_BATCH)
+            # One thread: several hold as many columns of a row group at once, for little speed.
+            batches = file.iter_batches(_BATCH, use_threads=False)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
     except pyarrow.ArrowException as error:
         raise OSError(f"as Parquet: {error}") from error

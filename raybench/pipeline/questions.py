@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from hashlib import blake2b
-from itertools import count
+from dataclasses import dataclass
+from hashlib import blake2b, sha256
 from textwrap import shorten
 from typing import Any
 
@@ -27,9 +26,14 @@ class Question:
     row: Mapping[str, Any]
     """The benchmark's columns and `language`, nothing else."""
     key: str
-    """The benchmark's, numbered where the publisher has the same row twice."""
     language: str
     subject: str | None
+
+    @property
+    def digest(self) -> int:
+        """Return a number of 256 bits for what the row says, in whatever format it came."""
+        said = json.dumps(_said(self.row), ensure_ascii=False, sort_keys=True)
+        return int.from_bytes(sha256(said.encode()).digest())
 
 
 def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
@@ -41,17 +45,21 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
     rows = wrong = 0
     seen: dict[bytes, int] = {}  # a key's hash and the place of its row: as little as will do
     for index, file in enumerate(place.files):
-        for number, found in _read(benchmark, file):
+        for number, (line, read) in enumerate(files.rows(file.path), start=1):
             rows += 1
-            at = number * len(place.files) + index
+            found = read if isinstance(read, str) else _question(benchmark, file, number, read)
             if isinstance(found, Question):
-                found = _kept_apart(benchmark, found, seen, at, place)
-            if isinstance(found, Question):
-                yield found
-            elif found is not None:
+                name = blake2b(f"{found.language}\0{found.key}".encode(), digest_size=16).digest()
+                at = line * len(place.files) + index
+                if (first := seen.setdefault(name, at)) == at:
+                    yield found
+                    continue
+                before, which = divmod(first, len(place.files))
+                found = f"is there already: {_at(place.files[which], before)}"
+            if found is not None:
                 wrong += 1
                 if len(told) < _TOLD:
-                    told.append(f"\n  - {_at(file, number)}: {found}")
+                    told.append(f"\n  - {_at(file, line)}: {found}")
     if wrong:
         more = f"\n  - and {wrong - len(told)} more" if wrong > len(told) else ""
         raise ConfigurationError(
@@ -61,40 +69,14 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
         )
 
 
-def _kept_apart(
-    benchmark: Benchmark, question: Question, seen: dict[bytes, int], at: int, place: Place
-) -> Question | str:
-    """Return the question under a key of its own, or that it is there already.
-
-    A row without an id that stands twice in one file is what its publisher asks twice; in two
-    files, one of them is a copy.
-    """
-    key = question.key
-    for copy in count(2):
-        name = blake2b(f"{question.language}\0{key}".encode(), digest_size=16).digest()
-        first = seen.setdefault(name, at)
-        if first == at:
-            return question if key == question.key else replace(question, key=key)
-        number, index = divmod(first, len(place.files))
-        if benchmark.identified or index != at % len(place.files):
-            break
-        key = f"{question.key} ({copy})"
-    return f"is there already: {_at(place.files[index], number)}"
-
-
-def _read(benchmark: Benchmark, file: File) -> Iterator[tuple[int, Question | str | None]]:
-    """Yield where a row stands, and its question, what is wrong, or None: it is no question."""
-    for number, row in files.rows(file.path):
-        yield number, row if isinstance(row, str) else _question(benchmark, file, row, number)
-
-
 def _question(
-    benchmark: Benchmark, file: File, read: dict[str, Any], number: int
+    benchmark: Benchmark, file: File, number: int, read: dict[str, Any]
 ) -> Question | str | None:
+    """Return a row's question, what is wrong with it, or None where it does not belong."""
     several = len(benchmark.languages) > 1
     language = read.get("language") or file.language if several else benchmark.languages[0]
     try:
-        row = _in_columns(benchmark, read | {"language": language, "number": number})
+        row = _in_columns(benchmark, {"number": number, **read, "language": language})
         if missing := _missing(benchmark, row):
             return f"lacks {', '.join(missing)}; it has {_columns(read)}"
         if not benchmark.belongs(row):
@@ -109,11 +91,13 @@ def _question(
         row["language"] = str(language)
         if wrong := "; ".join(benchmark.problems(row)):
             return wrong
-        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # it has to, later on
+        json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # as it will have to be
         return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
     except KeyError as error:
         return f"lacks {error}; it has {_columns(read)}"
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
+    except ValueError as error:
+        return f"cannot be a question of it: {error}"
+    except (TypeError, LookupError, AttributeError) as error:
         # A value of another kind than the benchmark takes: whoever wrote the file has to look.
         return f"is not understood ({type(error).__name__}: {error})"
 
@@ -139,3 +123,14 @@ def _columns(read: Mapping[str, Any]) -> str:
 
 def _at(file: File, number: int) -> str:
     return f"{file.name}, {files.unit(file.name)} {number}"
+
+
+def _said(value: Any) -> Any:
+    """Return what a value says, be it of a typed file or of a table, whose cells are all text."""
+    if isinstance(value, Mapping):
+        return {name: _said(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_said(inner) for inner in value]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return "" if value is None else str(value)

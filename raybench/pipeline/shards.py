@@ -1,12 +1,10 @@
-"""Chosen questions on disk, as files that a Ray Data graph streams, and the digest of them all."""
+"""Chosen questions on disk, as files that a Ray Data graph streams."""
 
-import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import count, islice
 from pathlib import Path
-from typing import Any
 
 from raybench.errors import RunFailed
 from raybench.pipeline.questions import Question
@@ -20,31 +18,29 @@ heavier what is in flight, and what is done again where a task dies.
 """
 
 
-def write(
-    questions: Iterable[Question], expected: int, folder: Path
-) -> tuple[tuple[Path, ...], str]:
-    """Write the questions as JSON lines; return the files and the digest of what they say.
+def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[Path, ...]:
+    """Write the questions as JSON lines; return the files.
 
     The folder appears when all are in it; what was there before goes.
     """
-    hashes: list[bytes] = []
     size = min(_MOST, max(_FEWEST, -(-expected // _SHARDS)))
+    lines = (
+        json.dumps(question.row, ensure_ascii=False).encode() + b"\n" for question in questions
+    )
     aside = folder.with_name(f".{folder.name}.tmp")
     try:
         for left in (aside, folder):
             if left.exists():
                 shutil.rmtree(left)
         aside.mkdir(parents=True)
-        names = list(_fill(aside, _lines(questions, hashes), size))
+        names = list(_fill(aside, lines, size))
         aside.rename(folder)
     except OSError as error:
         raise RunFailed(
             f"the questions cannot be written: {error}. Make room, or choose another place with "
             "runs_dir=…"
         ) from error
-    # Sorted: neither the order of the rows nor that of the files is of any account.
-    digest = hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
-    return tuple(folder / name for name in names), digest
+    return tuple(folder / name for name in names)
 
 
 def _fill(folder: Path, lines: Iterator[bytes], size: int) -> Iterator[str]:
@@ -54,22 +50,3 @@ def _fill(folder: Path, lines: Iterator[bytes], size: int) -> Iterator[str]:
         name = f"{number:05d}.jsonl"
         (folder / name).write_bytes(shard)
         yield name
-
-
-def _lines(questions: Iterable[Question], hashes: list[bytes]) -> Iterator[bytes]:
-    for question in questions:
-        said = json.dumps(_said(question.row), ensure_ascii=False, sort_keys=True)
-        hashes.append(hashlib.sha256(said.encode()).digest())
-        line = json.dumps({**question.row, "key": question.key}, ensure_ascii=False)
-        yield line.encode() + b"\n"
-
-
-def _said(value: Any) -> Any:
-    """Return what a value says, be it of a typed file or of a table, whose cells are all text."""
-    if isinstance(value, Mapping):
-        return {name: _said(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_said(inner) for inner in value]
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return "" if value is None else str(value)

@@ -250,7 +250,7 @@ _RESPONSE = (
 """What a unit holds of its model's reply."""
 
 
-def response(unit: Unit) -> Unit:
+def response(unit: Mapping[str, Any]) -> Unit:
     """Return what later runs may take from a unit."""
     return {name: unit[name] for name in _RESPONSE}
 

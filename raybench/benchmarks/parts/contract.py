@@ -70,8 +70,6 @@ class Benchmark(ABC):
     """What a row must hold, in the hub's names."""
     stems: ClassVar[tuple[str, ...]] = ()
     """Names, without their ending, that its files may have in a local folder, beside its own."""
-    identified: ClassVar[bool] = True
-    """Its rows have ids. Without, they are known by what they say, and some may say the same."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]
