@@ -103,12 +103,11 @@ def _asked(job: Job) -> Iterator[Unit]:
     with Path(job.shard).open("rb") as lines:
         rows = [json.loads(line) for line in islice(lines, job.start, job.stop)]
     for row in rows:
-        key = row.pop("key")  # given by who wrote the shard
         for repeat in range(job.repeats):
             yield {
                 "model": job.model,
                 "benchmark": job.benchmark,
-                "key": key,
+                "key": benchmark.key(row),
                 "language": benchmark.language(row),
                 "subject": benchmark.subject(row),
                 "repeat": repeat,

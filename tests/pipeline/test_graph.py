@@ -140,7 +140,7 @@ async def test_a_row_that_breaks_its_benchmark_costs_itself(fleet: Fleet, tmp_pa
     shard.write_text("".join(json.dumps(row) + "\n" for row in rows))
     units = await asked(fleet, ["able"], [part])
     broken = [unit for unit in units if not unit["correct"]]
-    assert [unit["key"] for unit in broken] == [rows[3]["key"]]
+    assert [unit["key"] for unit in broken] == [str(rows[3]["question_id"])]
     assert broken[0]["finish"] == "error"
     assert "cannot be put" in broken[0]["error"]
     assert len(units) == len(rows)
