@@ -51,6 +51,7 @@ def test_only_questions_that_both_were_asked_are_paired() -> None:
     second = Asked.of([(0, 1), (1, 1), (0, 0)], [(1, 1), (0, 0), (0, 0)])
     found = compare(first, second)
     assert (found.difference.value, found.difference.n) == (1.0, 1)
+    assert found.difference.method.endswith("one source: Wilson for others")
     nothing = compare(Asked.of([(1, 1), (0, 0)]), Asked.of([(0, 0), (1, 1)]))
     assert nothing.difference.method == "refused: no questions that both were asked"
     assert (nothing.p, nothing.detectable) == (None, None)
