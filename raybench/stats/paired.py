@@ -53,8 +53,9 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     else:
         # None of the sources differs from the others: at most so many do, by at most so much.
         half = wilson(0.0, sources)[1] * (1 + abs(value))
-        named = "all equal: Wilson for others"
-        p, test = None, "none: all equal"
+        why = "all equal" if sources > 1 else "one source"
+        named = f"{why}: Wilson for others"
+        p, test = None, f"none: {why}"
     # No difference of two shares lies beyond 1.
     ci95 = (max(-1.0, value - half), min(1.0, value + half))
     difference = Estimate(value, stderr, ci95, n, f"paired over {over}{clustered}, {named}")

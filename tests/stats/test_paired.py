@@ -41,11 +41,17 @@ def test_averaged_repeats_are_compared_by_students_t() -> None:
     assert found.difference.ci95 == pytest.approx((low, high))
 
 
+def test_one_reply_is_no_mcnemar_against_several() -> None:
+    assert compare(FIRST, Asked.of([(1, 2)] * 5)).test == "paired Student's t"
+    assert compare(Asked.of([(1, 2)] * 5), FIRST).test == "paired Student's t"
+
+
 def test_only_questions_that_both_were_asked_are_paired() -> None:
     first = Asked.of([(1, 1), (0, 0), (1, 1)], [(0, 0), (0, 0), (0, 0)])
     second = Asked.of([(0, 1), (1, 1), (0, 0)], [(1, 1), (0, 0), (0, 0)])
     found = compare(first, second)
     assert (found.difference.value, found.difference.n) == (1.0, 1)
+    assert found.difference.method.endswith("one source: Wilson for others")
     nothing = compare(Asked.of([(1, 1), (0, 0)]), Asked.of([(0, 0), (1, 1)]))
     assert nothing.difference.method == "refused: no questions that both were asked"
     assert (nothing.p, nothing.detectable) == (None, None)

@@ -88,6 +88,21 @@ def test_the_noise_of_one_repeat_is_bounded_and_said_to_be() -> None:
     assert bound == pytest.approx(0.0369935 * 0.9630065 / 100, abs=1e-8)
 
 
+def test_the_bound_for_languages_asked_once_is_that_of_their_mean() -> None:
+    half = [(1, 1)] * 5 + [(0, 1)] * 5
+    # Each language's own at most (1/4)/10; of the mean of two, (1/4)·2/40. The languages agree on
+    # every question, so that SE² = (1/4)/9 leaves (1/36 − 1/80) to the questions.
+    spread = Spread.of(Asked.of(half, half))
+    assert spread.now == pytest.approx(1 / 80)
+    assert spread.questions == pytest.approx(1 / 36 - 1 / 80)
+    assert Spread.of(Asked.of(half, half, [(0, 0)] * 10)) == spread
+
+
+def test_of_a_single_question_the_draw_is_taken_for_the_most_it_can_be() -> None:
+    # p(1−p) = 0.24, of which 0.24/9 came from ten replies.
+    assert Spread.of(Asked.of([(4, 10)])).questions == pytest.approx(0.24 - 0.24 / 9)
+
+
 def test_spreads_of_an_index_add_by_squared_weights() -> None:
     parts = {"a": Spread(0.01, 0.04, 0.02), "b": Spread(0.03, 0.08, 0.08, ("b",))}
     found = Spread.combined(parts, {"a": Fraction(1, 4), "b": Fraction(3, 4)})

@@ -1,0 +1,301 @@
+import math
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from raybench.benchmarks.parts import summary
+from raybench.benchmarks.parts.scores import Rules
+from raybench.benchmarks.parts.tally import Tally, Unit
+from raybench.stats import intervals
+from raybench.stats.repeats import Spread
+from raybench.types import Estimate
+
+HALF = Fraction(1, 2)
+WEIGHTS = {
+    "math": {"aime_2024": HALF, "math_500": HALF},
+    "coding": {"livecodebench": HALF, "scicode": HALF},
+    "multilingual": {"mgsm": HALF, "multilingual_mmlu": HALF},
+}
+RULES = Rules(WEIGHTS, {"mgsm": ("de", "en"), "multilingual_mmlu": ("de", "en")})
+
+
+def unit(benchmark: str, key: str, correct: bool = False, **changes: Any) -> Unit:
+    plain: dict[str, Any] = {
+        "model": "a",
+        "benchmark": benchmark,
+        "key": key,
+        "language": "en",
+        "subject": None,
+        "repeat": 0,
+        "correct": correct,
+        "finish": "stop",
+        "parsed": True,
+        "by": "script",
+        "judge_error": False,
+        "prompt_tokens": 10,
+        "output_tokens": 100,
+    }
+    return Unit(**plain | changes)
+
+
+def asked(benchmark: str, *replies: str, **changes: Any) -> Iterator[Unit]:
+    """One word per question: a letter per repeat, R for right and w for wrong."""
+    for key, letters in enumerate(replies):
+        for repeat, letter in enumerate(letters):
+            yield unit(benchmark, str(key), letter == "R", repeat=repeat, **changes)
+
+
+def maths(**changes: Any) -> list[Unit]:
+    return [
+        *asked("aime_2024", "RR", "Rw", "ww", "Rw", **changes),
+        *asked("math_500", "R", "R", "R", "w", **changes),
+    ]
+
+
+def of(units: list[Unit], rules: Rules = RULES, model: str = "a") -> dict[str, Estimate]:
+    return summary.metrics(Tally.of(units), [model], rules)[model]
+
+
+# ----------------------------------------------------------------------------- scores and indices
+
+
+def test_an_index_of_worked_numbers() -> None:
+    found = of(maths())
+    # Scores 1, 1/2, 0, 1/2: mean 1/2, SE² = 1/24; noise √(1/4 + 1/4)/4. Then 3 of 4: SE² = 3/64.
+    aime = found["aime_2024/accuracy"]
+    assert aime.value == 0.5
+    assert aime.stderr == pytest.approx(math.sqrt(1 / 24))
+    assert found["aime_2024/rerun_noise"].value == pytest.approx(math.sqrt(0.5) / 4)
+    assert found["math_500/accuracy"] == intervals.share(3, 4, over="questions")
+    assert found["math_500/rerun_noise"].method.startswith("refused: asked once")
+    index = found["index/math"]
+    assert index.value == 0.625
+    assert index.stderr == pytest.approx(math.sqrt(1 / 24 + 3 / 64) / 2)
+    assert (index.n, index.method) == (8, "weighted mean of 2; interval from theirs (MOVER)")
+    assert found["index/coding"].method == "refused: livecodebench, scicode are missing"
+
+
+def test_replies_that_are_the_models_own_fault_count_as_wrong() -> None:
+    units = [unit("math_500", "0", True)]
+    for finish in ("length", "thinking", "empty", "refusal", "overflow", "unsupported"):
+        units.append(unit("math_500", finish, finish=finish, parsed=False, by=None))
+    assert of(units)["math_500/accuracy"].value == pytest.approx(1 / 7)
+
+
+def test_units_that_broke_withhold_the_score_and_the_index_until_accepted() -> None:
+    broken = [
+        unit("math_500", "4", finish="error", parsed=False, by=None),
+        unit("math_500", "5", judge_error=True),
+    ]
+    found = of(maths() + broken)
+    why = "2 units await review: 1 without a reply, 1 without the checker's verdict"
+    for key in ("math_500/accuracy", "math_500/rerun_noise"):
+        assert (found[key].value, found[key].method) == (None, f"refused: {why}")
+    assert found["index/math"].method == f"refused: math_500: {why}"
+    assert found["aime_2024/accuracy"].value == 0.5
+    partial = of(maths() + broken, Rules(WEIGHTS, partial=True))["index/math"]
+    assert partial.value == 0.5
+    assert partial.method.startswith(
+        f"partial: weighted mean of aime_2024 1; without: math_500: {why}"
+    )
+
+
+def test_accepted_units_are_left_out_of_their_questions_mean_or_left_to_the_script() -> None:
+    broken = [
+        unit("aime_2024", "0", repeat=2, finish="error", parsed=False, by=None),
+        unit("aime_2024", "9", finish="error", parsed=False, by=None),
+        unit("math_500", "5", judge_error=True),
+    ]
+    found = of(maths() + broken, Rules(WEIGHTS, accepted=True))
+    aime, math_500 = found["aime_2024/accuracy"], found["math_500/accuracy"]
+    assert (aime.value, aime.n) == (0.5, 4)
+    assert aime.method.endswith("; without the 2 units that got no reply")
+    assert (math_500.value, math_500.n) == (3 / 5, 5)
+    assert math_500.method == "share of questions, Wilson; 1 unit left to the script"
+    assert found["index/math"].value == pytest.approx((0.5 + 0.6) / 2)
+
+
+def test_a_model_all_of_whose_units_broke_has_no_score_even_if_accepted() -> None:
+    units = list(asked("math_500", "R", "w", finish="error"))
+    found = of(units, Rules(WEIGHTS, accepted=True))
+    assert found["math_500/accuracy"].value is None
+    assert "refused: no questions" in found["math_500/accuracy"].method
+    assert "math_500/output_tokens" not in found
+
+
+def test_a_model_without_units_has_refusals_only() -> None:
+    found = of(maths(), model="b")
+    assert {estimate.value for estimate in found.values()} == {None}
+    assert found["index/math"].method == "refused: aime_2024: no questions; math_500: no questions"
+
+
+def test_subjects_are_broken_out() -> None:
+    units = [
+        unit("mmlu_pro", "1", True, subject="Computer Science"),
+        unit("mmlu_pro", "2", False, subject="computer science"),
+        unit("mmlu_pro", "3", True, subject="law"),
+    ]
+    found = of(units)
+    assert found["mmlu_pro/accuracy/computer_science"] == intervals.share(1, 2, over="questions")
+    assert found["mmlu_pro/accuracy/law"] == intervals.share(1, 1, over="questions")
+
+
+# -------------------------------------------------------------------------------------- languages
+
+
+def lingual(benchmark: str, **languages: str) -> list[Unit]:
+    """A letter per question."""
+    return [
+        reply
+        for language, letters in languages.items()
+        for reply in asked(benchmark, *letters, language=language)
+    ]
+
+
+def test_languages_weigh_the_same_and_a_question_in_all_of_them_is_one() -> None:
+    units = lingual("mgsm", de="Rww", en="RwR") + lingual("multilingual_mmlu", de="R", en="R")
+    found = of(units)
+    mgsm = found["mgsm/accuracy"]
+    # The worked languages of tests/stats/test_clusters.py
+    assert mgsm.value == pytest.approx(0.5)
+    assert mgsm.stderr == pytest.approx(math.sqrt(1 / 12))
+    assert "2 languages weighed the same, clustered by source" in mgsm.method
+    assert found["mgsm/accuracy/de"] == intervals.share(1, 3, over="questions")
+    assert found["mgsm/accuracy/en"] == intervals.share(2, 3, over="questions")
+    assert found["index/multilingual"].value == pytest.approx(0.75)
+
+
+def test_languages_that_do_not_count_are_shown_and_not_averaged() -> None:
+    found = of(lingual("mgsm", de="Rw", en="RR", te="ww"))
+    assert found["mgsm/accuracy"].value == pytest.approx(0.75)
+    assert found["mgsm/accuracy/te"].value == 0.0
+    alone = of(lingual("mgsm", te="Rw"))
+    assert alone["mgsm/accuracy"].value == 0.5
+    assert "mgsm/accuracy/te" not in alone
+
+
+def test_an_index_that_lacks_languages_is_refused_or_labelled() -> None:
+    units = lingual("mgsm", en="RRw") + lingual("multilingual_mmlu", de="Rww", en="RRR")
+    refused = of(units)["index/multilingual"]
+    assert refused.method == "refused: mgsm: not asked in de"
+    partial = of(units, Rules(WEIGHTS, RULES.languages, partial=True))["index/multilingual"]
+    assert partial.value == pytest.approx(2 / 3)
+    assert partial.method.startswith("partial: mgsm not asked in de; weighted mean of 2")
+
+
+# ------------------------------------------------------------------------------ tokens, checkers
+
+
+def test_tokens_are_told_by_mean_and_percentiles() -> None:
+    units = [unit("math_500", str(n), output_tokens=n, prompt_tokens=7) for n in range(101)]
+    found = of(units)
+    assert found["math_500/prompt_tokens"].value == 7
+    assert found["math_500/output_tokens"].value == 50
+    for percent in (50, 90, 99):
+        estimate = found[f"math_500/output_tokens/p{percent}"]
+        assert (estimate.value, estimate.n) == (percent, 101)
+        assert "no interval" in estimate.method
+
+
+def test_the_share_the_checker_decided_and_its_agreement_with_the_script() -> None:
+    units = [
+        unit("math_500", "0", True),
+        unit("math_500", "1", True, by="checker"),
+        unit("math_500", "2", False, by="checker"),
+        unit("math_500", "3", False, by="checker"),
+    ]
+    found = of(units)
+    assert found["math_500/checker_share"] == intervals.share(3, 4, over="questions")
+    assert found["math_500/checker_agreement"] == intervals.share(2, 3, over="questions")
+    assert "aime_2024/checker_share" not in of(maths())
+
+
+def test_keys_are_those_that_mlflow_takes() -> None:
+    units = [
+        *maths(subject="Counting & Probability"),
+        *lingual("mgsm", de="R", en="w"),
+        unit("mgsm", "0", language="zh-CN"),
+        unit("math_500", "5", by="checker"),
+    ]
+    for key in of(units):
+        assert re.fullmatch(r"[a-z0-9_]+(/[a-z0-9_]+)+", key)
+
+
+# ----------------------------------------------------------------------------- what repeats reach
+
+
+def test_the_noise_of_an_index_adds_up_and_what_was_asked_once_is_bounded() -> None:
+    found = summary.precision(Tally.of(maths()), "a", RULES)
+    assert found.keys() == {"math"}
+    # Noise² is 1/32 and, 3 of 4 being compatible with one half, at most 1/16.
+    assert found["math"].now == pytest.approx((1 / 32 + 1 / 16) / 4)
+    assert found["math"].bounded == ("math_500",)
+    metrics = of(maths())
+    assert "index/coding/rerun_noise" not in metrics
+    noise = metrics["index/math/rerun_noise"]
+    assert noise.n == 8
+    assert noise.value == pytest.approx(math.sqrt(3 / 128))
+    assert "at most: math_500 asked once" in noise.method
+
+
+def test_what_a_run_supports_is_said_in_words() -> None:
+    # 1.959964·√0.0001 = 1.96 %; replies of 0.0003 need 0.0003·(1.959964/0.01)² = 11.5 repeats.
+    said = summary.in_words(Spread(questions=0.0004, replies=0.0003, now=0.0001))
+    assert said == (
+        "The same questions asked anew move it by ±1.96 % (95 %); 12 repeats of every question "
+        "reach ±1.00 %. Over other questions of the same kind it is uncertain by ±4.38 %, of which "
+        "±3.92 % stay however often they are asked."
+    )
+    bounded = summary.in_words(Spread(0.0, 1e-6, 1e-6, ("hle", "mmlu_pro")))
+    assert bounded == (
+        "The same questions asked anew move it by at most ±0.20 % (95 %); at most 1 repeat of "
+        "every question reaches ±1.00 %. Over other questions of the same kind it is uncertain by "
+        "±0.20 %, of which at least ±0.00 % stay however often they are asked. The noise of what "
+        "was asked once (hle, mmlu_pro) is bounded, not measured."
+    )
+
+
+# ------------------------------------------------------------------------------------------ pairs
+
+
+def test_every_pair_is_compared_question_by_question() -> None:
+    units = [
+        *maths(),
+        *asked("aime_2024", "ww", "ww", "ww", "Rw", model="b"),
+        *asked("math_500", "R", "w", "R", "w", model="b"),
+    ]
+    found = {
+        difference.metric: difference
+        for difference in summary.differences(Tally.of(units), ["a", "b"], RULES)
+    }
+    # d = 1, 1/2, 0, 0 and 0, 1, 0, 0: means 3/8 and 1/4, SE² = (11/48)/4 and 1/16.
+    aime, math_500 = found["aime_2024/accuracy"], found["math_500/accuracy"]
+    assert (aime.first, aime.second, aime.found.difference.value) == ("a", "b", 0.375)
+    assert aime.found.difference.stderr == pytest.approx(math.sqrt(11 / 192))
+    assert (math_500.found.test, math_500.found.p) == ("McNemar, exact", 1.0)
+    assert aime.found.p is not None
+    assert math_500.p_holm == 1.0
+    assert aime.p_holm == pytest.approx(2 * aime.found.p)
+    index = found["index/math"]
+    assert index.found.difference.value == pytest.approx((0.375 + 0.25) / 2)
+    assert index.found.difference.stderr == pytest.approx(math.sqrt(11 / 192 + 1 / 16) / 2)
+    assert index.p_holm is None
+    assert found["index/coding"].found.difference.value is None
+
+
+def test_what_is_withheld_from_one_model_is_compared_with_none() -> None:
+    units = [
+        *maths(),
+        *maths(model="b"),
+        unit("math_500", "7", model="b", finish="error", parsed=False, by=None),
+    ]
+    found = {
+        it.metric: it.found.difference
+        for it in summary.differences(Tally.of(units), ["a", "b"], RULES)
+    }
+    assert found["math_500/accuracy"].method.startswith("refused: b: 1 unit awaits review")
+    assert found["index/math"].method.startswith("refused: math_500: b: 1 unit awaits review")
+    assert found["aime_2024/accuracy"].value == 0.0
