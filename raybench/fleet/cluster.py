@@ -157,6 +157,8 @@ def _set_environment() -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_LOGGING_LEVEL": "WARNING",
         "RAY_worker_niceness": "0",  # engines are what the machine is for
+        # A thread that still works when Ray has been shut down must not start another.
+        "RAY_ENABLE_AUTO_CONNECT": "0",
     }.items():
         os.environ.setdefault(name, value)
 

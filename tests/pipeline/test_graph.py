@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -163,21 +164,26 @@ async def test_responses_of_an_earlier_run_are_taken(fleet: Fleet, tmp_path: Pat
 
 async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:
     part = questions(tmp_path, "mgsm")
+    before = _workers("MapBatches(Generate)")  # of earlier graphs, on their way out
     under_way = asyncio.create_task(asked(fleet, ["slow"], [part]))
-    victim = await _process("MapBatches(Generate)")
+    async with asyncio.timeout(60):
+        while not (victims := _workers("MapBatches(Generate)") - before):
+            await asyncio.sleep(0.1)
     await asyncio.sleep(2)  # into the first batches: a reply takes five seconds
-    os.kill(victim, signal.SIGKILL)
+    os.kill(victims.pop(), signal.SIGKILL)
     units = await under_way
     assert len(units) == sum(count for _, count in part.shards)
     assert set(names(units).values()) == {1}
     assert {unit["finish"] for unit in units} == {"stop"}
 
 
-async def _process(title: str) -> int:
-    """Wait for a worker of this Ray that bears a title."""
-    async with asyncio.timeout(60):
-        while True:
-            for process in psutil.Process().children(recursive=True):
-                if title in " ".join(process.cmdline()):
-                    return process.pid
-            await asyncio.sleep(0.1)
+def _workers(title: str) -> set[int]:
+    """Return the workers of this Ray that bear a title."""
+    family = psutil.Process().children(recursive=True)
+    return {process.pid for process in family if title in _title(process)}
+
+
+def _title(process: psutil.Process) -> str:
+    with suppress(psutil.Error):  # it may be gone by now
+        return " ".join(process.cmdline())
+    return ""
