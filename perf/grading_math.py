@@ -1,6 +1,6 @@
 """How well does our mathematics grader keep to the PRM800K script's decisions, and how fast is it?
 
-    python perf/grading_math.py --script CHECKOUT [--half development] [--most PAIRS] [--data FOLDER]
+    python perf/grading_math.py --script CHECKOUT [--half development] [--most PAIRS]
 
 CHECKOUT is a copy of github.com/openai/prm800k; pylatexenc, which it imports, has to be importable
 too (PYTHONPATH). Pairs are gold answers of the datasets beside this repository against rewritten
@@ -18,6 +18,7 @@ import json
 import logging
 import re
 import resource
+import string
 import sys
 import time
 import warnings
@@ -26,6 +27,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
+
+import sympy  # type: ignore[import-untyped]
 
 from raybench.grading.math import decide
 
@@ -70,7 +73,7 @@ def compare(chosen: list[Pair], script: Callable[[str, str], bool]) -> None:
     """Print how often the two agree and how long each takes."""
     for pair in chosen[:_CHUNK]:  # imports and caches
         script(*pair), decide(*pair)
-    taken = Counter[str]()
+    taken = {"script": 0.0, "ours": 0.0}
     decisions = Counter[str]()
     differing = []
     for start in range(0, len(chosen), _CHUNK):
@@ -215,18 +218,17 @@ def _swapped(gold: str, random: Random) -> str | None:
 
 
 def _multiplied_out(gold: str, random: Random) -> str | None:
-    """Return a polynomial factored, expanded or written as a product with a sum."""
-    import sympy
-
+    """Return a polynomial factored or expanded."""
     if not re.fullmatch(r"[-+0-9a-z^ ()]*[a-z][-+0-9a-z^ ()]*", gold) or len(gold) > 40:
         return None
     if re.search(r"[a-z]{3}|\^\d\d", gold):
         return None
     spelled = re.sub(r"(?<=[0-9a-z)])(?=[a-z(])", "*", gold.replace(" ", "")).replace("^", "**")
+    letters = {letter: sympy.Symbol(letter) for letter in string.ascii_lowercase}
     try:
-        polynomial = sympy.sympify(spelled, locals={n: sympy.Symbol(n) for n in "abcdefghijklmnopqrstuvwxyzEINOQS"})
-        changed = random.choice((sympy.factor, sympy.expand, sympy.collect_const))(polynomial)
-    except Exception:
+        polynomial = sympy.sympify(spelled, locals=letters)
+        changed = random.choice((sympy.factor, sympy.expand))(polynomial)
+    except Exception:  # prose
         return None
     return str(changed).replace("**", "^").replace("*", random.choice(("", "*", r" \cdot ")))
 
@@ -320,6 +322,12 @@ def hostile() -> Iterator[Pair]:
         "1," * 500_000, r"\begin{pmatrix}" * 300, "\\" * 100_001, "%" * 1_000_000, "x" * 3_999,
         "1" + ",000" * 900, "day" * 1_300, "^ " * 2_000, "__import__('os').getpid()", "(0).real",
         "lambda:0", "[1]*10**10", "'a'*10**10", "\ue000" * 4_000, "\0" * 100, "²" * 3_000,
+        "sqrt(3+2*sqrt(2))/(1+sqrt(2))/sqrt(5+2*sqrt(6))*(sqrt(2)+sqrt(3))-1/2",
+        "(sqrt(3+2*sqrt(2))+sqrt(5+2*sqrt(6)))/(1+2*sqrt(2)+sqrt(3))/4"
+        "+(sqrt(8+2*sqrt(15))+sqrt(10+2*sqrt(21)))/(sqrt(3)*2+sqrt(5)+sqrt(7))/4",
+        "+".join(f"1/{n}!" for n in range(1_900, 2_500)), "/".join(f"{n}!" for n in range(2_500)),
+        "+".join(f"x^{n}/{n}!" for n in range(9)), "*".join(f"(x+1/{n}!)" for n in range(9)),
+        "+".join(f"1/{n}!" for n in range(2_000, 2_480)), "2500!" + "/2500!*2500!" * 300,
         "1_" * 2_000, "0x" + "f" * 3_900, "1j**1j**1j**1j", "1" * 200 + "/" + "3" * 200,
     )  # fmt: skip
     for answer in answers:

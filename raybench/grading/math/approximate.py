@@ -8,7 +8,7 @@ from raybench.grading.math.expression import Beyond, Token, evaluate
 _MARGIN = 1e-8
 """Of the largest number on the way: far above what rounding adds up to, far below a difference."""
 _POINTS = (0.7390851332 + 0.3141926535j, -1.2020569031 + 0.5772156649j)
-"""The first letter's value: nothing special, so that nothing is 0 there that is not 0 everywhere."""
+"""The first letter's value: nothing special, so that what is 0 there is 0 everywhere."""
 _HIGHEST_FACTORIAL = 150
 
 

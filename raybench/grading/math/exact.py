@@ -13,8 +13,9 @@ from fractions import Fraction
 from raybench.grading.math.expression import Beyond
 
 _MOST_TERMS = 400
-_MOST_BITS = 8_000
+_MOST_BITS = 30_000
 _HIGHEST = 300
+_HIGHEST_FACTORIAL = 2_500  # there is a question whose answer holds 2004!
 _LARGEST_ROOT = 10**12
 _SMALL_PRIMES = [n for n in range(2, 1000) if all(n % d for d in range(2, math.isqrt(n) + 1))]
 _CERTAIN = 1e-9
@@ -115,7 +116,9 @@ class Exact:
     def factorial(self, value: Ratio) -> Ratio:
         """Return the factorial of a whole number."""
         number = value.number
-        if not isinstance(number, Fraction) or number.denominator > 1 or number > _HIGHEST:
+        if not isinstance(number, Fraction) or number.denominator > 1:
+            raise Beyond
+        if number > _HIGHEST_FACTORIAL:
             raise Beyond
         if number < 0:
             raise ZeroDivisionError  # a pole

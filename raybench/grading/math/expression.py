@@ -20,11 +20,16 @@ _TOKEN = re.compile(
                |[0-9](?:_?[0-9])*e[-+]?[0-9](?:_?[0-9])*
                |0(?:_?0)*|[1-9](?:_?[0-9])*)(?P<imaginary>j?)
     |(?P<name>\w+)
-    |(?P<operator>\*\*|//|!+(?!=)|[-+*/^()])""",
+    |(?P<operator>\*\*|//|!+(?!=)|[-+*/^()])
+    |(?P<line>\r?\n)
+    |[\ \t\f]+""",
     re.VERBOSE,
 )
 _FUNCTIONS = {"sqrt", "ln"}
-_REFUSED = set("all csc eye ff fft frac fu gff hn1 hn2 id im jn li ntt re rf yn".split())
+_REFUSED = {
+    "all", "csc", "eye", "ff", "fft", "frac", "fu", "gff", "hn1", "hn2", "id", "im", "jn", "li",
+    "ntt", "re", "rf", "yn",
+}  # fmt: skip
 """Other functions of two letters at most that sympy's parser knows."""
 _OPERATORS = {"+", "-", "*", "/", "//", "**", "!", "(", ")"}
 _NEVER_ZERO = {"nan", "oo", "zoo"}
@@ -89,15 +94,20 @@ def tokens(text: str) -> list[Token]:
     """Cut a lower-case expression into tokens, products made explicit."""
     found: list[Token] = []
     at = 0
+    new_line = False
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise NotArithmetic
         at = match.end()
+        new_line |= match["line"] is not None
         for token in _meant(match, text[at : at + 1]):
             if found and _ends_a_factor(found[-1]) and _begins_a_factor(token):
+                if new_line:
+                    raise NotArithmetic  # no product reaches over the end of a line
                 found.append(Token("operator", "*"))
             found.append(token)
+            new_line = False
     return found
 
 
@@ -120,6 +130,8 @@ def _meant(match: re.Match[str], follows: str) -> list[Token]:
     if match["name"]:
         return _named(match["name"], follows)
     operator = match["operator"]
+    if not operator:
+        return []
     if operator.startswith("!!"):
         raise Beyond if operator == "!!" else NotArithmetic
     return [Token("operator", "**" if operator == "^" else operator)]
@@ -140,10 +152,12 @@ def _named(name: str, follows: str) -> list[Token]:
         return [Token("symbol", name)]
     if not all(letter.isascii() or letter.isalpha() for letter in name):
         raise NotArithmetic  # digits of other scripts
-    return [
-        Token("integer" if part[0].isdigit() else "symbol", part)
-        for part in re.findall(r"[0-9]+|[^0-9]", name)
-    ]
+    parts = re.findall(r"[0-9]+|[^0-9]", name)
+    if any(part[0] == "0" and part.strip("0") for part in parts):
+        raise NotArithmetic  # '05' is no number to sympy
+    split = [Token("integer" if part[0].isdigit() else "symbol", part) for part in parts]
+    # A factorial was there before the name came apart.
+    return [Token("operator", "("), *split, Token("operator", ")")] if follows == "!" else split
 
 
 def _is_greek(name: str) -> bool:

@@ -40,24 +40,18 @@ _ENVIRONMENT_ARGUMENTS = {
 }  # fmt: skip
 
 # Below, '{' is an argument that must be there, '[' one that may be, '*' a star that may be.
-_SHOWN = dict.fromkeys(
-    (
-        "emph text textrm textit textbf textsc textsl mathrm overline underline widehat widetilde "
-        "overrightarrow overleftarrow overleftrightarrow overbrace underbrace overbracket "
-        "underbracket wideparen"
-    ).split(),
-    ("{", "{0}"),
-)
-_HIDDEN = {
-    **dict.fromkeys(
-        "mbox textmd textsf texttt textup ensuremath label hypersetup keywords".split(), ("{", "")
-    ),
-    **dict.fromkeys("hphantom vphantom color pagecolor xleftarrow xrightarrow".split(), ("[{", "")),
-    "hspace": ("*{", ""),
-}
+_SHOWN = (
+    "emph", "text", "textrm", "textit", "textbf", "textsc", "textsl", "mathrm", "overline",
+    "underline", "widehat", "widetilde", "overrightarrow", "overleftarrow", "overleftrightarrow",
+    "overbrace", "underbrace", "overbracket", "underbracket", "wideparen",
+)  # fmt: skip
+_HIDDEN = ("mbox", "textmd", "textsf", "texttt", "textup", "ensuremath", "label", "keywords")
+_HIDDEN_WITH_OPTION = ("hphantom", "vphantom", "color", "pagecolor", "xleftarrow", "xrightarrow")
 _COMMANDS = {
-    **_SHOWN,
-    **_HIDDEN,
+    **dict.fromkeys(_SHOWN, ("{", "{0}")),
+    **dict.fromkeys(_HIDDEN, ("{", "")),
+    **dict.fromkeys(_HIDDEN_WITH_OPTION, ("[{", "")),
+    "hspace": ("*{", ""),
     "frac": ("{{", "{0}/{1}"),
     "nicefrac": ("{{", "{0}/{1}"),
     "sqrt": ("[{", "√({1})"),
@@ -83,19 +77,23 @@ _ACCENTS = {
     "hat": "\u0302", "check": "\u030c", "breve": "\u0306", "acute": "\u0301", "grave": "\u0300",
     "tilde": "\u0303", "bar": "\u0305", "ddot": "\u0308", "not": "\u0338",
 }  # fmt: skip
-_SYMBOLS = {
+_SPACES_AND_SIGNS = {
     "{": "{", "}": "}", "lbrace": "{", "rbrace": "}", "#": "#", "_": "_", "&": "&", ",": " ",
     ";": " ", ":": " ", " ": " ", "quad": "  ", "qquad": "    ", "limsup": "lim sup",
     "liminf": "lim inf", "-": "\N{SOFT HYPHEN}",
 }  # fmt: skip
-_SYMBOLS |= {
-    name: name
-    for name in (
-        "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh ln log exp max min "
-        "sup inf lim"
-    ).split()
-}
-_listed = """
+
+
+def _pairs(text: str) -> dict[str, str]:
+    words = text.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+_SYMBOLS = _SPACES_AND_SIGNS | _pairs(
+    """
+    sin sin cos cos tan tan arcsin arcsin arccos arccos arctan arctan sinh sinh cosh cosh tanh tanh
+    arcsinh arcsinh arccosh arccosh arctanh arctanh ln ln log log exp exp max max min min sup sup
+    inf inf lim lim
     alpha α beta β gamma γ delta δ epsilon ϵ zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν
     xi ξ omicron ο pi π rho ρ sigma σ tau τ upsilon υ phi ϕ chi χ psi ψ omega ω Alpha Α Beta Β
     Gamma Γ Delta Δ Epsilon Ε Zeta Ζ Eta Η Theta Θ Iota Ι Kappa Κ Lambda Λ Mu Μ Nu Ν Xi Ξ Omicron Ο
@@ -115,11 +113,11 @@ _listed = """
     longleftrightarrow ⟷ Rightarrow ⇒ Leftarrow ⇐ Leftrightarrow ⇔ Longrightarrow ⟹ Longleftarrow ⟸
     Longleftrightarrow ⟺ ldots … dots … dotsc … dotsb … dotsm … dotsi … dotso … cdots ⋯ vdots ⋮
     ddots ⋱ langle ⟨ rangle ⟩ lceil ⌈ rceil ⌉ lfloor ⌊ rfloor ⌋ vert | lvert | rvert | Vert ‖
-    lVert ‖ rVert ‖ backslash \\ textbackslash \\ textdegree ° texttimes × textdiv ÷ textpm ± textmu µ
-    textonehalf ½ textonequarter ¼ textthreequarters ¾ textellipsis … textbullet • textendash –
-    textemdash — texteuro € textsterling £ textcent ¢ textyen ¥
-""".split()
-_SYMBOLS |= dict(zip(_listed[::2], _listed[1::2], strict=True))
+    lVert ‖ rVert ‖ backslash \\ textbackslash \\ textdegree ° texttimes × textdiv ÷ textpm ±
+    textmu µ textonehalf ½ textonequarter ¼ textthreequarters ¾ textellipsis …
+    textbullet • textendash – textemdash — texteuro € textsterling £ textcent ¢ textyen ¥
+    """
+)
 
 
 class TooDeep(ValueError):
@@ -188,9 +186,7 @@ class _Reader:
     def _command(self, end: str) -> str | None:
         """Return a command's text; None where it ends what is being read."""
         name = self._name()
-        if name in ("begin", "end") and (
-            environment := _ENVIRONMENT.match(self._source, self._at)
-        ):
+        if name in ("begin", "end") and (environment := _ENVIRONMENT.match(self._source, self._at)):
             self._at = environment.end()
             if name == "begin":
                 return self._environment(environment[1])
@@ -296,9 +292,7 @@ def _decorated(name: str, text: str) -> str:
     if name in _STYLES:
         return "".join(_styled(character, _STYLES[name]) for character in text)
     plain = text.strip().replace("ı", "i").replace("ȷ", "j")
-    return "".join(
-        unicodedata.normalize("NFC", character + _ACCENTS[name]) for character in plain
-    )
+    return "".join(unicodedata.normalize("NFC", character + _ACCENTS[name]) for character in plain)
 
 
 def _styled(character: str, style: str) -> str:

@@ -26,9 +26,10 @@ _WORDS = (
 _UNITS = {
     unit: re.compile(unit + r"(?:es)?s? *(?:\^[0-9]+)?")
     for unit in (
-        "degree cm centimeter meter mile second minute hour day week month year foot feet inch yard"
-    ).split()
-}
+        "degree", "cm", "centimeter", "meter", "mile", "second", "minute", "hour", "day", "week",
+        "month", "year", "foot", "feet", "inch", "yard",
+    )
+}  # fmt: skip
 _WHOLE = 1e-7
 """How far from an integer a number may lie and still be taken for it."""
 
