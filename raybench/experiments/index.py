@@ -24,7 +24,6 @@ from raybench.pipeline import datasets, graph, responses
 from raybench.pipeline.datasets import Dataset, Selection
 from raybench.pipeline.stages import Asking, response
 from raybench.pipeline.units import Questions, jobs, unit_id
-from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import Completion, ModelSpec, Plan
 
@@ -308,7 +307,7 @@ def _validate(data: Sequence[Dataset]) -> None:
                     f"{part.benchmark} {benchmark.key(row)} ({benchmark.language(row)}): gold "
                     f"{benchmark.truth(row)!r} is graded '{grade.reason}'"
                 )
-        console.say(
+        print(
             f"{part.benchmark}: {right:,} of {part.questions:,} gold answers are graded right "
             f"({part.origin}, sha256 {part.digest[:12]})"
         )

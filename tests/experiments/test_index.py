@@ -1,0 +1,215 @@
+"""The index from the command line, with stand-ins over the samples: what it leaves, resume."""
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import raybench, start_raybench, wait_for_silence
+
+INDEX = ("+experiment=index", "data=samples")
+THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
+{name: fair, engine: simulated, options: {ability: 0.6}}, \
+{name: dull, engine: simulated, options: {ability: 0.2}}]"
+ROSTER = ("roster=simulated", f"roster.models={THREE}")
+KILLS = int(os.environ.get("RAYBENCH_KILLS", "3"))
+"""How often the resumed run is killed; ten took four minutes."""
+
+
+def run_of(folder: Path) -> Path:
+    (run,) = (folder / "runs" / "index").iterdir()
+    return run
+
+
+def results_of(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((run_of(folder) / "results.json").read_text())
+    return found
+
+
+def journal_of(folder: Path) -> list[dict[str, Any]]:
+    lines = (run_of(folder) / "journal" / "units.jsonl").read_bytes().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("finished")
+    done = raybench(*INDEX, *ROSTER, "checker=able", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+def test_every_unit_is_in_the_journal_once(finished: Path) -> None:
+    units = journal_of(finished)
+    names = {(u["model"], u["benchmark"], u["language"], u["key"], u["repeat"]) for u in units}
+    assert len(names) == len(units) == results_of(finished)["run"]["units"]
+    repeats = {"gpqa_diamond": 5, "math_500": 3, "aime_2024": 10}
+    for benchmark, about in results_of(finished)["run"]["data"].items():
+        asked = sum(unit["benchmark"] == benchmark for unit in units)
+        assert asked == 3 * about["questions"] * repeats.get(benchmark, 1)
+
+
+def test_indices_are_refused_for_what_they_lack_and_made_where_they_lack_nothing(
+    finished: Path,
+) -> None:
+    for metrics in results_of(finished)["models"].values():
+        for name in ("intelligence", "coding"):
+            assert metrics[f"index/{name}"]["value"] is None
+            assert "scicode" in metrics[f"index/{name}"]["method"]
+        both = [metrics["math_500/accuracy"]["value"], metrics["aime_2024/accuracy"]["value"]]
+        assert metrics["index/math"]["value"] == pytest.approx(sum(both) / 2)
+        both = [metrics["multilingual_mmlu/accuracy"]["value"], metrics["mgsm/accuracy"]["value"]]
+        assert metrics["index/multilingual"]["value"] == pytest.approx(sum(both) / 2)
+
+
+def test_abler_models_score_higher(finished: Path) -> None:
+    models = results_of(finished)["models"]
+    for benchmark in ("gpqa_diamond", "aime_2024", "math_500", "mgsm", "multilingual_mmlu"):
+        able, fair, dull = (
+            models[model][f"{benchmark}/accuracy"]["value"] for model in ("able", "fair", "dull")
+        )
+        assert able > fair > dull
+
+
+def test_the_leaderboard_leads_with_an_index_that_is_there(finished: Path) -> None:
+    told = (finished / "stdout").read_text()
+    head = next(line for line in told.splitlines() if "model" in line and "Index" in line)
+    assert head.index("Math Index") < head.index("MMLU-Pro") < head.index("Intelligence Index")
+    assert "are missing" in told
+    report = (run_of(finished) / "report.html").read_text()
+    for title in ("What this run supports", "MGSM by language", "MMLU-Pro by subject"):
+        assert title in report
+    assert "checker" in report
+
+
+def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
+    total = results_of(finished)["fleet"]["this_session"]["total"]
+    assert total["requests"] == len(journal_of(finished))
+
+
+def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
+    finished: Path, tmp_path: Path
+) -> None:
+    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 0.7")
+    command = (*INDEX, "roster=simulated", f"roster.models={slow}", "checker=able")
+    rng = random.Random(0)
+    for _ in range(KILLS):
+        process = start_raybench(*command, cwd=tmp_path)
+        # Any moment, from the first import to the last unit.
+        deadline = time.monotonic() + rng.uniform(1, 20)
+        while time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.05)
+        assert process.poll() is None, "it was done before it could be killed"
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+    last = raybench(*command, cwd=tmp_path)
+    assert last.returncode == 0, last.stderr
+    assert "Resuming" in last.stdout
+
+    def graded(folder: Path) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+        names = ("model", "benchmark", "language", "key", "repeat")
+        found = ("response", "answer", "correct", "by")
+        return {tuple(u[n] for n in names): tuple(u[n] for n in found) for u in journal_of(folder)}
+
+    assert len(journal_of(tmp_path)) == len(journal_of(finished))
+    assert graded(tmp_path) == graded(finished)
+    assert results_of(tmp_path)["models"] == results_of(finished)["models"]
+    assert results_of(tmp_path)["counts"] == results_of(finished)["counts"]
+
+
+def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(tmp_path: Path) -> None:
+    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 60")
+    process = start_raybench(
+        *INDEX, "roster=simulated", f"roster.models={slow}", "benchmarks=[mmlu_pro]", cwd=tmp_path
+    )
+    deadline = time.monotonic() + 90
+    while not list(tmp_path.glob("runs/index/*/journal/units.jsonl")) or not journal_of(tmp_path):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)
+    told, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, told
+    assert "Interrupted" in told
+    assert "Traceback" not in told
+    assert not wait_for_silence()
+    assert {unit["model"] for unit in journal_of(tmp_path)} <= {"able", "dull"}
+
+
+def test_an_outage_withholds_the_score_until_it_is_accepted(tmp_path: Path) -> None:
+    faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
+    command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    done = raybench(*command, cwd=tmp_path / "one")
+    assert done.returncode == 0, done.stderr
+    models = results_of(tmp_path / "one")["models"]
+    refused = models["dull"]["mmlu_pro/accuracy"]
+    assert refused["value"] is None
+    assert "await review" in refused["method"]
+    assert models["able"]["mmlu_pro/accuracy"]["value"] is not None
+    failures = (run_of(tmp_path / "one") / "failures.jsonl").read_text().splitlines()
+    lost = results_of(tmp_path / "one")["counts"]["dull"]["infra_error"]
+    assert len(failures) == lost > 0
+    assert json.loads(failures[0])["model"] == "dull"
+
+    done = raybench(*command, "accept_failures=true", cwd=tmp_path / "two")
+    accepted = results_of(tmp_path / "two")["models"]["dull"]["mmlu_pro/accuracy"]
+    assert accepted["value"] is not None
+    assert f"without the {lost} units that got no reply" in accepted["method"]
+
+
+def test_the_gold_of_all_samples_is_graded_right(tmp_path: Path) -> None:
+    done = raybench(*INDEX, "validate=true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "14 of 14 gold answers are graded right" in done.stdout
+    assert not (tmp_path / "runs").exists()
+
+
+def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
+    row = {"id": 1, "problem": "?", "solution": "", "answer": "\\frac{1}{2", "subject": "Algebra"}
+    row |= {"level": 1, "unique_id": "x/1"}
+    (tmp_path / "math_500.jsonl").write_text(json.dumps(row))
+    done = raybench(
+        "+experiment=index", f"data.dir={tmp_path}", "benchmarks=[math_500]", "validate=true",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "math_500 x/1" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_plan_counts_units_and_names_the_data(tmp_path: Path) -> None:
+    done = raybench(*INDEX, *ROSTER, "dry_run=true", "limit=2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, and 8 languages x 2 of the other two
+    assert f"Units       {3 * (2 + 10 + 6 + 20 + 16 + 16)} units" in done.stdout
+    assert "gpqa_diamond: 2 questions × 5 from samples" in done.stdout
+    assert "no checker" in done.stdout
+
+
+MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "benchmark": (("benchmarks=[mmlu_por]",), "Did you mean 'mmlu_pro'"),
+    "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
+    "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
+    "checker": (("checker=nobody",), "no model of the roster"),
+    "limit": (("limit=0",), "index.limit is 0"),
+    "temperature": (("index.temperature=3",), "index.temperature is 3"),
+    "no benchmark": (("benchmarks=[]",), "index.benchmarks is empty"),
+    "folder": (("data=default", "data.dir=."), "holds no questions of"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_one_message_and_exit_code_2(name: str, tmp_path: Path) -> None:
+    overrides, told = MISTAKES[name]
+    done = raybench(*INDEX, *ROSTER, *overrides, "dry_run=true", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
