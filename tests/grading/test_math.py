@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from perf.grading_math import hostile
 from raybench.grading.math import decide, equivalent
 
 _DECISIONS = Path(__file__).with_name("decisions.jsonl")
