@@ -328,6 +328,7 @@ def hostile() -> Iterator[Pair]:
         "+".join(f"1/{n}!" for n in range(1_900, 2_500)), "/".join(f"{n}!" for n in range(2_500)),
         "+".join(f"x^{n}/{n}!" for n in range(9)), "*".join(f"(x+1/{n}!)" for n in range(9)),
         "+".join(f"1/{n}!" for n in range(2_000, 2_480)), "2500!" + "/2500!*2500!" * 300,
+        "(x+9999999)!/x!", "(x+40)!/(x-40)!/((x+40)!/(x-40)!)/2", "((x!)!)!/((x!)!)!/2", "x!" * 60,
         "1_" * 2_000, "0x" + "f" * 3_900, "1j**1j**1j**1j", "1" * 200 + "/" + "3" * 200,
     )  # fmt: skip
     for answer in answers:

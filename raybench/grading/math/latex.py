@@ -186,7 +186,9 @@ class _Reader:
     def _command(self, end: str) -> str | None:
         """Return a command's text; None where it ends what is being read."""
         name = self._name()
-        if name in ("begin", "end") and (environment := _ENVIRONMENT.match(self._source, self._at)):
+        if name in ("begin", "end"):
+            if not (environment := _ENVIRONMENT.match(self._source, self._at)):
+                return "\\" + name
             self._at = environment.end()
             if name == "begin":
                 return self._environment(environment[1])

@@ -73,9 +73,12 @@ def _within(lines: int, run: Callable[[], bool]) -> bool:
     before = sys.gettrace()
     sys.settrace(count)
     try:
-        return run()
+        outcome = run()
     finally:
         sys.settrace(before)
+    if left < 0:  # a bare except of mpmath's went on
+        raise _OutOfLines
+    return outcome
 
 
 class Value(NamedTuple):
@@ -138,9 +141,14 @@ class Symbolic:
 
     def factorial(self, value: Value) -> Value:
         """Return the factorial."""
-        if not value.value.is_number or abs(complex(value.value)) > _HIGHEST_FACTORIAL:
+        argument = value.value
+        if argument.is_number:
+            allowed = abs(complex(argument)) <= _HIGHEST_FACTORIAL
+        else:  # n!/(n-k)! becomes a product of k factors
+            allowed = all(abs(n) <= _HIGHEST for n in argument.atoms(self._sympy.Number))
+        if not allowed:
             raise Beyond
-        return self._bounded(self._sympy.factorial(value.value))
+        return self._bounded(self._sympy.factorial(argument))
 
     def function(self, name: str, value: Value) -> Value:
         """Return the square root or the natural logarithm."""
