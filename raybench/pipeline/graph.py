@@ -7,19 +7,24 @@ back what is not asked for yet, so that memory stays flat however long the bench
 import asyncio
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from raybench.errors import RunFailed
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten
+from raybench.fleet.reasons import last_line
 from raybench.pipeline.stages import JOB, UNIT, Asking, Check, Generate, Grade, Unit, prompt
 from raybench.pipeline.units import Job
 
 _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
+_ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
+"""The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LIGHT, _SOME = 0.01, 0.5
 """CPUs of a stage that only waits for engines, and of one that computes beside them."""
 
@@ -32,13 +37,24 @@ async def stream(
     checker: str | None,
     done: Sequence[int],
 ) -> AsyncGenerator[list[Unit]]:
-    """Yield graded units, a block at a time, as they are finished."""
-    dataset = await asyncio.to_thread(
-        _dataset, jobs, link=link, asking=asking, checker=checker, done=done
-    )
-    blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
-    while (block := await asyncio.to_thread(next, blocks, None)) is not None:
-        yield [json.loads(text) for text in block[UNIT]]
+    """Yield graded units, a block at a time, as they are finished.
+
+    Raises RunFailed where a stage breaks in a way that is no unit's.
+    """
+    from ray.exceptions import RayError
+
+    try:
+        dataset = await asyncio.to_thread(
+            _dataset, jobs, link=link, asking=asking, checker=checker, done=done
+        )
+        blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
+        while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+            yield [json.loads(text) for text in block[UNIT]]
+    except RayError as error:
+        errors = _ERROR.findall(str(error))
+        raise RunFailed(
+            f"the pipeline broke: {errors[-1] if errors else last_line(str(error))}. What was finished is kept; Ray's logs have the rest"
+        ) from error
 
 
 def _dataset(
@@ -96,10 +112,11 @@ def _dataset(
 
 
 def _quieten() -> None:
-    """Have Ray Data say nothing: we show our own progress, and its log files have the rest."""
+    """Have Ray Data say nothing: we show our own progress, and what breaks is ours to tell."""
     import ray
 
     ray.data.DataContext.get_current().enable_progress_bars = False
     quieten()
-    # It would warn that there are no bars.
-    logging.getLogger("ray.data._internal.progress").setLevel(logging.ERROR)
+    for name in ["ray.data", *logging.root.manager.loggerDict]:
+        if name.startswith("ray.data"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -110,7 +110,7 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
         process.communicate(timeout=60)
     last = raybench(*command, cwd=tmp_path)
     assert last.returncode == 0, last.stderr
-    assert "Resuming" in last.stdout
+    assert "Resuming" in last.stderr
 
     def graded(folder: Path) -> dict[tuple[Any, ...], tuple[Any, ...]]:
         names = ("model", "benchmark", "language", "key", "repeat")

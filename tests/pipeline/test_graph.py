@@ -16,6 +16,7 @@ import pytest_asyncio
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
+from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
 from raybench.pipeline import datasets, graph, responses
@@ -145,6 +146,15 @@ async def test_a_row_that_breaks_its_benchmark_costs_itself(fleet: Fleet, tmp_pa
     assert broken[0]["finish"] == "error"
     assert "cannot be put" in broken[0]["error"]
     assert len(units) == len(rows)
+
+
+async def test_what_breaks_the_whole_pipeline_is_told_in_a_line(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    part = questions(tmp_path, "mmlu_pro")
+    Path(part.shards[0][0]).unlink()
+    with pytest.raises(RunFailed, match=r"^the pipeline broke: .*No such file.*00000\.jsonl"):
+        await asked(fleet, ["able"], [part])
 
 
 async def test_responses_of_an_earlier_run_are_taken(fleet: Fleet, tmp_path: Path) -> None:
