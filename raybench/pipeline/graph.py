@@ -51,9 +51,9 @@ async def stream(
         while (block := await asyncio.to_thread(next, blocks, None)) is not None:
             yield [json.loads(text) for text in block[UNIT]]
     except RayError as error:
-        errors = _ERROR.findall(str(error))
+        why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
-            f"the pipeline broke: {errors[-1] if errors else last_line(str(error))}. What was finished is kept; Ray's logs have the rest"
+            f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
         ) from error
 
 
