@@ -44,10 +44,12 @@ def _main() -> None:
         return
     from hydra._internal.utils import get_args_parser
 
-    # Hydra's parser takes flags in front of overrides only; people write this one anywhere.
-    for flag in {"--multirun", "-m"} & set(sys.argv[1:]):
-        sys.argv.remove(flag)
-        sys.argv.insert(1, flag)
+    # Hydra's parser takes flags in front of overrides only; people write these anywhere.
+    for flag, values in {"--multirun": 0, "-m": 0, "--config-dir": 1, "-cd": 1}.items():
+        if flag in sys.argv[1:]:
+            at = sys.argv.index(flag)
+            end = at + 1 + values
+            sys.argv[1:] = [*sys.argv[at:end], *sys.argv[1:at], *sys.argv[end:]]
     sys.argv[1:] = at_home(sys.argv[1:])
     parser = get_args_parser()
     parser.error = _flag_refused  # type: ignore[method-assign]

@@ -5,6 +5,7 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -48,8 +49,8 @@ def endpoint() -> Iterator[Endpoint]:
         yield server
 
 
-def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
-    """A peer assessment among models of the endpoint."""
+def roster(endpoint: Endpoint, folder: Path) -> list[str]:
+    """Models of the endpoint."""
     model = {
         "engine": "openai",
         "options": {
@@ -58,18 +59,16 @@ def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
         },
     }
     models = [{"name": name, "weights": name, **model} for name in ("one", "two", "refused")]
-    roster = folder / "conf" / "roster" / "mine.yaml"
-    roster.parent.mkdir(parents=True)
-    roster.write_text(json.dumps({"name": "mine", "models": models}))  # JSON is YAML
-    return [
-        "--config-dir",
-        "conf",
-        "+experiment=autobench",
-        "roster=mine",
-        "autobench.iterations=4",
-        "autobench.mean_threshold=1",
-        "fleet.endpoint_attempts=2",
-    ]
+    file = folder / "conf" / "roster" / "mine.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({"name": "mine", "models": models}))  # JSON is YAML
+    return ["--config-dir", "conf", "roster=mine", "fleet.endpoint_attempts=2"]
+
+
+def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
+    """A peer assessment among models of the endpoint."""
+    autobench = ["autobench.iterations=4", "autobench.mean_threshold=1"]
+    return ["+experiment=autobench", *autobench, *roster(endpoint, folder)]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -145,3 +144,33 @@ def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
     assert done.returncode == 0, done.stderr
     assert "uri: http://me:***@127.0.0.1:9" in (only_run(tmp_path) / "config.yaml").read_text()
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
+
+
+@pytest.mark.slow
+def test_a_key_that_actors_of_the_cluster_use_is_nowhere_in_its_logs_either(
+    endpoint: Endpoint, tmp_path: Path, short: Path
+) -> None:
+    done = raybench(
+        "+experiment=index",
+        *roster(endpoint, tmp_path),
+        "data=samples",
+        "benchmarks=[mmlu_pro]",
+        cwd=tmp_path,
+        environment={**environment(tmp_path), "RAY_TMPDIR": str(short)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(endpoint.sent) == {f"Bearer {KEY}"}
+    (journal,) = tmp_path.glob("runs/index/*/journal/units.jsonl")
+    assert "Incorrect API key provided: Bearer (key)" in journal.read_text()
+    assert "An answer for Bearer (key)." in journal.read_text()
+    assert list(short.rglob("ray-data*.log"))
+    assert list((tmp_path / "XDG_CACHE_HOME").rglob("responses.db"))
+    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+    assert found(FORMS, short) == []
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """A folder whose name leaves room for those of Ray's sockets."""
+    with TemporaryDirectory(prefix="r") as folder:
+        yield Path(folder)
