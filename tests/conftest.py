@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from helpers import MARK, ON_GPU, STARTED
+from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 
 os.environ[MARK] = str(os.getpid())
@@ -23,6 +24,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slow files, so that `make test`, which runs two at once, ends with neither."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """A folder of the test's own, in which runs find MLflow's store made already."""
+    return with_store(tmp_path)
 
 
 @pytest.fixture(autouse=True)

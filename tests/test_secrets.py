@@ -123,12 +123,12 @@ def test_a_key_that_its_endpoint_repeats_everywhere_is_nowhere(
     assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
 
 
-def test_a_run_that_fails_for_its_key_does_not_tell_it(endpoint: Endpoint, tmp_path: Path) -> None:
+def test_a_run_that_fails_for_its_key_does_not_tell_it(endpoint: Endpoint, ready: Path) -> None:
     endpoint.refusing = True
-    done = raybench(*arguments(endpoint, tmp_path), cwd=tmp_path, environment=environment(tmp_path))
+    done = raybench(*arguments(endpoint, ready), cwd=ready, environment=environment(ready))
     assert done.returncode == 1
     assert "Incorrect API key provided: Bearer (key)" in done.stderr
-    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+    assert found(FORMS, ready, done.stdout, done.stderr) == []
 
 
 def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
@@ -148,24 +148,24 @@ def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
 
 @pytest.mark.slow
 def test_a_key_that_actors_of_the_cluster_use_is_nowhere_in_its_logs_either(
-    endpoint: Endpoint, tmp_path: Path, short: Path
+    endpoint: Endpoint, ready: Path, short: Path
 ) -> None:
     done = raybench(
         "+experiment=index",
-        *roster(endpoint, tmp_path),
+        *roster(endpoint, ready),
         "data=samples",
         "benchmarks=[mmlu_pro]",
-        cwd=tmp_path,
-        environment={**environment(tmp_path), "RAY_TMPDIR": str(short)},
+        cwd=ready,
+        environment={**environment(ready), "RAY_TMPDIR": str(short)},
     )
     assert done.returncode == 0, done.stderr
     assert set(endpoint.sent) == {f"Bearer {KEY}"}
-    (journal,) = tmp_path.glob("runs/index/*/journal/units.jsonl")
+    (journal,) = ready.glob("runs/index/*/journal/units.jsonl")
     assert "Incorrect API key provided: Bearer (key)" in journal.read_text()
     assert "An answer for Bearer (key)." in journal.read_text()
     assert list(short.rglob("ray-data*.log"))
-    assert list((tmp_path / "XDG_CACHE_HOME").rglob("responses.db"))
-    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+    assert list((ready / "XDG_CACHE_HOME").rglob("responses.db"))
+    assert found(FORMS, ready, done.stdout, done.stderr) == []
     assert found(FORMS, short) == []
 
 

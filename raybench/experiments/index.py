@@ -260,7 +260,7 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
     models = [model.name for model in config.roster.models]
     rules = Rules(
         weights={name: indices.constituents(name) for name in indices.INDICES},
-        languages=_ruled_languages(config, data),
+        languages=_ruled_languages(data),
         accepted=config.index.accept_failures,
         partial=config.index.partial,
     )
@@ -276,11 +276,10 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
     )
 
 
-def _ruled_languages(config: Config, data: Sequence[Dataset]) -> dict[str, Sequence[str]]:
-    """Return the languages that scores average over: the methodology's, or those asked for."""
-    chosen = INDEX_LANGUAGES if config.index.languages is None else config.index.languages
+def _ruled_languages(data: Sequence[Dataset]) -> dict[str, Sequence[str]]:
+    """Return the languages that an index averages over, whichever were asked for."""
     several = (part for part in data if len(benchmarks.load(part.benchmark).languages) > 1)
-    return {part.benchmark: tuple(chosen) for part in several}
+    return {part.benchmark: INDEX_LANGUAGES for part in several}
 
 
 def _about(config: Config, part: Dataset) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import raybench, start_raybench, wait_for_silence
+from helpers import raybench, start_raybench, wait_for_silence, with_store
 
 INDEX = ("+experiment=index", "data=samples")
 THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
@@ -38,7 +38,7 @@ def journal_of(folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("finished")
+    folder = with_store(tmp_path_factory.mktemp("finished"))
     done = raybench(*INDEX, *ROSTER, "checker=able", cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
@@ -93,14 +93,12 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
     assert total["requests"] == len(journal_of(finished))
 
 
-def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
-    finished: Path, tmp_path: Path
-) -> None:
+def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 0.7")
     command = (*INDEX, "roster=simulated", f"roster.models={slow}", "checker=able")
     rng = random.Random(0)
     for _ in range(KILLS):
-        process = start_raybench(*command, cwd=tmp_path)
+        process = start_raybench(*command, cwd=ready)
         # Any moment, from the first import to the last unit.
         deadline = time.monotonic() + rng.uniform(1, 20)
         while time.monotonic() < deadline and process.poll() is None:
@@ -108,7 +106,7 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
         assert process.poll() is None, "it was done before it could be killed"
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-    last = raybench(*command, cwd=tmp_path)
+    last = raybench(*command, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr
 
@@ -117,19 +115,19 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
         found = ("response", "answer", "correct", "by")
         return {tuple(u[n] for n in names): tuple(u[n] for n in found) for u in journal_of(folder)}
 
-    assert len(journal_of(tmp_path)) == len(journal_of(finished))
-    assert graded(tmp_path) == graded(finished)
-    assert results_of(tmp_path)["models"] == results_of(finished)["models"]
-    assert results_of(tmp_path)["counts"] == results_of(finished)["counts"]
+    assert len(journal_of(ready)) == len(journal_of(finished))
+    assert graded(ready) == graded(finished)
+    assert results_of(ready)["models"] == results_of(finished)["models"]
+    assert results_of(ready)["counts"] == results_of(finished)["counts"]
 
 
-def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
     slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 60")
     process = start_raybench(
-        *INDEX, "roster=simulated", f"roster.models={slow}", "benchmarks=[mmlu_pro]", cwd=tmp_path
+        *INDEX, "roster=simulated", f"roster.models={slow}", "benchmarks=[mmlu_pro]", cwd=ready
     )
     deadline = time.monotonic() + 90
-    while not list(tmp_path.glob("runs/index/*/journal/units.jsonl")) or not journal_of(tmp_path):
+    while not list(ready.glob("runs/index/*/journal/units.jsonl")) or not journal_of(ready):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.1)
@@ -139,14 +137,14 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(tmp_path: Path) -
     assert "Interrupted" in told
     assert "Traceback" not in told
     assert not wait_for_silence()
-    assert {unit["model"] for unit in journal_of(tmp_path)} <= {"able", "dull"}
+    assert {unit["model"] for unit in journal_of(ready)} <= {"able", "dull"}
 
 
 def test_an_outage_withholds_the_score_until_it_is_accepted(tmp_path: Path) -> None:
     faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
     command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")
     for name in ("one", "two"):
-        (tmp_path / name).mkdir()
+        with_store(tmp_path / name)
     done = raybench(*command, cwd=tmp_path / "one")
     assert done.returncode == 0, done.stderr
     models = results_of(tmp_path / "one")["models"]
@@ -163,6 +161,16 @@ def test_an_outage_withholds_the_score_until_it_is_accepted(tmp_path: Path) -> N
     accepted = results_of(tmp_path / "two")["models"]["dull"]["mmlu_pro/accuracy"]
     assert accepted["value"] is not None
     assert f"without the {lost} units that got no reply" in accepted["method"]
+
+
+def test_an_index_of_many_languages_is_not_made_of_one(ready: Path) -> None:
+    command = (*INDEX, *ROSTER, "benchmarks=[mgsm,multilingual_mmlu]", "languages=[en]")
+    done = raybench(*command, cwd=ready)
+    assert done.returncode == 0, done.stderr
+    metrics = results_of(ready)["models"]["able"]
+    assert metrics["mgsm/accuracy"]["value"] is not None
+    assert metrics["index/multilingual"]["value"] is None
+    assert "not asked in bn, de" in metrics["index/multilingual"]["method"]
 
 
 def test_the_gold_of_all_samples_is_graded_right(tmp_path: Path) -> None:
