@@ -47,7 +47,7 @@ class MultilingualMMLU(MultipleChoice):
         },
     )
     columns = ("id", "Question", *_LETTERS, "Answer", "Subject")
-    stems = ("mmlu_test", "multilingual_mmlu_dev_shots")
+    stems = ("mmlu_test",)
     weights: ClassVar = {"multilingual": Fraction(1, 2)}
     asks = "Question"
 

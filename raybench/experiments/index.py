@@ -58,6 +58,7 @@ class Ledger:
         self.tally = Tally()
         self.done: list[int] = []
         self.failures: list[dict[str, Any]] = []
+        self.reused = 0
         self._samples: dict[tuple[str, str, bool], dict[str, Any]] = {}
 
     def samples(self) -> list[dict[str, Any]]:
@@ -80,6 +81,7 @@ class Ledger:
                 f"the journal holds a record that is none of a unit ({error!r}): mend it, or start "
                 "anew with resume=false"
             ) from error
+        self.reused += record["reused"]
         kind = (record["benchmark"], record["model"], record["correct"])
         self._samples.setdefault(kind, record)
         if record["finish"] == "error" or record["judge_error"] is not None:
@@ -89,6 +91,8 @@ class Ledger:
 
 
 _SHOWN_WRONG = 5
+_KEPT = ("stop", "length", "thinking", "empty")
+"""How replies ended that a later run may take: of themselves, or at a limit that is known."""
 _NAMED = (
     "model",
     "benchmark",
@@ -110,6 +114,10 @@ _NAMED = (
 def _prepared(config: Config, folder: Path) -> list[Dataset]:
     conf = config.index
     chosen = [benchmarks.load(name) for name in conf.benchmarks]
+    if twice := {each.name for each in chosen if chosen.count(each) > 1}:
+        raise ConfigurationError(
+            f"index.benchmarks names {', '.join(sorted(twice))} more than once: once is enough"
+        )
     selection = Selection(
         limit=conf.limit,
         subjects=tuple(conf.subset),
@@ -166,7 +174,8 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
     conf = config.index
     models = [model.spec() for model in config.roster.models]
     cache = await asyncio.to_thread(_cache) if conf.cache else None
-    known = {model.name: responses.identity(model) for model in models} if cache else {}
+    context = config.fleet.max_model_len
+    known = {model.name: responses.identity(model, context) for model in models} if cache else {}
     asking = Asking(
         models={model.name: model for model in models},
         seed=config.seed,
@@ -186,13 +195,15 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
             done=ledger.done,
         )
         with ExitStack() as stack:
-            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in models}
+            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in every}
             async with aclosing(stream):
                 async for units in stream:
                     await asyncio.to_thread(_remember, cache, units)
                     for unit in units:
                         if not unit["reused"]:
                             count[unit["model"]](_completion(unit))
+                        for call in unit.pop("checks", ()):
+                            count[config.index.checker or ""](_check(call))
                     _keep(session, units)
 
 
@@ -227,7 +238,7 @@ def _remember(cache: Path | None, units: Sequence[Mapping[str, Any]]) -> None:
     new = {
         unit["address"]: response(unit)
         for unit in units
-        if unit.get("address") and not unit["reused"] and unit["finish"] != "error"
+        if unit.get("address") and not unit["reused"] and unit["finish"] in _KEPT
     }
     if new:
         responses.Responses(cache).put(new)
@@ -241,6 +252,11 @@ def _completion(unit: Mapping[str, Any]) -> Completion:
         output_tokens=unit["output_tokens"],
         cached_tokens=unit["cached_tokens"],
     )
+
+
+def _check(call: Sequence[Any]) -> Completion:
+    prompt_tokens, output_tokens, finish = call
+    return Completion("", finish, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
 
 
 def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
@@ -272,7 +288,10 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
         failures=ledger.failures,
         columns=shown,
         sections=list(sections(ledger.tally, metrics, rules, shown, ledger.samples())),
-        about={"data": {part.benchmark: _about(config, part) for part in data}},
+        about={
+            "reused": ledger.reused,
+            "data": {part.benchmark: _about(config, part) for part in data},
+        },
     )
 
 

@@ -1,6 +1,7 @@
 """What the index's report shows: which columns lead, and the sections below the leaderboard."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -21,8 +22,18 @@ _MOST_COMPARED = 6
 def columns(metrics: Metrics, asked: Sequence[str], weights: Mapping[str, Any]) -> list[Column]:
     """Return the leaderboard's columns: indices, then benchmarks; what is refused to all, last."""
     every = [Column(f"index/{name}", f"{name.capitalize()} Index") for name in weights]
+    every = [
+        replace(column, title=f"{column.title} (partial)")
+        if _partial(metrics, column.key)
+        else column
+        for column in every
+    ]
     every += [Column(f"{name}/accuracy", benchmarks.load(name).title) for name in asked]
     return sorted(every, key=lambda column: not _there(metrics, column.key))
+
+
+def _partial(metrics: Metrics, key: str) -> bool:
+    return any(of[key].method.startswith("partial") for of in metrics.values() if key in of)
 
 
 def _there(metrics: Metrics, key: str) -> bool:
@@ -192,6 +203,7 @@ def _item(unit: Mapping[str, Any]) -> Item:
     found = "nothing could be read" if unit["answer"] is None else f"answer '{unit['answer']}'"
     return Item(
         f"{asked}, {unit['model']}: {found}, {unit['reason']}",
-        {f"reply ({unit['finish']})": unit["response"]}
+        ({"right": unit["truth"]} if "truth" in unit else {})
+        | {f"reply ({unit['finish']})": unit["response"]}
         | ({"thinking": unit["reasoning"]} if unit["reasoning"] else {}),
     )

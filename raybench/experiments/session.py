@@ -336,12 +336,20 @@ def _params(config: Config, plan: Plan) -> dict[str, str | int | float | bool]:
 
 
 def _settings(resolved: Mapping[str, Any], experiment: str) -> dict[str, str | int | float | bool]:
-    """Return the experiment's own settings, without its lists: those are in config.yaml."""
+    """Return the experiment's own settings, without what is nested: that is in config.yaml."""
+    own = {
+        name: ", ".join(value) if _names(value) else value
+        for name, value in resolved.get(experiment, {}).items()
+    }
     return {
         f"{experiment}.{name}": value
-        for name, value in resolved.get(experiment, {}).items()
+        for name, value in own.items()
         if isinstance(value, str | int | float | bool)
     }
+
+
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _model_params(model: ModelSpec) -> dict[str, str | int | float | bool]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.errors import RunFailed
+from raybench.fleet import embedded
 from raybench.types import ModelSpec, Request
 
 Response = dict[str, Any]
@@ -28,25 +29,38 @@ def default_path() -> Path:
     return home / "raybench" / "responses.db"
 
 
-def identity(model: ModelSpec) -> str | None:
+def identity(model: ModelSpec, context: int | None = None) -> str | None:
     """Return what makes a model answer as it does; None where that may change unseen.
 
-    Weights of the hub are known by their commit, those in a folder by their files' sizes and times,
-    an endpoint by its address and name.
+    Weights of the hub are known by their commit, those in a folder by their files' sizes and times.
+    What an endpoint has behind a name nobody knows. `context` bounds all models' contexts.
     """
-    if model.engine == "simulated":
+    if model.engine != "vllm":
         return None
     weights: Any = model.weights
-    if model.engine == "vllm" and model.weights != "embedded":
+    if model.weights != embedded.NAME:
         folder = Path(model.weights).expanduser()
         if folder.is_dir():
-            files = sorted(path for path in folder.rglob("*") if path.is_file())
-            stats = ((path, path.stat()) for path in files)
-            weights = [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+            weights = _files(folder)
         elif len(model.revision or "") != 40:
             return None
-    about = [model.engine, weights, model.revision, model.options, model.reasoning]
+    template = Path(str(model.options.get("chat_template", "")))
+    about = [weights, model.revision, model.options, _text(template), model.reasoning, context]
     return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _files(folder: Path) -> list[Any]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    stats = ((path, path.stat()) for path in files)
+    return [[str(path), stat.st_size, stat.st_mtime_ns] for path, stat in stats]
+
+
+def _text(template: Path) -> str | None:
+    """Return what a template's file says; None where the option is the template itself."""
+    try:
+        return template.read_text()
+    except (OSError, ValueError):
+        return None
 
 
 def address(identity: str, request: Request, repeat: int) -> str:

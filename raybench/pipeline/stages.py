@@ -30,6 +30,7 @@ Block = dict[str, Any]
 UNIT, JOB = "unit", "job"
 """The one column of a block."""
 _VERDICT_TOKENS = 16
+_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,8 @@ class Check:
         self._door = _Door(link)
         self._checker = checker
         self._seed = seed
+        (model,) = (model for model in link.models if model.name == checker)
+        self._max_tokens = None if model.reasoning else _VERDICT_TOKENS
 
     async def __call__(self, block: Block) -> Block:
         """Add the checker's verdict where there is one to give."""
@@ -196,28 +199,34 @@ class Check:
         pairs = list(dict.fromkeys((unit["truth"], unit["answer"]) for unit in open_ones))
         if pairs:
             fleet = await self._door.fleet()
-            replies = await fleet.complete(self._checker, [self._request(*pair) for pair in pairs])
+            replies = await fleet.complete(self._checker, [self.request(*pair) for pair in pairs])
             verdicts = dict(zip(pairs, replies, strict=True))
             for unit in open_ones:
-                unit |= _checked(verdicts[unit["truth"], unit["answer"]])
+                unit |= checked(verdicts[unit["truth"], unit["answer"]])
+            # Each call is told once, whichever unit it is told with.
+            open_ones[0]["checks"] = [
+                [reply.prompt_tokens, reply.output_tokens, reply.finish] for reply in replies
+            ]
         return _packed(units)
 
-    def _request(self, truth: str, given: str) -> Request:
+    def request(self, truth: str, given: str) -> Request:
+        """Return what the checker is asked."""
         asked = (Message("user", equality.prompt(truth, given)),)
-        return Request(asked, seed=self._seed, max_tokens=_VERDICT_TOKENS, temperature=0.0)
+        return Request(asked, seed=self._seed, max_tokens=self._max_tokens, temperature=0.0)
 
 
-def _checked(reply: Completion) -> Unit:
-    told = {"checker": reply.text}
-    verdict = equality.verdict(reply.text) if reply.finish in ("stop", "length") else None
-    if verdict is None:
-        return told | {
-            "judge_error": f"the checker gave no verdict: {reply.error or repr(reply.text)}"
-        }
+def checked(reply: Completion) -> Unit:
+    """Return what a checker's reply adds. Only a clear yes is one, as simple-evals has it."""
+    told: Unit = {"checker": reply.text}
+    if reply.finish == "error":
+        return told | {"judge_error": f"the checker gave no verdict: {reply.error}"}
+    right, said = equality.verdict(reply.text), repr(reply.text[:_SHOWN])
+    why = {True: "right, says the checker", False: "wrong, says the checker too"}
+    unclear = f"wrong: the checker says neither yes nor no ({said}, {reply.finish})"
     return told | {
-        "correct": verdict,
+        "correct": right is True,
         "by": "checker",
-        "reason": "right, says the checker" if verdict else "wrong, says the checker too",
+        "reason": unclear if right is None else why[right],
     }
 
 

@@ -12,8 +12,10 @@ def weighted(
 ) -> Estimate:
     """Sum scores by their weights: SE² = Σ w² SE².
 
-    A score that is missing or refused refuses the sum and is named, unless `partial`: then the
-    others are weighed as among themselves, and the method says that, and how. The interval is put
+    A score that is missing or refused refuses the sum and is named, unless `partial`: then the sum
+    is of those that are not missing, weighed as among themselves, and the method says that, and
+    how. One that is there and refused refuses it all the same: who is compared is compared in the
+    same. The interval is put
     together from the scores' own (MOVER: each bound's distances, squared, weighed and summed), so
     that a score of 0 with its one-sided interval is not taken for one without error.
     """
@@ -39,7 +41,9 @@ def constituents(
     """Return the weights that `weighted` uses; none where it refuses."""
     if sum(weights.values()) != 1:
         raise ValueError(f"weights must sum to one, not {sum(weights.values())}")
-    there = [name for name in weights if _known(scores.get(name))]
+    there = [name for name in weights if name in scores]
+    if not all(_known(scores[name]) for name in there):
+        return {}
     if not partial and len(there) < len(weights):
         return {}
     whole = sum(weights[name] for name in there)

@@ -105,7 +105,7 @@ class Spread:
     now: float
     """From the replies, with the repeats there were."""
     bounded: tuple[str, ...] = ()
-    """What was asked only once, so that the noise of its replies is bounded, not measured."""
+    """What was asked once, or answered alike throughout: its noise is bounded, not measured."""
 
     @classmethod
     def of(cls, asked: Asked, *, name: str = "this") -> "Spread":
@@ -115,9 +115,12 @@ class Spread:
         p, stderr, _ = clusters.mean(scores, asked.sources)
         # From a single source: the most that scores between 0 and 1 can vary.
         total = p * (1 - p) if stderr is None else stderr**2
-        if asked.once:
-            most = _most(asked)
-            return cls(max(0.0, total - most), most, most, (name,))
+        if asked.once or stderr == 0:
+            # Replies that all agree do not measure their noise either: there may be some, and other
+            # questions may differ.
+            now, repeats = _most(asked), float(asked.times[asked.times > 0].mean())
+            total = total or _widest(p, asked.n)
+            return cls(max(0.0, total - now), now * repeats, now, (name,))
         noise = _noise(asked, scores)
         squares = np.square(clusters.weights(scores))
         replies = float(np.nansum(squares * noise))
@@ -164,7 +167,7 @@ def _noise(asked: Asked, scores: Scores) -> Scores:
 
 
 def _most(asked: Asked) -> float:
-    """Return the most that replies to questions asked once can add to the variance of the score.
+    """Return the most that replies can add to the variance of the score, where none measures it.
 
     A question's noise p(1−p) is concave in p: it is greatest where all questions are equally hard.
     That p is taken where its own interval comes nearest to one half.
@@ -173,7 +176,12 @@ def _most(asked: Asked) -> float:
     most = 0.0
     for right, times in zip(asked.right, asked.times, strict=True):
         n = int(times.sum())
-        low, high = wilson(int(right.sum()) / n, n)
-        p = min(max(0.5, low), high)
-        most += p * (1 - p) / n / parts**2
+        most += _widest(int(right.sum()) / n, n) / parts**2
     return most
+
+
+def _widest(share: float, n: int) -> float:
+    """Return the variance of a share at the end of its interval that is nearest to one half."""
+    low, high = wilson(share, n)
+    p = min(max(0.5, low), high)
+    return p * (1 - p) / n

@@ -49,9 +49,11 @@ def _create(path: Path) -> None:
     """Make the store aside and put it in place whole: MLflow cannot go on from a half-made one.
 
     In a process of its own, because SQLAlchemy keeps its hold on the file by the name it opened.
+    Under a name of its own, because that process outlives us where we are killed, and writes on.
     """
-    aside = path.with_name(f".{path.name}.new")
-    aside.unlink(missing_ok=True)
+    for left in path.parent.glob(f".{path.name}.*.new"):
+        left.unlink(missing_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.new")
     code = "import sys, mlflow; mlflow.MlflowClient(sys.argv[1]).search_experiments(max_results=1)"
     subprocess.run(
         [sys.executable, "-c", code, f"sqlite:///{aside.absolute()}"],

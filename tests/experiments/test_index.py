@@ -89,8 +89,13 @@ def test_the_leaderboard_leads_with_an_index_that_is_there(finished: Path) -> No
 
 
 def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
-    total = results_of(finished)["fleet"]["this_session"]["total"]
-    assert total["requests"] == len(journal_of(finished))
+    account = results_of(finished)["fleet"]["this_session"]
+    units = journal_of(finished)
+    checked = sum(unit["by"] == "checker" for unit in units)
+    asked = account["total"]["requests"] - len(units)
+    assert 0 < asked <= checked  # a pair that comes again in its block is not checked again
+    assert account["models"]["fair"]["requests"] == len(units) / 3
+    assert account["models"]["able"]["requests"] == len(units) / 3 + asked
 
 
 def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
@@ -209,6 +214,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "checker": (("checker=nobody",), "no model of the roster"),
     "limit": (("limit=0",), "index.limit is 0"),
     "temperature": (("index.temperature=3",), "index.temperature is 3"),
+    "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),
     "no benchmark": (("benchmarks=[]",), "index.benchmarks is empty"),
     "folder": (("data=default", "data.dir=."), "holds no questions of"),
 }

@@ -1,6 +1,7 @@
 """The graph on a real Ray, with stand-ins for models: what is asked, what is lost, what dies."""
 
 import asyncio
+import dataclasses
 import json
 import os
 import signal
@@ -19,11 +20,11 @@ from raybench.config import DataConf, FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
-from raybench.pipeline import datasets, graph, responses
+from raybench.pipeline import datasets, graph, responses, stages
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.stages import Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
-from raybench.types import ModelSpec
+from raybench.types import Completion, ModelSpec
 
 pytestmark = [
     pytest.mark.slow,
@@ -122,6 +123,29 @@ async def test_the_checker_sees_what_the_script_does_not_call_right(
         else:
             assert unit["answer"] is None
     assert any(unit["by"] == "checker" for unit in units)
+
+
+@pytest.mark.parametrize(
+    ("said", "correct", "reason"),
+    [
+        ("Yes", True, "right, says the checker"),
+        ("No.", False, "wrong, says the checker too"),
+        ("Yes, they are equivalent", False, "wrong: the checker says neither yes nor no"),
+    ],
+)
+async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) -> None:
+    unit = stages.checked(Completion(said, "stop"))
+    assert (unit["correct"], unit["by"]) == (correct, "checker")
+    assert unit["reason"].startswith(reason)
+    assert "judge_error" not in unit  # which would withhold the score
+
+
+async def test_a_checker_that_thinks_may(fleet: Fleet) -> None:
+    thinks = dataclasses.replace(JUDGE, reasoning=True)
+    check = stages.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0)
+    assert check.request("1", "2").max_tokens is None
+    check = stages.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0)
+    assert check.request("1", "2").max_tokens == 16
 
 
 async def test_a_checker_that_is_silent_leaves_the_scripts_verdict_and_says_so(

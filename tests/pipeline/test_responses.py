@@ -82,7 +82,6 @@ def test_a_models_name_and_sampling_do_not_tell_it_apart() -> None:
         {"revision": COMMIT[::-1]},
         {"options": {"dtype": "float16"}},
         {"reasoning": True},
-        {"engine": "openai", "options": {"base_url": "http://localhost/v1"}},
     ],
 )
 def test_what_makes_it_answer_otherwise_does(changes: dict[str, Any]) -> None:
@@ -91,10 +90,28 @@ def test_what_makes_it_answer_otherwise_does(changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"revision": None}, {"revision": "main"}, {"engine": "simulated", "weights": ""}],
+    [
+        {"revision": None},
+        {"revision": "main"},
+        {"engine": "simulated", "weights": ""},
+        {"engine": "openai", "options": {"base_url": "http://localhost/v1"}},
+    ],
 )
 def test_what_may_change_unseen_has_no_identity(changes: dict[str, Any]) -> None:
     assert identity(model(**changes)) is None
+
+
+def test_a_template_is_known_by_what_it_says(tmp_path: Path) -> None:
+    file = tmp_path / "chat.jinja"
+    changes = {"options": {"chat_template": str(file)}}
+    file.write_text("{{ messages }}")
+    before = identity(model(**changes))
+    file.write_text("{{ messages[0] }}")
+    assert identity(model(**changes)) != before
+
+
+def test_a_bound_on_the_context_tells_replies_apart() -> None:
+    assert identity(model(), 2048) != identity(model(), 4096) != identity(model())
 
 
 def test_a_folder_is_known_by_its_files(tmp_path: Path) -> None:

@@ -103,6 +103,16 @@ def test_of_a_single_question_the_draw_is_taken_for_the_most_it_can_be() -> None
     assert Spread.of(Asked.of([(4, 10)])).questions == pytest.approx(0.24 - 0.24 / 9)
 
 
+@pytest.mark.parametrize("right", [0, 10])
+def test_replies_that_all_agree_leave_their_noise_bounded(right: int) -> None:
+    # 50 replies leave a share of 0.0714 at most, by Wilson; 5 questions one of 0.4345.
+    spread = Spread.of(Asked.of([(right, 10)] * 5), name="aime_2024")
+    assert spread.bounded == ("aime_2024",)
+    assert spread.now == pytest.approx(0.0714 * 0.9286 / 50, rel=0.01)
+    assert spread.replies == pytest.approx(10 * spread.now)
+    assert spread.questions + spread.now == pytest.approx(0.4345 * 0.5655 / 5, rel=0.01)
+
+
 def test_spreads_of_an_index_add_by_squared_weights() -> None:
     parts = {"a": Spread(0.01, 0.04, 0.02), "b": Spread(0.03, 0.08, 0.08, ("b",))}
     found = Spread.combined(parts, {"a": Fraction(1, 4), "b": Fraction(3, 4)})

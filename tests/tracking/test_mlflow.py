@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from raybench.tracking import mlflow_store
 from raybench.tracking.mlflow import Tracker
 
 MODELS = {"alpha": {"temperature": 0.5}, "beta": {"weights": "x" * 9000}}
@@ -336,6 +337,7 @@ def test_a_server_that_dies_on_the_way(
 _OPEN = """
 import sys
 from pathlib import Path
+from raybench.tracking import mlflow_store
 from raybench.tracking.mlflow import Tracker
 
 uri, run_dir = sys.argv[1:]
@@ -399,3 +401,20 @@ def test_a_run_in_which_a_model_failed_has_its_numbers_and_failed(
     assert runs["beta"].data.tags["reason"] == "no weights"
     assert "reason" not in runs["alpha"].data.tags
     assert runs["alpha"].data.metrics["demo/score"] == 0.7
+
+
+def test_who_outlives_a_killed_run_does_not_write_into_the_next_ones_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def run(command: list[str], **_: Any) -> None:
+        made.append(command[-1])
+        Path(command[-1].removeprefix("sqlite:///")).touch()
+
+    monkeypatch.setattr(subprocess, "run", run)
+    for pid in (1, 2):
+        monkeypatch.setattr(os, "getpid", lambda pid=pid: pid)
+        mlflow_store._create(tmp_path / "mlflow.db")
+    assert made[0] != made[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["mlflow.db"]

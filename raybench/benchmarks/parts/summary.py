@@ -48,17 +48,21 @@ def in_words(spread: Spread, *, target: float = TARGET) -> str:
     """Return what a run supports, and how many repeats would reach the target."""
     needed = spread.repeats_for(target)
     most, least = ("at most ", "at least ") if spread.bounded else ("", "")
+    left = spread.half_width(math.inf, over="questions")
+    stays = f"{least}{_points(left)} stay" if left else "nothing that could be told apart stays"
     text = (
         f"The same questions asked anew move it by {most}{_points(spread.half_width())} (95 %); "
         f"{most}{needed} repeat{'s' * (needed != 1)} of every question reach"
         f"{'es' * (needed == 1)} {_points(target)}. Over other questions of the same kind it is "
-        f"uncertain by {_points(spread.half_width(over='questions'))}, of which {least}"
-        f"{_points(spread.half_width(math.inf, over='questions'))} stay however often they are "
-        "asked."
+        f"uncertain by {_points(spread.half_width(over='questions'))}, of which {stays} however "
+        "often they are asked."
     )
     if spread.bounded:
         once = ", ".join(spread.bounded)
-        text += f" The noise of what was asked once ({once}) is bounded, not measured."
+        text += (
+            f" The noise of {once} (asked once, or answered alike throughout) is bounded, not "
+            "measured."
+        )
     return text
 
 
