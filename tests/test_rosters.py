@@ -37,7 +37,9 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def config(roster: str, experiment: str = "autobench") -> Config:
     # On a cluster: which GPUs and how much memory this machine has does not count then.
     elsewhere = "fleet.address=ray://head:10001"
-    return cli.check(cli.compose([f"+experiment={experiment}", f"roster={roster}", elsewhere]))
+    data = ["data=samples"] if experiment == "index" else []  # no hub is asked here
+    named = [f"+experiment={experiment}", f"roster={roster}", elsewhere]
+    return cli.check(cli.compose([*named, *data]))
 
 
 @pytest.mark.parametrize("experiment", sorted(cli.experiments()))

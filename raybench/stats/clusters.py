@@ -39,7 +39,7 @@ def mean(scores: Scores, sources: Sources | None = None) -> Mean:
     value = math.fsum(means) / len(means)
     if groups == 1:
         return Mean(value, None, 1)
-    stderr = math.sqrt(groups / (groups - 1) * float(np.square(by_source).sum()))
+    stderr = math.sqrt(groups / (groups - 1) * total(np.square(by_source)))
     return Mean(value, stderr if stderr > _ROUNDING else 0.0, groups)
 
 
@@ -48,3 +48,8 @@ def weights(scores: Scores) -> Scores:
     seen = ~np.isnan(scores)
     each = 1 / (len(scores) * seen.sum(axis=1, keepdims=True))
     return np.where(seen, each, np.nan)
+
+
+def total(values: Scores) -> float:
+    """Return the sum of what is not NaN, to the last bit the same in whatever order it came."""
+    return math.fsum(values[~np.isnan(values)])

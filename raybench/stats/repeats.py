@@ -123,8 +123,8 @@ class Spread:
             return cls(max(0.0, total - now), now * repeats, now, (name,))
         noise = _noise(asked, scores)
         squares = np.square(clusters.weights(scores))
-        replies = float(np.nansum(squares * noise))
-        now = float(np.nansum(squares * noise / np.maximum(asked.times, 1)))
+        replies = clusters.total(squares * noise)
+        now = clusters.total(squares * noise / np.maximum(asked.times, 1))
         return cls(max(0.0, total - now), replies, now)
 
     @classmethod
@@ -163,7 +163,7 @@ def _noise(asked: Asked, scores: Scores) -> Scores:
     with np.errstate(invalid="ignore", divide="ignore"):
         noise = scores * (1 - scores) * asked.times / (asked.times - 1)
     # A question with one reply left says nothing of its own noise: it is taken for an average one.
-    return np.where(repeated, noise, noise[repeated].mean())
+    return np.where(repeated, noise, clusters.total(noise[repeated]) / repeated.sum())
 
 
 def _most(asked: Asked) -> float:

@@ -317,3 +317,13 @@ def test_the_bound_for_one_repeat_is_no_less_than_the_noise() -> None:
         runs = generator.binomial(1, own, size=(300, 300))
         bounds = [Spread.of(Asked(row[None], np.ones_like(row[None]))).now for row in runs]
         assert np.mean(np.array(bounds) >= truth) > 0.95
+
+
+@given(st.permutations(range(40)))
+def test_the_order_in_which_questions_came_changes_not_one_bit(order: list[int]) -> None:
+    rng = Random(0)
+    questions = [(rng.randint(0, 3), 3) for _ in order]
+    shuffled = [questions[place] for place in order]
+    assert repeats.accuracy(Asked.of(shuffled)) == repeats.accuracy(Asked.of(questions))
+    assert repeats.rerun_noise(Asked.of(shuffled)) == repeats.rerun_noise(Asked.of(questions))
+    assert Spread.of(Asked.of(shuffled)) == Spread.of(Asked.of(questions))
