@@ -12,11 +12,14 @@ from typing import Any
 import pytest
 from helpers import raybench, start_raybench, wait_for_silence, with_store
 
+pytestmark = pytest.mark.slow
+
 INDEX = ("+experiment=index", "data=samples")
 THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
 {name: fair, engine: simulated, options: {ability: 0.6}}, \
 {name: dull, engine: simulated, options: {ability: 0.2}}]"
 ROSTER = ("roster=simulated", f"roster.models={THREE}")
+LATEST_KILL_S = 20
 KILLS = int(os.environ.get("RAYBENCH_KILLS", "2"))
 """How often the resumed run is killed; ten take two and a half minutes."""
 
@@ -99,16 +102,15 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
 
 
 def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
-    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 0.7")
+    # One model answers later than the last kill: however quick the machine, none comes too late.
+    slow = THREE.replace("ability: 0.6", f"ability: 0.6, latency_s: {LATEST_KILL_S + 1}")
     command = (*INDEX, "roster=simulated", f"roster.models={slow}", "checker=able")
     rng = random.Random(0)
     for _ in range(KILLS):
         process = start_raybench(*command, cwd=ready)
         # Any moment, from the first import to the last unit.
-        deadline = time.monotonic() + rng.uniform(1, 20)
-        while time.monotonic() < deadline and process.poll() is None:
-            time.sleep(0.05)
-        assert process.poll() is None, "it was done before it could be killed"
+        time.sleep(rng.uniform(1, LATEST_KILL_S))
+        assert process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
     last = raybench(*command, cwd=ready)
