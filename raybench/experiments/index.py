@@ -43,7 +43,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
             return
         ledger = Ledger()
         session = open_session(
-            config, resolved, _plan(config, data), journal="units", keep=ledger.enter
+            config,
+            resolved,
+            _plan(config, data),
+            journal="units",
+            keep=ledger.enter,
+            inputs={part.benchmark: part.digest for part in data},
+            conclusions=("index.accept_failures", "index.partial"),
         )
         async with session as opened:
             if len(ledger.done) < _units(config, data):

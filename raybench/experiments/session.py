@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from raybench import __version__
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.fleet import Account, Fleet, open_fleet
-from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run
+from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, settings
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
@@ -57,6 +58,7 @@ class Session:
         tracker: Tracker,
         progress: console.Progress,
         versions: Mapping[str, str],
+        concluded_with: Mapping[str, Any],
     ) -> None:
         self.journal = journal
         self._config = config
@@ -65,6 +67,7 @@ class Session:
         self._tracker = tracker
         self._progress = progress
         self._versions = versions
+        self._concluded_with = concluded_with
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
         self._account = Account(model.name for model in plan.models)
@@ -222,6 +225,7 @@ class Session:
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds_this_session": round(time.monotonic() - self._begun, 1),
             "mlflow_run_id": self._tracker.run_id,
+            "concluded_with": dict(self._concluded_with),
             **self._concluded().about,
             **({"failed": dict(self._account.failed)} if self._account.failed else {}),
             **self._versions,
@@ -236,23 +240,28 @@ async def open_session(
     *,
     journal: str,
     keep: Keep | None = None,
+    inputs: Mapping[str, str] = MappingProxyType({}),
+    conclusions: Sequence[str] = (),
 ) -> AsyncIterator[Session]:
-    """Open the run, the unfinished one or a new one, and all that records it."""
-    folder = Path(config.runs_dir)
-    versions = _versions()
-    with open_run(folder, plan.experiment, resolved, resume=config.resume) as run:
+    """Open the run, the unfinished one or a new one, and all that records it.
+
+    What `inputs` and `conclusions` are, `open_run` says.
+    """
+    folder, versions = Path(config.runs_dir), _versions()
+    concluded_with = settings(resolved, conclusions)
+    opened = open_run(
+        folder,
+        plan.experiment,
+        resolved,
+        inputs=inputs,
+        conclusions=conclusions,
+        resume=config.resume,
+    )
+    with opened as run:
         units = run.journal(journal, keep) if keep else run.journal(journal)
         done = len(units.records)
-        if run.resumed:
-            console.say(
-                f"Resuming {run.folder}: {done} of {plan.units} {plan.unit}s are in its journal "
-                "(resume=false starts anew)"
-            )
-        else:
-            if run.beside:
-                console.say(f"Another process is at work on {run.beside}: this is a run of its own")
-            console.say(f"Run {run.folder}")
-        if not (run.folder / CONFIG).exists():
+        _tell_beginning(run, plan, done, concluded_with)
+        if run.finished or not (run.folder / CONFIG).exists():
             run.write(CONFIG, _config_text(_without_password(resolved), versions))
         tracker = Tracker.open(
             uri=config.tracking.uri,
@@ -263,13 +272,16 @@ async def open_session(
             params=_params(config, plan) | _settings(resolved, plan.experiment),
             tags=_tags(config, plan, versions),
             warn=console.warn,
+            supersede=run.finished,
         )
         try:
             with (
                 contextlib.closing(units),
                 console.Progress(plan.units, f"{plan.unit}s", done=done) as progress,
             ):
-                session = Session(config, plan, run, units, tracker, progress, versions)
+                session = Session(
+                    config, plan, run, units, tracker, progress, versions, concluded_with
+                )
                 yield session
             results = session.write()
         except BaseException as error:
@@ -286,6 +298,23 @@ async def open_session(
             raise
         session.tell(results)
         session.verdict()
+
+
+def _tell_beginning(run: Run, plan: Plan, done: int, concluded_with: Mapping[str, Any]) -> None:
+    for reason in run.passed:
+        console.say(reason)
+    if run.finished:
+        by = ", ".join(f"{name}={str(value).lower()}" for name, value in concluded_with.items())
+        console.say(
+            f"{run.folder} is finished: it is concluded anew, with {by} (resume=false starts anew)"
+        )
+    elif run.resumed:
+        console.say(
+            f"Resuming {run.folder}: {done} of {plan.units} {plan.unit}s are in its journal "
+            "(resume=false starts anew)"
+        )
+    else:
+        console.say(f"Run {run.folder}")
 
 
 def _shown(value: object) -> str:

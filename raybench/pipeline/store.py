@@ -2,8 +2,9 @@
 
 A run's name ends in the fingerprint of its configuration: the same command finds the unfinished run
 of the same configuration and goes on from its journal. A run is finished when its results.json is
-there, which is written last. A lock that dies with its process tells a run that is under way from
-one that was killed.
+there, which is written last. A finished one is opened again only to conclude something else from
+what its journal holds. A lock that dies with its process tells a run that is under way from one
+that was killed.
 """
 
 import contextlib
@@ -11,14 +12,16 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from raybench.errors import RunFailed
 
 RESULTS = "results.json"
+_INPUTS = "inputs.json"
 _VOLATILE = ("resume", "dry_run")
 """Settings that change how a run is invoked, not what it does."""
 
@@ -94,12 +97,20 @@ class Run:
     """One run's folder, locked for as long as this process works on it."""
 
     def __init__(
-        self, folder: Path, lock: int, *, resumed: bool, beside: Path | None = None
+        self,
+        folder: Path,
+        lock: int,
+        *,
+        resumed: bool,
+        finished: bool = False,
+        passed: Sequence[str] = (),
     ) -> None:
         self.folder = folder
         self.resumed = resumed
-        self.beside = beside
-        """A run of the same configuration that another process is at work on."""
+        self.finished = finished
+        """It has results, and something else is to be concluded from its journal."""
+        self.passed = passed
+        """What is to be said of unfinished runs that could not be gone on with."""
         self._lock = lock
 
     @property
@@ -144,46 +155,101 @@ class Run:
 
 
 def open_run(
-    runs_dir: Path, experiment: str, config: Mapping[str, Any], *, resume: bool = True
+    runs_dir: Path,
+    experiment: str,
+    config: Mapping[str, Any],
+    *,
+    inputs: Mapping[str, str] = MappingProxyType({}),
+    conclusions: Sequence[str] = (),
+    resume: bool = True,
 ) -> Run:
-    """Return the unfinished run of this configuration, or a new one."""
+    """Return the unfinished run of this configuration, or a new one.
+
+    `inputs` are the digests of what the run reads: one that read something else is not gone on
+    with. `conclusions` are the settings ('index.partial') that change only what is made of a
+    journal: where the last run differs in nothing else, it is opened again although it is finished.
+    """
     parent = runs_dir / experiment
-    mark = fingerprint(config)
+    mark = fingerprint(config, without=conclusions)
+    passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        beside = None
-        if resume:
-            for folder in sorted(parent.glob(f"*-{mark}"), reverse=True):
-                if (folder / RESULTS).exists():
-                    continue
-                if (lock := _lock(folder)) is None:
-                    beside = folder
-                elif not (folder / RESULTS).exists():
-                    return Run(folder, lock, resumed=True)
-                else:
-                    os.close(lock)  # it was finished between the look and the lock
-        return _new_run(parent, mark, beside)
+        runs = sorted(parent.glob(f"*-{mark}"), reverse=True) if resume else []
+        for folder in runs:
+            finished = (folder / RESULTS).exists()
+            if finished and (folder != runs[0] or not _differs(folder, config, conclusions)):
+                continue
+            if changed := _changed(folder, inputs):
+                if not finished:
+                    passed.append(
+                        f"{folder} is unfinished, but {', '.join(changed)} changed since it "
+                        "began: this is a run of its own"
+                    )
+            elif (lock := _lock(folder)) is None:
+                passed.append(f"Another process is at work on {folder}: this is a run of its own")
+            elif (folder / RESULTS).exists() == finished:
+                run = Run(folder, lock, resumed=True, finished=finished, passed=passed)
+                break
+            else:
+                os.close(lock)  # it was finished between the look and the lock
+        else:
+            run = _new_run(parent, mark, passed)
+        if inputs and not (run.folder / _INPUTS).exists():
+            run.write_json(_INPUTS, dict(inputs))
+        return run
     except OSError as error:
         raise RunFailed(
             f"the run folder cannot be written: {error}. Choose another with runs_dir=…"
         ) from error
 
 
-def fingerprint(config: Mapping[str, Any]) -> str:
+def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
     """Return the short digest by which the same configuration is known again."""
-    stable = {key: value for key, value in config.items() if key not in _VOLATILE}
+    left_out = {*_VOLATILE, *without}
+    stable = {key: value for key, value in _leaves(config) if key not in left_out}
     text = json.dumps(stable, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def _new_run(parent: Path, mark: str, beside: Path | None) -> Run:
+def settings(config: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Return the settings of these names, 'index.partial' among them."""
+    return {name: value for name, value in _leaves(config) if name in set(names)}
+
+
+def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in config.items():
+        if isinstance(value, Mapping) and value:
+            yield from _leaves(value, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", value
+
+
+def _differs(folder: Path, config: Mapping[str, Any], conclusions: Sequence[str]) -> bool:
+    """Tell whether a finished run was concluded by other settings than these."""
+    try:
+        concluded = json.loads((folder / RESULTS).read_bytes())["run"]["concluded_with"]
+    except (ValueError, LookupError, TypeError):
+        return False  # an older one, which does not say, or one that was changed from outside
+    return bool(concluded != settings(config, conclusions))
+
+
+def _changed(folder: Path, inputs: Mapping[str, str]) -> list[str]:
+    """Return which inputs are not those that a run began with."""
+    try:
+        began: Any = json.loads((folder / _INPUTS).read_bytes())
+    except (FileNotFoundError, ValueError):  # killed before it was written: nothing was asked yet
+        return []
+    return sorted(name for name in {*began, *inputs} if began.get(name) != inputs.get(name))
+
+
+def _new_run(parent: Path, mark: str, passed: Sequence[str]) -> Run:
     stamp = datetime.now(UTC)
     while True:
         # Microseconds keep runs that begin together (a sweep's) apart and in order.
         folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
         folder.mkdir(exist_ok=True)
         if (lock := _lock(folder)) is not None:
-            return Run(folder, lock, resumed=False, beside=beside)
+            return Run(folder, lock, resumed=False, passed=passed)
         stamp = datetime.now(UTC)
 
 

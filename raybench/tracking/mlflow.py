@@ -4,6 +4,7 @@ Tracking never stops an evaluation. When MLflow fails, that is said once; the ru
 what it could not write, and tries once more when it ends. The run directory holds everything.
 """
 
+import contextlib
 import json
 import math
 import os
@@ -62,6 +63,7 @@ class Tracker:
         params: Mapping[str, Param],
         tags: Mapping[str, str],
         warn: Callable[[str], None],
+        supersede: bool = False,
     ) -> None:
         """Remember what to write; `open` is what connects."""
         self._uri = absolute(uri)
@@ -72,6 +74,7 @@ class Tracker:
         self._params = {run: _texts(values) for run, values in {**models, _PARENT: params}.items()}
         self._tags = {entries.key(key): entries.text(value) for key, value in tags.items()}
         self._warn = warn
+        self._supersede = supersede
         self._client: Any = None
         self._runs: dict[str, str] = {}
         self._started_ms = 0
@@ -95,10 +98,13 @@ class Tracker:
         params: Mapping[str, Param],
         tags: Mapping[str, str],
         warn: Callable[[str], None],
+        supersede: bool = False,
     ) -> "Tracker":
         """Create the runs, or reopen those that `run_dir` remembers.
 
-        `params` are the parent's parameters, `models` has those of every child.
+        `params` are the parent's parameters, `models` has those of every child. With `supersede`
+        the remembered runs stay as they are, and new ones take their place: what MLflow once has
+        of a metric or a parameter it cannot lose.
         A tracker that could not reach MLflow is still usable: its `run_id` is None.
         """
         tracker = cls(
@@ -110,6 +116,7 @@ class Tracker:
             params=params,
             tags=tags,
             warn=warn,
+            supersede=supersede,
         )
         tracker._attempt("opening the run", tracker._connect)
         return tracker
@@ -218,10 +225,13 @@ class Tracker:
             return
         self._client = mlflow_store.client(self._uri)
         stored = _read(self._run_dir / "mlflow.json")
+        if self._supersede:
+            stored = self._superseded(stored)
         parent = self._reopen(stored.get("run_id"))
         runs = {_PARENT: parent or self._create(self._run_name, {})}
         # Written at once: whoever kills us here finds this parent again instead of a second one.
         self._remember(runs)
+        self._supersede = False
         children = stored.get("models") if parent else None
         for model in self._models:
             known = children.get(model) if isinstance(children, dict) else None
@@ -250,6 +260,18 @@ class Tracker:
         self._client.set_tag(run_id, "resumed", "true")
         self._started_ms = self._started_ms or run.info.start_time
         return run_id
+
+    def _superseded(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Mark the stored runs as those that others replace; nothing of them is used again."""
+        from mlflow.exceptions import MlflowException
+
+        children = stored.get("models")
+        known = [stored.get("run_id"), *(children.values() if isinstance(children, dict) else ())]
+        for run_id in known:
+            if isinstance(run_id, str):
+                with contextlib.suppress(MlflowException):  # somebody has deleted it
+                    self._client.set_tag(run_id, "superseded", "true")
+        return {}
 
     def _create(self, name: str, tags: Mapping[str, str]) -> str:
         everyone = {"mlflow.user": _user(), **self._tags}

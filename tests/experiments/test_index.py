@@ -4,8 +4,10 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +162,31 @@ def test_an_outage_withholds_the_score(ready: Path) -> None:
     failures = (run_of(ready) / "failures.jsonl").read_text().splitlines()
     assert len(failures) == results_of(ready)["counts"]["dull"]["infra_error"] > 0
     assert json.loads(failures[0])["model"] == "dull"
+
+    # Accepting them is another conclusion of the same run: nobody is asked anything again.
+    journal = journal_of(ready)
+    accepted = raybench(*command, "accept_failures=true", cwd=ready)
+    assert accepted.returncode == 0, accepted.stderr
+    assert "is concluded anew, with index.partial=false, index.accept_failures=true" in accepted.stderr
+    assert journal_of(ready) == journal
+    results = results_of(ready)
+    published = results["models"]["dull"]["mmlu_pro/accuracy"]
+    assert published["value"] is not None
+    assert f"without the {len(failures)} units that got no reply" in published["method"]
+    assert results["fleet"]["this_session"]["total"]["requests"] == 0
+    assert "accept_failures: true" in (run_of(ready) / "config.yaml").read_text()
+    with closing(sqlite3.connect(ready / "runs" / "mlflow.db")) as store:
+        query = "SELECT run_uuid FROM tags WHERE key = 'superseded'"
+        old = {run for (run,) in store.execute(query)}
+    assert len(old) == 4  # the parent and three models
+    assert results["run"]["mlflow_run_id"] not in old
+
+
+def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
+    """By that `open_run` knows whether the questions are still the same."""
+    inputs = json.loads((run_of(finished) / "inputs.json").read_text())
+    read = results_of(finished)["run"]["data"]
+    assert inputs == {name: about["digest"] for name, about in read.items()}
 
 
 def test_an_index_of_many_languages_is_not_made_of_one(ready: Path) -> None:

@@ -274,6 +274,83 @@ def test_a_finished_run_is_never_touched_again(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in first.folder.rglob("*")} == before
 
 
+def test_a_run_that_read_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
+    began = {"mgsm": "aa", "mmlu_pro": "bb"}
+    with open_run(tmp_path, "index", CONFIG, inputs=began) as first:
+        first.journal("units").append({"unit": 1})
+    with open_run(tmp_path, "index", CONFIG, inputs=began | {"mgsm": "cc"}) as second:
+        assert not second.resumed
+        (said,) = second.passed
+        assert said.startswith(f"{first.folder} is unfinished, but mgsm changed since it began")
+    with open_run(tmp_path, "index", CONFIG, inputs=began) as third:
+        assert third.folder == first.folder
+
+
+def test_a_run_that_was_killed_before_it_said_what_it_reads_says_so_when_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    with open_run(tmp_path, "index", CONFIG, inputs={"mgsm": "aa"}) as first:
+        (first.folder / "inputs.json").unlink()
+    with open_run(tmp_path, "index", CONFIG, inputs={"mgsm": "bb"}) as second:
+        assert second.folder == first.folder
+    with open_run(tmp_path, "index", CONFIG, inputs={"mgsm": "aa"}) as third:
+        assert third.folder != first.folder
+
+
+INDEX = {"experiment": "index", "index": {"limit": 5, "partial": False}}
+PARTIAL = {"experiment": "index", "index": {"limit": 5, "partial": True}}
+CONCLUSIONS = ("index.partial",)
+
+
+def concluded(run: Run, *, partial: bool) -> None:
+    with run:
+        run.write_json(RESULTS, {"run": {"concluded_with": {"index.partial": partial}}})
+
+
+def test_a_finished_run_is_opened_again_to_conclude_something_else(tmp_path: Path) -> None:
+    first = open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS)
+    concluded(first, partial=False)
+    with open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS) as again:
+        assert again.folder == first.folder
+        assert again.finished
+    for other in (
+        open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS, resume=False),
+        open_run(tmp_path, "index", INDEX | {"seed": 1}, conclusions=CONCLUSIONS),
+    ):
+        with other:
+            assert not other.resumed
+
+
+def test_only_the_last_run_is_concluded_anew_and_only_by_other_settings(tmp_path: Path) -> None:
+    first = open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS)
+    concluded(first, partial=True)
+    second = open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS)
+    assert second.folder != first.folder
+    concluded(second, partial=False)
+    with open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS) as third:
+        assert not third.resumed
+
+
+def test_a_finished_run_whose_inputs_changed_is_left_as_it_is(tmp_path: Path) -> None:
+    inputs = {"mgsm": "aa"}
+    first = open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS, inputs=inputs)
+    concluded(first, partial=False)
+    other = {"mgsm": "bb"}
+    with open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS, inputs=other) as second:
+        assert not second.resumed
+        assert not second.passed
+
+
+@pytest.mark.parametrize("results", ["{", "[]", '{"run": {}}', '{"run": null}'])
+def test_a_finished_run_that_does_not_say_how_it_was_concluded_is_left(
+    tmp_path: Path, results: str
+) -> None:
+    with open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS) as first:
+        first.write(RESULTS, results)
+    with open_run(tmp_path, "index", PARTIAL, conclusions=CONCLUSIONS) as second:
+        assert second.folder != first.folder
+
+
 def test_a_run_that_finishes_while_it_is_looked_at_is_not_resumed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,7 +403,8 @@ def test_a_run_that_another_process_works_on_is_left_to_it(
     with open_run(tmp_path, "autobench", CONFIG) as mine:
         assert not mine.resumed
         assert mine.folder != folder
-        assert mine.beside == folder
+        (said,) = mine.passed
+        assert said.startswith(f"Another process is at work on {folder}")
     assert process.poll() is None
 
 

@@ -174,6 +174,25 @@ def test_a_resumed_run_goes_on_in_the_same_runs_and_doubles_nothing(
     assert len(client().get_metric_history(again.run_id, "demo/spread")) == 5
 
 
+def test_runs_that_are_superseded_keep_what_they_said_and_are_marked(
+    store: str, tmp_path: Path, client: Callable[[], Any]
+) -> None:
+    first = opened(store, tmp_path)
+    first.finish(RESULTS, [])
+    old = [first.run_id, *children(tmp_path).values()]
+
+    again = opened(store, tmp_path, params={"seed": 2}, supersede=True)
+    new = [again.run_id, *children(tmp_path).values()]
+    assert not set(old) & set(new)
+    refused = {"alpha": RESULTS["models"]["alpha"] | {"demo/score": {"value": None, "n": 12}}}
+    again.finish(RESULTS | {"models": refused}, [])
+    assert [client().get_run(run).data.tags.get("superseded") for run in old] == ["true"] * 3
+    assert [client().get_run(run).data.tags.get("superseded") for run in new] == [None] * 3
+    assert client().get_run(old[1]).data.metrics["demo/score"] == 0.7
+    assert "demo/score" not in client().get_run(new[1]).data.metrics
+    assert client().get_run(again.run_id).data.params["seed"] == "2"
+
+
 @pytest.mark.parametrize("damage", ["store", "deleted", "file"])
 def test_runs_that_are_gone_are_made_anew(
     store: str, tmp_path: Path, client: Callable[[], Any], damage: str
