@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,8 +21,9 @@ from raybench.experiments.session import Outcome, Session, open_session
 from raybench.fleet import group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
-from raybench.pipeline import datasets, graph, responses
+from raybench.pipeline import datasets, graph
 from raybench.pipeline.datasets import Dataset, Selection
+from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stages import Asking, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.tracking.plan import turns
@@ -97,8 +99,6 @@ class Ledger:
 
 
 _SHOWN_WRONG = 5
-_KEPT = ("stop", "length", "thinking", "empty")
-"""How replies ended that a later run may take: of themselves, or at a limit that is known."""
 _NAMED = (
     "model",
     "benchmark",
@@ -145,7 +145,7 @@ def _units(config: Config, data: Sequence[Dataset]) -> int:
 
 
 def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
-    models = tuple(model.spec() for model in config.roster.models)
+    models = tuple(_models(config))
     engines = group_engines((*models, *_judges(config)))
     awake = slots(engines, config.fleet)
     units = _units(config, data)
@@ -169,6 +169,23 @@ def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
     )
 
 
+def _models(config: Config) -> list[ModelSpec]:
+    """Return the roster's models with the sampling that they are asked with."""
+    return [_sampled(model.spec(), config.index) for model in config.roster.models]
+
+
+def _sampled(model: ModelSpec, conf: IndexConf) -> ModelSpec:
+    own = model.sampling
+    bounds = [own.max_tokens, None if model.reasoning else conf.max_tokens]
+    sampling = replace(
+        own,
+        temperature=own.temperature if conf.temperature is None else conf.temperature,
+        # A model that reasons has its own maximum.
+        max_tokens=min((bound for bound in bounds if bound is not None), default=None),
+    )
+    return replace(model, sampling=sampling)
+
+
 def _judges(config: Config) -> list[ModelSpec]:
     return [judge.spec() for judge in judges(config)]
 
@@ -178,21 +195,14 @@ def _judges(config: Config) -> list[ModelSpec]:
 
 async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session: Session) -> None:
     conf = config.index
-    models = [model.spec() for model in config.roster.models]
-    cache = await asyncio.to_thread(_cache) if conf.cache else None
-    context = config.fleet.max_model_len
-    known = {model.name: responses.identity(model, context) for model in models} if cache else {}
-    asking = Asking(
-        models={model.name: model for model in models},
-        seed=config.seed,
-        max_tokens=conf.max_tokens,
-        temperature=conf.temperature,
-        identities={name: identity for name, identity in known.items() if identity},
-        responses=cache,
-    )
+    models = _models(config)
+    every = [*models, *_judges(config)]
+    cache = Responses.of(every, config.fleet.max_model_len) if conf.cache else None
+    if cache:
+        await asyncio.to_thread(cache.prepare)
+    asking = Asking({model.name: model for model in models}, config.seed, cache)
     async with session.fleet(*_judges(config), ray=True) as fleet:
         session.phase("asking")
-        every = [*models, *_judges(config)]
         stream = graph.stream(
             _jobs(config, data, models),
             link=Link.to(fleet, every, config.fleet),
@@ -232,22 +242,16 @@ def _lines(shard: Path) -> int:
         return sum(1 for _ in lines)
 
 
-def _cache() -> Path:
-    path = responses.default_path()
-    responses.Responses(path).prepare()
-    return path
-
-
-def _remember(cache: Path | None, units: Sequence[Mapping[str, Any]]) -> None:
+def _remember(cache: Responses | None, units: Sequence[Mapping[str, Any]]) -> None:
     if cache is None:
         return
     new = {
         unit["address"]: response(unit)
         for unit in units
-        if unit.get("address") and not unit["reused"] and unit["finish"] in _KEPT
+        if unit.get("address") and not unit["reused"] and lasting(unit["finish"])
     }
     if new:
-        responses.Responses(cache).put(new)
+        cache.put(new)
 
 
 def _completion(unit: Mapping[str, Any]) -> Completion:

@@ -65,8 +65,8 @@ def _dataset(
 
     _quieten()
     cpus = int(ray.cluster_resources().get("CPU", 1))
-    # The questions lie on this machine's disk.
-    here = ray.get_runtime_context().get_node_id()
+    # The questions lie on this machine's disk, and so do earlier responses.
+    here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     known = ray.put(np.sort(np.array(done, dtype=np.uint64)))
     # One process is enough for engines that answer elsewhere, and keeps an endpoint's limits whole.
     waits = ActorPoolStrategy(
@@ -83,7 +83,7 @@ def _dataset(
             fn_kwargs={"asking": asking, "done": known},
             batch_size=None,
             num_cpus=_SOME,
-            label_selector={"ray.io/node-id": here},
+            label_selector=here,
         )
         .map_batches(
             Generate,
@@ -103,10 +103,11 @@ def _dataset(
     if checker is not None:
         graph = graph.map_batches(
             Check,
-            fn_constructor_args=(link, checker, asking.seed),
+            fn_constructor_args=(link, checker, asking.seed, asking.responses),
             batch_size=None,
             compute=waits,
             num_cpus=_LIGHT,
+            label_selector=here,
         )
     return graph
 

@@ -8,19 +8,24 @@ import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Self
 
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
-from raybench.types import ModelSpec, Request
+from raybench.types import Finish, ModelSpec, Request
 
 Response = dict[str, Any]
 _WAIT_S = 60.0
 _AT_ONCE = 500
 """SQLite takes a thousand variables in one statement, older ones at least."""
+
+
+_KEPT = ("stop", "length", "thinking", "empty")
+"""How replies ended that a later run may take: of themselves, or at a limit that is known."""
 
 
 def default_path() -> Path:
@@ -29,16 +34,25 @@ def default_path() -> Path:
     return home / "raybench" / "responses.db"
 
 
+def lasting(finish: Finish) -> bool:
+    """Tell whether a reply that ended so would come again."""
+    return finish in _KEPT
+
+
 def identity(model: ModelSpec, context: int | None = None) -> str | None:
     """Return what makes a model answer as it does; None where that may change unseen.
 
     Weights of the hub are known by their commit, those in a folder by their files' sizes and times.
-    What an endpoint has behind a name nobody knows. `context` bounds all models' contexts.
+    What an endpoint has behind a name only its user knows, and may say with a revision. `context`
+    bounds all models' contexts.
     """
-    if model.engine != "vllm":
-        return None
     weights: Any = model.weights
-    if model.weights != embedded.NAME:
+    if model.engine == "openai":
+        if not model.revision:
+            return None
+    elif model.engine != "vllm":
+        return None
+    elif model.weights != embedded.NAME:
         folder = Path(model.weights).expanduser()
         if folder.is_dir():
             weights = _files(folder)
@@ -79,10 +93,25 @@ def address(identity: str, request: Request, repeat: int) -> str:
 
 
 class Responses:
-    """The file of responses; it may be opened by many processes at once."""
+    """The file of responses; it may be opened by many processes at once, and travels to them."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, identities: Mapping[str, str] = MappingProxyType({})) -> None:
         self._path = path
+        self._identities = dict(identities)
+
+    @classmethod
+    def of(cls, models: Iterable[ModelSpec], context: int | None = None) -> Self:
+        """Return the user's file, for those of the models whose responses may come from it."""
+        known = ((model.name, identity(model, context)) for model in models)
+        return cls(default_path(), {name: found for name, found in known if found})
+
+    def address(self, model: str, request: Request, repeat: int = 0) -> str | None:
+        """Return where a model's response is kept; None where it may not come from here.
+
+        All of the request's sampling must be filled in.
+        """
+        known = self._identities.get(model)
+        return None if known is None else address(known, request, repeat)
 
     def prepare(self) -> None:
         """Make the file where there is none; raise RunFailed where that cannot be."""

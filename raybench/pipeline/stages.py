@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from raybench.benchmarks import Benchmark, Draw
 from raybench.fleet import Fleet, resolved
 from raybench.fleet.link import Link
 from raybench.grading import equality
-from raybench.pipeline.responses import Responses, address
+from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Message, ModelSpec, Request
 
@@ -39,13 +39,8 @@ class Asking:
 
     models: Mapping[str, ModelSpec]
     seed: int
-    max_tokens: int
-    """Of a model that does not reason; one that does has its own maximum."""
-    temperature: float | None
-    identities: Mapping[str, str] = field(default_factory=dict)
-    """What is known of models whose responses may come from earlier runs."""
-    responses: Path | None = None
-    """Where these are."""
+    responses: Responses | None = None
+    """Those of earlier runs, where they may be taken."""
 
     def request(self, benchmark: Benchmark, unit: Unit) -> Request:
         """Return the request that a unit is."""
@@ -53,18 +48,16 @@ class Asking:
         return Request(
             benchmark.prompt(unit["row"], reasoning=model.reasoning, draw=draw),
             seed=unit_seed(self.seed, unit),
-            max_tokens=None if model.reasoning else self.max_tokens,
-            temperature=self.temperature,
             # Nobody else is ever told.
             gold=benchmark.gold(unit["row"], draw=draw) if model.engine == "simulated" else None,
         )
 
     def address(self, request: Request, unit: Unit) -> str | None:
         """Return where an earlier run would have put the response; None where it would not."""
-        if (identity := self.identities.get(unit["model"])) is None:
+        if self.responses is None:
             return None
         asked = resolved(request, self.models[unit["model"]])
-        return address(identity, asked, unit["repeat"])
+        return self.responses.address(unit["model"], asked, unit["repeat"])
 
 
 def prompt(block: Block, asking: Asking, done: Any) -> Block:
@@ -90,9 +83,7 @@ def prompt(block: Block, asking: Asking, done: Any) -> Block:
         unit["request"] = _plain(request)
         unit["address"] = asking.address(request, unit)
     if asking.responses is not None:
-        found = Responses(asking.responses).get(
-            [unit["address"] for unit in units if unit.get("address")]
-        )
+        found = asking.responses.get([unit["address"] for unit in units if unit.get("address")])
         for unit in units:
             if (response := found.get(unit.get("address") or "")) is not None:
                 unit |= response | {"reused": True}
@@ -179,12 +170,11 @@ class Grade:
 class Check:
     """Has a model look at the answers that the script does not call right."""
 
-    def __init__(self, link: Link, checker: str, seed: int) -> None:
+    def __init__(self, link: Link, checker: str, seed: int, responses: Responses | None) -> None:
         self._door = _Door(link)
-        self._checker = checker
+        (self._checker,) = (model for model in link.models if model.name == checker)
         self._seed = seed
-        (model,) = (model for model in link.models if model.name == checker)
-        self._max_tokens = None if model.reasoning else _VERDICT_TOKENS
+        self._responses = responses
 
     async def __call__(self, block: Block) -> Block:
         """Add the checker's verdict where there is one to give."""
@@ -198,21 +188,55 @@ class Check:
         ]
         pairs = list(dict.fromkeys((unit["truth"], unit["answer"]) for unit in open_ones))
         if pairs:
-            fleet = await self._door.fleet()
-            replies = await fleet.complete(self._checker, [self.request(*pair) for pair in pairs])
-            verdicts = dict(zip(pairs, replies, strict=True))
+            requests = [self.request(*pair) for pair in pairs]
+            told = await asyncio.to_thread(self._told, requests)
+            new = [request for request in requests if request not in told]
+            if new:
+                fleet = await self._door.fleet()
+                replies = await fleet.complete(self._checker.name, new)
+                told |= zip(new, replies, strict=True)
+                await asyncio.to_thread(self._remember, {it: told[it] for it in new})
+            verdicts = dict(zip(pairs, (told[request] for request in requests), strict=True))
             for unit in open_ones:
                 unit |= checked(verdicts[unit["truth"], unit["answer"]])
             # Each call is told once, whichever unit it is told with.
             open_ones[0]["checks"] = [
-                [reply.prompt_tokens, reply.output_tokens, reply.finish] for reply in replies
+                [told[it].prompt_tokens, told[it].output_tokens, told[it].finish] for it in new
             ]
         return _packed(units)
+
+    def _told(self, requests: Sequence[Request]) -> dict[Request, Completion]:
+        """Return what the checker told earlier runs."""
+        if self._responses is None:
+            return {}
+        places = {request: self._address(request) for request in requests}
+        found = self._responses.get([place for place in places.values() if place])
+        return {
+            request: Completion(found[place]["response"], found[place]["finish"])
+            for request, place in places.items()
+            if place in found
+        }
+
+    def _remember(self, told: Mapping[Request, Completion]) -> None:
+        if self._responses is None:
+            return
+        new = {
+            place: {"response": reply.text, "finish": reply.finish}
+            for request, reply in told.items()
+            if lasting(reply.finish) and (place := self._address(request))
+        }
+        self._responses.put(new)
+
+    def _address(self, request: Request) -> str | None:
+        if self._responses is None:
+            return None
+        return self._responses.address(self._checker.name, resolved(request, self._checker))
 
     def request(self, truth: str, given: str) -> Request:
         """Return what the checker is asked."""
         asked = (Message("user", equality.prompt(truth, given)),)
-        return Request(asked, seed=self._seed, max_tokens=self._max_tokens, temperature=0.0)
+        most = None if self._checker.reasoning else _VERDICT_TOKENS
+        return Request(asked, seed=self._seed, max_tokens=most, temperature=0.0)
 
 
 def checked(reply: Completion) -> Unit:

@@ -20,8 +20,9 @@ from raybench.config import DataConf, FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
-from raybench.pipeline import datasets, graph, responses, stages
+from raybench.pipeline import datasets, graph, stages
 from raybench.pipeline.datasets import Selection
+from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.types import Completion, ModelSpec
@@ -63,7 +64,7 @@ async def asked(
     done: Sequence[int] = (),
     **settings: Any,
 ) -> list[Unit]:
-    asking = Asking({m.name: m for m in MODELS}, 0, 64, 0.0, **settings)
+    asking = Asking({m.name: m for m in MODELS}, 0, **settings)
     found = []
     async for units in graph.stream(
         jobs([[model] for model in models], len(models), parts),
@@ -142,9 +143,9 @@ async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) ->
 
 async def test_a_checker_that_thinks_may(fleet: Fleet) -> None:
     thinks = dataclasses.replace(JUDGE, reasoning=True)
-    check = stages.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0)
+    check = stages.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0, None)
     assert check.request("1", "2").max_tokens is None
-    check = stages.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0)
+    check = stages.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0, None)
     assert check.request("1", "2").max_tokens == 16
 
 
@@ -182,18 +183,37 @@ async def test_what_breaks_the_whole_pipeline_is_told_in_a_line(
 
 
 async def test_responses_of_an_earlier_run_are_taken(fleet: Fleet, tmp_path: Path) -> None:
-    path = tmp_path / "responses.db"
-    responses.Responses(path).prepare()
+    cache = Responses(tmp_path / "responses.db", {"able": "known"})
+    cache.prepare()
     part = questions(tmp_path, "mmlu_pro")
-    settings: dict[str, Any] = {"identities": {"able": "known"}, "responses": path}
-    first = await asked(fleet, ["able"], [part], **settings)
+    first = await asked(fleet, ["able"], [part], responses=cache)
     assert not any(unit["reused"] for unit in first)
     some = {unit["address"]: response(unit) | {"response": "Answer: Z"} for unit in first[:5]}
-    responses.Responses(path).put(some)
-    again = await asked(fleet, ["able"], [part], **settings)
+    cache.put(some)
+    again = await asked(fleet, ["able"], [part], responses=cache)
     assert {unit["address"] for unit in again if unit["reused"]} == some.keys()
     assert {unit["response"] for unit in again if unit["reused"]} == {"Answer: Z"}
     assert names(again) == names(first)
+
+
+async def test_what_a_checker_said_in_an_earlier_run_is_not_asked_again(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    cache = Responses(tmp_path / "responses.db", {"judge": "known"})
+    cache.prepare()
+    part = questions(tmp_path, "math_500")
+    first = await asked(fleet, ["dull"], [part], checker="judge", responses=cache)
+    again = await asked(fleet, ["dull"], [part], checker="judge", responses=cache)
+
+    def calls(units: Sequence[Unit]) -> int:
+        return sum(len(unit.get("checks", ())) for unit in units)
+
+    def verdicts(units: Sequence[Unit]) -> dict[Any, Any]:
+        return {(u["key"], u["language"]): (u["by"], u["correct"], u["reason"]) for u in units}
+
+    assert calls(first) > 0
+    assert calls(again) == 0
+    assert verdicts(again) == verdicts(first)
 
 
 async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:

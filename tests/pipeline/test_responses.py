@@ -82,6 +82,7 @@ def test_a_models_name_and_sampling_do_not_tell_it_apart() -> None:
         {"revision": COMMIT[::-1]},
         {"options": {"dtype": "float16"}},
         {"reasoning": True},
+        {"engine": "openai", "revision": "2026-11"},
     ],
 )
 def test_what_makes_it_answer_otherwise_does(changes: dict[str, Any]) -> None:
@@ -94,7 +95,7 @@ def test_what_makes_it_answer_otherwise_does(changes: dict[str, Any]) -> None:
         {"revision": None},
         {"revision": "main"},
         {"engine": "simulated", "weights": ""},
-        {"engine": "openai", "options": {"base_url": "http://localhost/v1"}},
+        {"engine": "openai", "revision": None, "options": {"base_url": "http://localhost/v1"}},
     ],
 )
 def test_what_may_change_unseen_has_no_identity(changes: dict[str, Any]) -> None:
