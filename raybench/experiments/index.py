@@ -18,14 +18,14 @@ from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments.index_report import columns, sections
 from raybench.experiments.session import Outcome, Session, open_session
-from raybench.fleet import group_engines
+from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets, graph
 from raybench.pipeline.datasets import Dataset, Selection
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stages import Asking, response
-from raybench.pipeline.units import Questions, jobs, unit_id
+from raybench.pipeline.units import Job, Questions, jobs, unit_id
 from raybench.tracking.plan import turns
 from raybench.types import Completion, ModelSpec, Plan
 
@@ -203,12 +203,15 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
     asking = Asking({model.name: model for model in models}, config.seed, cache)
     async with session.fleet(*_judges(config), ray=True) as fleet:
         session.phase("asking")
+        engines = group_engines(models)
+        awake = slots(engines, config.fleet) or len(engines)
         stream = graph.stream(
-            _jobs(config, data, models),
+            _jobs(config, data, engines, awake),
             link=Link.to(fleet, every, config.fleet),
             asking=asking,
             checker=config.index.checker,
             done=ledger.done,
+            awake=awake,
         )
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in every}
@@ -223,9 +226,9 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
                     _keep(session, units)
 
 
-def _jobs(config: Config, data: Sequence[Dataset], models: Sequence[ModelSpec]) -> list[Any]:
-    engines = group_engines(models)
-    awake = slots(engines, config.fleet) or len(engines)
+def _jobs(
+    config: Config, data: Sequence[Dataset], engines: Sequence[EngineSpec], awake: int
+) -> list[Job]:
     questions = [
         Questions(
             part.benchmark,

@@ -7,6 +7,7 @@ back what is not asked for yet, so that memory stays flat however long the bench
 import asyncio
 import json
 import logging
+import math
 import re
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
@@ -23,6 +24,8 @@ from raybench.pipeline.units import Job
 
 _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
+_ENGINES_EACH = 8
+"""Engines that it keeps busy with these: each has some 500 requests, more than it batches."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LIGHT, _SOME = 0.01, 0.5
@@ -36,16 +39,18 @@ async def stream(
     asking: Asking,
     checker: str | None,
     done: Sequence[int],
+    awake: int = 1,
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    Raises RunFailed where a stage breaks in a way that is no unit's.
+    `awake` is how many engines work side by side. Raises RunFailed where a stage breaks in a way
+    that is no unit's.
     """
     from ray.exceptions import RayError
 
     try:
         dataset = await asyncio.to_thread(
-            _dataset, jobs, link=link, asking=asking, checker=checker, done=done
+            _dataset, jobs, link=link, asking=asking, checker=checker, done=done, awake=awake
         )
         blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
         while (block := await asyncio.to_thread(next, blocks, None)) is not None:
@@ -58,7 +63,13 @@ async def stream(
 
 
 def _dataset(
-    jobs: Sequence[Job], *, link: Link, asking: Asking, checker: str | None, done: Sequence[int]
+    jobs: Sequence[Job],
+    *,
+    link: Link,
+    asking: Asking,
+    checker: str | None,
+    done: Sequence[int],
+    awake: int,
 ) -> Any:
     import ray
     from ray.data import ActorPoolStrategy
@@ -68,12 +79,14 @@ def _dataset(
     # The questions lie on this machine's disk, and so do earlier responses.
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
     known = ray.put(np.sort(np.array(done, dtype=np.uint64)))
-    # One process is enough for engines that answer elsewhere, and keeps an endpoint's limits whole.
-    waits = ActorPoolStrategy(
-        size=1,
-        max_tasks_in_flight_per_actor=_BLOCKS_IN_FLIGHT,
-        max_concurrent_calls_per_actor=_BLOCKS_IN_FLIGHT,
-    )
+
+    def waiting(size: int) -> ActorPoolStrategy:
+        return ActorPoolStrategy(
+            size=size,
+            max_tasks_in_flight_per_actor=_BLOCKS_IN_FLIGHT,
+            max_concurrent_calls_per_actor=_BLOCKS_IN_FLIGHT,
+        )
+
     graph = (
         ray.data.from_items(
             [{JOB: json.dumps(asdict(job))} for job in jobs], override_num_blocks=len(jobs)
@@ -89,7 +102,7 @@ def _dataset(
             Generate,
             fn_constructor_args=(link,),
             batch_size=None,
-            compute=waits,
+            compute=waiting(generators(link, awake)),
             num_cpus=_LIGHT,
         )
         .map_batches(
@@ -105,11 +118,18 @@ def _dataset(
             Check,
             fn_constructor_args=(link, checker, asking.seed, asking.responses),
             batch_size=None,
-            compute=waits,
+            compute=waiting(1),
             num_cpus=_LIGHT,
             label_selector=here,
         )
     return graph
+
+
+def generators(link: Link, awake: int) -> int:
+    """Return how many processes ask the models: as the cluster has engines to keep busy."""
+    if any(model.engine == "openai" for model in link.models):
+        return 1  # an endpoint's limits are kept by each process for itself
+    return max(1, math.ceil(awake / _ENGINES_EACH))
 
 
 def _quieten() -> None:

@@ -62,6 +62,7 @@ async def asked(
     *,
     checker: str | None = None,
     done: Sequence[int] = (),
+    awake: int = 1,
     **settings: Any,
 ) -> list[Unit]:
     asking = Asking({m.name: m for m in MODELS}, 0, **settings)
@@ -72,6 +73,7 @@ async def asked(
         asking=asking,
         checker=checker,
         done=done,
+        awake=awake,
     ):
         found += units
     return found
@@ -214,6 +216,25 @@ async def test_what_a_checker_said_in_an_earlier_run_is_not_asked_again(
     assert calls(first) > 0
     assert calls(again) == 0
     assert verdicts(again) == verdicts(first)
+
+
+async def test_processes_that_ask_grow_with_the_engines_and_keep_an_endpoints_limits_whole() -> None:
+    ours = Link((ABLE,), FleetConf(), None, {})
+    assert [graph.generators(ours, awake) for awake in (1, 8, 9, 64)] == [1, 1, 2, 8]
+    remote = dataclasses.replace(ABLE, name="remote", engine="openai")
+    assert graph.generators(Link((ABLE, remote), FleetConf(), None, {}), 64) == 1
+
+
+async def test_several_processes_ask_every_unit_once(fleet: Fleet, tmp_path: Path) -> None:
+    part = questions(tmp_path, "mgsm", repeats=4)
+    under_way = asyncio.create_task(asked(fleet, ["able", "slow"], [part], awake=16))
+    before = _workers("MapBatches(Generate)")
+    async with asyncio.timeout(60):
+        while len(_workers("MapBatches(Generate)") - before) < 2:
+            await asyncio.sleep(0.1)
+    units = await under_way
+    assert len(units) == 2 * 4 * sum(count for _, count in part.shards)
+    assert set(names(units).values()) == {1}
 
 
 async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:
