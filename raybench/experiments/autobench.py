@@ -88,8 +88,8 @@ def plan(config: Config) -> Plan:
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Run the iterations that are still missing, one after the other."""
     protocol = settings(config)
-    conf = config.autobench
-    async with open_session(config, resolved, plan(config), journal="iterations") as session:
+    conf, planned = config.autobench, plan(config)
+    async with open_session(config, resolved, planned, journal="iterations") as session:
         records: list[Record] = session.journal.records
         try:
             standing = replay(records, protocol)
@@ -101,7 +101,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         for record in records:
             session.log(*_series(record), record)
         if len(records) < conf.iterations:
-            async with session.fleet() as fleet:
+            async with session.fleet(planned.models) as fleet:
                 while len(records) < conf.iterations:
                     index = standing.iteration + 1
                     session.phase(f"iteration {index}")

@@ -24,7 +24,7 @@ from raybench.fleet.places import slots
 from raybench.pipeline import datasets, graph
 from raybench.pipeline.datasets import Dataset, Selection
 from raybench.pipeline.responses import Responses, lasting
-from raybench.pipeline.stages import Asking, response
+from raybench.pipeline.stages import Asking, response, unanswered
 from raybench.pipeline.units import Job, Questions, jobs, unit_id
 from raybench.tracking.plan import turns
 from raybench.types import Completion, ModelSpec, Plan
@@ -195,26 +195,30 @@ def _judges(config: Config) -> list[ModelSpec]:
 
 async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session: Session) -> None:
     conf = config.index
-    models = _models(config)
-    every = [*models, *_judges(config)]
-    cache = Responses.of(every, config.fleet.max_model_len) if conf.cache else None
+    models, others = _models(config), _judges(config)
+    cache = Responses.of((*models, *others), config.fleet.max_model_len) if conf.cache else None
     if cache:
         await asyncio.to_thread(cache.prepare)
     asking = Asking({model.name: model for model in models}, config.seed, cache)
-    async with session.fleet(*_judges(config), ray=True) as fleet:
+    engines = group_engines(models)
+    awake = slots(engines, config.fleet) or len(engines)
+    work = _jobs(config, data, engines, awake)
+    # Engines whose models have nothing left to say need not come up.
+    session.phase("looking up earlier replies")
+    wanted = await asyncio.to_thread(unanswered, work, asking, ledger.done) | {conf.checker}
+    asked = [model for model in (*models, *others) if model.name in wanted]
+    async with session.fleet(asked, ray=True) as fleet:
         session.phase("asking")
-        engines = group_engines(models)
-        awake = slots(engines, config.fleet) or len(engines)
         stream = graph.stream(
-            _jobs(config, data, engines, awake),
-            link=Link.to(fleet, every, config.fleet),
+            work,
+            link=Link.to(fleet, asked, config.fleet),
             asking=asking,
-            checker=config.index.checker,
+            checker=conf.checker,
             done=ledger.done,
             awake=awake,
         )
         with ExitStack() as stack:
-            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in every}
+            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):
                 async for units in stream:
                     await asyncio.to_thread(_remember, cache, units)
@@ -222,7 +226,7 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
                         if not unit["reused"]:
                             count[unit["model"]](_completion(unit))
                         for call in unit.pop("checks", ()):
-                            count[config.index.checker or ""](_check(call))
+                            count[conf.checker or ""](_check(call))
                     _keep(session, units)
 
 

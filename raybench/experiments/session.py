@@ -75,12 +75,13 @@ class Session:
         """Models of which the person knows that they failed."""
 
     @asynccontextmanager
-    async def fleet(self, *others: ModelSpec, ray: bool = False) -> AsyncIterator[Fleet]:
-        """Bring up the engines of the roster; the pace of the work is measured from then on.
+    async def fleet(
+        self, models: Sequence[ModelSpec], *, ray: bool = False
+    ) -> AsyncIterator[Fleet]:
+        """Bring up the engines of these models; the pace of the work is measured from then on.
 
-        `others` are asked too, but not ranked; `ray` asks for a cluster where no engine needs one.
+        `ray` asks for a cluster where no engine needs one.
         """
-        models = (*self._plan.models, *others)
         conf, say = self._config.fleet, self._progress.phase
         async with open_fleet(models, conf, say, ray=ray) as fleet:
             self._account = fleet.account

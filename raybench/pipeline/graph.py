@@ -13,13 +13,21 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
 from raybench.errors import RunFailed
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
-from raybench.pipeline.stages import JOB, UNIT, Asking, Check, Generate, Grade, Unit, prompt
+from raybench.pipeline.stages import (
+    JOB,
+    UNIT,
+    Asking,
+    Check,
+    Generate,
+    Grade,
+    Unit,
+    ordered,
+    prompt,
+)
 from raybench.pipeline.units import Job
 
 _BLOCKS_IN_FLIGHT = 64
@@ -78,7 +86,7 @@ def _dataset(
     cpus = int(ray.cluster_resources().get("CPU", 1))
     # The questions lie on this machine's disk, and so do earlier responses.
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
-    known = ray.put(np.sort(np.array(done, dtype=np.uint64)))
+    known = ray.put(ordered(done))
 
     def waiting(size: int) -> ActorPoolStrategy:
         return ActorPoolStrategy(

@@ -68,12 +68,34 @@ def prompt(block: Block, asking: Asking, done: Any) -> Block:
     import ray
 
     ids = ray.get(done)
-    units = [
-        unit
-        for job in block[JOB]
-        for unit in _asked(Job(**json.loads(job)))
-        if not _contains(ids, unit_id(unit))
-    ]
+    units = [unit for job in block[JOB] for unit in _put(Job(**json.loads(job)), asking, ids)]
+    for unit, known in zip(units, _known(units, asking), strict=True):
+        if known is not None:
+            unit |= known | {"reused": True}
+    return _packed(units)
+
+
+def unanswered(jobs: Iterable[Job], asking: Asking, done: Sequence[int]) -> set[str]:
+    """Return the models that are to be asked something: what is not done, nor known from before."""
+    ids = ordered(done)
+    found: set[str] = set()
+    for job in jobs:
+        if job.model not in found:
+            units = _put(job, asking, ids)
+            open_ones = zip(units, _known(units, asking), strict=True)
+            if any(known is None and "request" in unit for unit, known in open_ones):
+                found.add(job.model)
+    return found
+
+
+def ordered(done: Sequence[int]) -> Any:
+    """Return the ids of units as the stages look them up."""
+    return np.sort(np.array(done, dtype=np.uint64))
+
+
+def _put(job: Job, asking: Asking, ids: Any) -> list[Unit]:
+    """Return the units of a job that are not done, each with its request."""
+    units = [unit for unit in _asked(job) if not _contains(ids, unit_id(unit))]
     for unit in units:
         try:
             request = asking.request(benchmarks.load(unit["benchmark"]), unit)
@@ -82,12 +104,16 @@ def prompt(block: Block, asking: Asking, done: Any) -> Block:
             continue
         unit["request"] = _plain(request)
         unit["address"] = asking.address(request, unit)
-    if asking.responses is not None:
-        found = asking.responses.get([unit["address"] for unit in units if unit.get("address")])
-        for unit in units:
-            if (response := found.get(unit.get("address") or "")) is not None:
-                unit |= response | {"reused": True}
-    return _packed(units)
+    return units
+
+
+def _known(units: Sequence[Unit], asking: Asking) -> list[Unit | None]:
+    """Return what earlier runs have of each unit's reply."""
+    if asking.responses is None:
+        return [None] * len(units)
+    places = [unit.get("address") for unit in units]
+    found = asking.responses.get([place for place in places if place])
+    return [found.get(place) if place else None for place in places]
 
 
 def _asked(job: Job) -> Iterator[Unit]:

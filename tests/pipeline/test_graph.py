@@ -218,7 +218,7 @@ async def test_what_a_checker_said_in_an_earlier_run_is_not_asked_again(
     assert verdicts(again) == verdicts(first)
 
 
-async def test_processes_that_ask_grow_with_the_engines_and_keep_an_endpoints_limits_whole() -> None:
+async def test_as_many_processes_ask_as_engines_need_but_one_where_an_endpoint_is() -> None:
     ours = Link((ABLE,), FleetConf(), None, {})
     assert [graph.generators(ours, awake) for awake in (1, 8, 9, 64)] == [1, 1, 2, 8]
     remote = dataclasses.replace(ABLE, name="remote", engine="openai")

@@ -1,0 +1,107 @@
+"""The index a second time: what models and checkers have said already, nobody is asked again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import raybench
+from http_endpoint import Handler, HttpEndpoint
+
+from raybench.fleet import embedded
+
+pytestmark = pytest.mark.slow
+
+
+class Endpoint(HttpEndpoint):
+    """Answers everything alike, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def play(self, handler: Handler) -> None:
+        if "messages" not in handler.body:
+            return handler.send(404, {})
+        prompt = handler.body["messages"][-1]["content"]
+        with self.lock:
+            self.asked.append(prompt)
+        text = "No" if "Expression 1" in prompt else "Answer: A \\boxed{0}"
+        usage = {"prompt_tokens": 5, "completion_tokens": 2}
+        choice = {"message": {"content": text}, "finish_reason": "stop"}
+        return handler.send(200, {"choices": [choice], "usage": usage})
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    with Endpoint() as server:
+        yield server
+
+
+def cached(folder: Path) -> dict[str, str]:
+    """A cache of its own, with the embedded model's weights in it."""
+    place = folder / "cache" / "raybench"
+    place.mkdir(parents=True)
+    weights = embedded.prepare()
+    (place / weights.name).symlink_to(weights)
+    return {"XDG_CACHE_HOME": str(place.parent)}
+
+
+def last_results(folder: Path) -> dict[str, Any]:
+    *_, run = sorted((folder / "runs" / "index").iterdir())
+    found: dict[str, Any] = json.loads((run / "results.json").read_text())
+    return found
+
+
+def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: Path) -> None:
+    model = f"{{name: far, engine: openai, weights: far, revision: may, options: {{base_url: \
+'{endpoint.url}'}}}}"
+    environment = cached(ready)
+
+    def asked(*settings: str) -> tuple[int, dict[str, Any]]:
+        endpoint.asked.clear()
+        done = raybench(
+            "+experiment=index", "data=samples", "benchmarks=[mmlu_pro,math_500]",
+            f"roster.models=[{model}]", "checker=far", *settings,
+            cwd=ready, environment=environment,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return len(endpoint.asked), last_results(ready)["run"]
+
+    first, run = asked("limit=4", "repeats=1")
+    checks = first - run["units"]
+    assert (run["units"], run["reused"]) == (8, 0)
+    assert 0 < checks <= 4
+    more, run = asked("limit=6", "repeats=2")
+    # 12 questions twice, of which 8 have been asked once; at most 2 answers are new to the checker.
+    assert (run["units"], run["reused"]) == (24, 8)
+    assert 16 <= more <= 18
+    again, run = asked("limit=6", "repeats=2", "resume=false")
+    assert (again, run["units"], run["reused"]) == (0, 24, 24)
+
+
+def test_an_engine_whose_replies_are_all_there_is_not_started(ready: Path) -> None:
+    """The real path: the embedded model in vLLM, asked in two languages and as its own checker."""
+    environment = cached(ready)
+
+    def run(*settings: str) -> dict[str, Any]:
+        done = raybench(
+            "+experiment=index", "data=samples", "benchmarks=[math_500,mgsm]", "languages=[en,de]",
+            "roster.models=[{name: small, weights: embedded}]", "limit=3", "repeats=1",
+            "max_tokens=48", "temperature=0", *settings,
+            cwd=ready, environment=environment, timeout=400,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return last_results(ready)
+
+    first = run("checker=small")
+    assert first["run"]["units"] == 9
+    assert sum(first["counts"]["small"][kind] for kind in ("infra_error", "judge_error")) == 0
+    assert first["fleet"]["this_session"]["models"]["small"]["output_tokens"] > 9
+    again = run()
+    assert again["run"]["reused"] == 9
+    assert again["fleet"]["this_session"]["models"] == {}  # no engine came up
+    names = ("mgsm/accuracy", "mgsm/accuracy/de", "mgsm/output_tokens")
+    for name in names:
+        assert again["models"]["small"][name] == first["models"]["small"][name]
