@@ -216,11 +216,13 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
             checker=conf.checker,
             done=ledger.done,
             awake=awake,
+            say=session.phase,
         )
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):
                 async for units in stream:
+                    session.phase("asking")
                     await asyncio.to_thread(_remember, cache, units)
                     for unit in units:
                         if not unit["reused"]:

@@ -22,6 +22,8 @@ class Link:
     keeper: Any
     secrets: Mapping[str, str] = field(repr=False)
     """Endpoints' keys by the variable that holds them: a cluster's nodes have none of their own."""
+    remarks: Any = None
+    """The queue into which goes what endpoints are waited for; None where nobody listens."""
 
     @classmethod
     def to(cls, fleet: Fleet, models: Sequence[ModelSpec], conf: FleetConf) -> Self:
@@ -36,10 +38,14 @@ class Link:
         specs = group_engines(self.models)
         os.environ.update(self.secrets)
         async with AsyncExitStack() as stack:
-            engines = await stack.enter_async_context(unhosted(specs, self.conf, print))
+            engines = await stack.enter_async_context(unhosted(specs, self.conf, self._remark))
             if hosted := hosted_by_us(specs):
                 from raybench.fleet.host import connect
 
                 connected = connect(self.keeper, hosted, self.conf, lambda status: None)
                 engines.update(await stack.enter_async_context(connected))
             yield Fleet(specs, engines)
+
+    def _remark(self, text: str) -> None:
+        if self.remarks is not None:
+            self.remarks.actor.put_nowait.remote(text)  # nobody waits for it to be read

@@ -9,11 +9,13 @@ import json
 import logging
 import math
 import re
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import asdict
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, replace
 from typing import Any
 
 from raybench.errors import RunFailed
+from raybench.fleet.client import Say
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
@@ -48,26 +50,50 @@ async def stream(
     checker: str | None,
     done: Sequence[int],
     awake: int = 1,
+    say: Say = lambda text: None,
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    `awake` is how many engines work side by side. Raises RunFailed where a stage breaks in a way
-    that is no unit's.
+    `awake` is how many engines work side by side; `say` is told what endpoints are waited for.
+    Raises RunFailed where a stage breaks in a way that is no unit's.
     """
     from ray.exceptions import RayError
 
     try:
-        dataset = await asyncio.to_thread(
-            _dataset, jobs, link=link, asking=asking, checker=checker, done=done, awake=awake
-        )
-        blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
-        while (block := await asyncio.to_thread(next, blocks, None)) is not None:
-            yield [json.loads(text) for text in block[UNIT]]
+        async with _listening(link, say) as link:
+            dataset = await asyncio.to_thread(
+                _dataset, jobs, link=link, asking=asking, checker=checker, done=done, awake=awake
+            )
+            blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
+            while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+                yield [json.loads(text) for text in block[UNIT]]
     except RayError as error:
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
             f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
         ) from error
+
+
+@asynccontextmanager
+async def _listening(link: Link, say: Say) -> AsyncIterator[Link]:
+    """Hear what the processes of the graph have to remark of endpoints."""
+    if not _endpoints(link):
+        yield link
+        return
+    from ray.util.queue import Queue
+
+    remarks = Queue(actor_options={"num_cpus": 0})
+
+    async def listen() -> None:
+        while True:
+            say(await remarks.get_async())
+
+    listener = asyncio.create_task(listen())
+    try:
+        yield replace(link, remarks=remarks)
+    finally:
+        listener.cancel()
+        remarks.shutdown(force=True)
 
 
 def _dataset(
@@ -135,9 +161,13 @@ def _dataset(
 
 def generators(link: Link, awake: int) -> int:
     """Return how many processes ask the models: as the cluster has engines to keep busy."""
-    if any(model.engine == "openai" for model in link.models):
+    if _endpoints(link):
         return 1  # an endpoint's limits are kept by each process for itself
     return max(1, math.ceil(awake / _ENGINES_EACH))
+
+
+def _endpoints(link: Link) -> bool:
+    return any(model.engine == "openai" for model in link.models)
 
 
 def _quieten() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 import pytest_asyncio
+from http_endpoint import Handler, HttpEndpoint
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
@@ -235,6 +236,38 @@ async def test_several_processes_ask_every_unit_once(fleet: Fleet, tmp_path: Pat
     units = await under_way
     assert len(units) == 2 * 4 * sum(count for _, count in part.shards)
     assert set(names(units).values()) == {1}
+
+
+class Busy(HttpEndpoint):
+    """Refuses its first request."""
+
+    refused = False
+
+    def play(self, handler: Handler) -> None:
+        with self.lock:
+            first, self.refused = not self.refused, True
+        if first:
+            return handler.send(503, {"error": "too busy"}, **{"Retry-After": "1"})
+        message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
+        return handler.send(200, {"choices": [message]})
+
+
+async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Path) -> None:
+    said: list[str] = []
+    part = questions(tmp_path, "mmlu_pro")
+    with Busy() as server:
+        far = ModelSpec("far", "openai", "far", options={"base_url": server.url})
+        stream = graph.stream(
+            jobs([["far"]], 1, [part]),
+            link=Link((far,), FleetConf(), None, {}),
+            asking=Asking({"far": far}, 0),
+            checker=None,
+            done=(),
+            say=said.append,
+        )
+        units = [unit async for block in stream for unit in block]
+    assert {unit["finish"] for unit in units} == {"stop"}
+    assert any("too busy" in remark and "trying again" in remark for remark in said), said
 
 
 async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:
