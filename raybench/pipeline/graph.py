@@ -17,7 +17,7 @@ from typing import Any
 from raybench.errors import RunFailed
 from raybench.fleet.client import Say
 from raybench.fleet.link import Link
-from raybench.fleet.quiet import quieten
+from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
 from raybench.pipeline.stages import (
     JOB,
@@ -38,6 +38,8 @@ _ENGINES_EACH = 8
 """Engines that it keeps busy with these: each has some 500 requests, more than it batches."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
+_REMARK = "has constructor arguments in the object store and max_restarts > 0"
+"""What Ray prints of each graph of its own making with actors: theirs stay as long as it does."""
 _LIGHT, _SOME = 0.01, 0.5
 """CPUs of a stage that only waits for engines, and of one that computes beside them."""
 
@@ -65,8 +67,11 @@ async def stream(
                 _dataset, jobs, link=link, asking=asking, checker=checker, done=done, awake=awake
             )
             blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
-            while (block := await asyncio.to_thread(next, blocks, None)) is not None:
+            with without_lines(_REMARK):
+                block = await asyncio.to_thread(next, blocks, None)
+            while block is not None:
                 yield [json.loads(text) for text in block[UNIT]]
+                block = await asyncio.to_thread(next, blocks, None)
     except RayError as error:
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
