@@ -37,6 +37,19 @@ MISTAKES = {
     ),
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
     "setting of a group": ([AUTOBENCH, "iterations=9"], ["Did you mean 'autobench.iterations'"]),
+    **{
+        f"setting without its prefix: {given}": (
+            ["+experiment=index", given],
+            [f"unknown setting '{given.strip('+').partition('=')[0]}'", f"Did you mean '{meant}'"],
+        )
+        for given, meant in {
+            "limt=5": "limit",
+            "+limt=5": "limit",
+            "benchmark=[mgsm]": "benchmarks",
+            "lanugages=[de]": "languages",
+            "roser=small": "roster",
+        }.items()
+    },
     "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
     "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
     "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
