@@ -175,6 +175,9 @@ def _runs_problems(folder: Path) -> Iterator[str]:
 
 
 def _data_problems(folder: Path) -> Iterator[str]:
+    if folder.is_file():
+        yield f"data.dir '{folder}' is a file: give the folder that it is in"
+        return
     try:
         next(folder.iterdir(), None)
     except OSError as error:

@@ -96,6 +96,10 @@ MISTAKES = {
         [AUTOBENCH, "data.dir=/no/such/data"],
         ["data.dir", "/no/such/data", "No such file"],
     ),
+    "a file for a folder of data": (
+        [AUTOBENCH, f"data.dir={__file__}"],
+        ["data.dir", "test_cli.py' is a file: give the folder that it is in"],
+    ),
     "impossible memory": (
         [AUTOBENCH, "fleet.device=cpu", "fleet.kv_cache_gib=100000"],
         ["GiB", "fleet.kv_cache_gib"],

@@ -27,8 +27,9 @@ def rows(path: Path) -> Iterator[Read]:
         _look(path)
         yield from _READERS[ending(path.name)](path)
     except (OSError, EOFError, zlib.error) as error:  # the last two: a .gz that is cut short
+        why = getattr(error, "strerror", None) or error
         raise ConfigurationError(
-            f"{path} cannot be read ({error}): give a whole, readable file"
+            f"{path} cannot be read ({why}): give a whole, readable file"
         ) from error
 
 

@@ -150,6 +150,11 @@ def test_a_file_of_another_kind_than_its_name_says_is_one_mistake(
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.csv cannot be read \(.*No such file"):
         list(files.rows(tmp_path / "none.csv"))
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(
+        ConfigurationError, match=r"folder\.jsonl cannot be read \(Is a directory\)"
+    ):
+        list(files.rows(tmp_path / "folder.jsonl"))
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\t\x00"), min_size=1)
