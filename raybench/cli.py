@@ -135,7 +135,8 @@ def check(composed: "DictConfig") -> Config:
         )
         config = cast(Config, OmegaConf.to_object(typed))
     except OmegaConfBaseException as error:
-        raise ConfigurationError(explain(error, (), _known_keys())) from error
+        named = f"+experiment={composed.experiment}"
+        raise ConfigurationError(explain(error, [named], _known_keys())) from error
     found = list(_problems(config))
     if found:
         head = "the configuration cannot be run:\n" if len(found) > 1 else ""
@@ -174,6 +175,9 @@ def _runs_problems(folder: Path) -> Iterator[str]:
 
 
 def _data_problems(folder: Path) -> Iterator[str]:
+    if folder.is_file():
+        yield f"data.dir '{folder}' is a file: give the folder that it is in"
+        return
     try:
         next(folder.iterdir(), None)
     except OSError as error:

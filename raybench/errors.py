@@ -23,6 +23,11 @@ class RunFailed(RaybenchError):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return ' Did you mean X?' where a known name is close, then the list of what there is."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f" Did you mean '{close[0]}'?" if close else ""
+    close = closest(name, names)
+    hint = f" Did you mean '{close}'?" if close else ""
     return f"{hint} There is: {', '.join(names)}."
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like another, or '' where none is close."""
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.5)), "")

@@ -36,9 +36,9 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
             "KEY=[a,b]"
         )
     if match := re.search(r"Could not override '([^']+)'", text):
-        return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys)
+        return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys, overrides)
     if match := re.search(r"Key '([^']+)' (?:is )?not in '(\w+)'\s+full_key: (\S+)", text):
-        return _unknown_key(match[1], match[2], match[3], _where(text), known_keys)
+        return _unknown_key(match[1], match[2], match[3], _where(text), known_keys, overrides)
     if match := re.search(r"issing mandatory value[\s\S]*full_key: (\S+)", text):
         return f"{_where(text)}'{match[1]}' has no value: give it one"
     if match := re.search(r"(\S+) appears more than once in the final defaults list", text):
@@ -81,11 +81,16 @@ def _where(text: str) -> str:
 
 
 def _unknown_key(
-    key: str, owner: str, full_key: str, where: str, known_keys: Collection[str]
+    key: str,
+    owner: str,
+    full_key: str,
+    where: str,
+    known_keys: Collection[str],
+    overrides: Sequence[str],
 ) -> str:
     """Say what the thing that was given an unknown key does have."""
     if owner == "Config" or not hasattr(config, owner):
-        return f"{where}unknown setting '{full_key}'." + _closest(full_key, known_keys)
+        return f"{where}unknown setting '{full_key}'." + _closest(full_key, known_keys, overrides)
     prefix = full_key.removesuffix(key)
     names = [prefix + field.name for field in fields(getattr(config, owner))]
     if owner == "ModelConf" and key in {field.name for field in fields(config.SamplingConf)}:
@@ -106,10 +111,17 @@ def _humble(reason: str) -> str:
     return reason
 
 
-def _closest(key: str, known: Collection[str]) -> str:
+def _closest(key: str, known: Collection[str], overrides: Sequence[str] = ()) -> str:
     parent, _, last = key.rpartition(".")
-    elsewhere = [name for name in known if name.rpartition(".")[2] == last]
+    elsewhere = sorted(name for name in known if name.rpartition(".")[2] == last)
     if elsewhere:
         return f" Did you mean '{elsewhere[0]}'?"
     siblings = [name for name in known if name.rpartition(".")[0] == parent]
-    return did_you_mean(key, siblings or known)
+    own = [] if parent else _own(known, overrides)
+    return did_you_mean(key, [*siblings, *own] or known)
+
+
+def _own(known: Collection[str], overrides: Sequence[str]) -> list[str]:
+    """Return the settings of the experiment that is named, which need no prefix."""
+    prefixes = [f"{it.partition('=')[2]}." for it in overrides if it.startswith("+experiment=")]
+    return [name.removeprefix(own) for own in prefixes for name in known if name.startswith(own)]

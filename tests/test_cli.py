@@ -37,6 +37,19 @@ MISTAKES = {
     ),
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
     "setting of a group": ([AUTOBENCH, "iterations=9"], ["Did you mean 'autobench.iterations'"]),
+    **{
+        f"setting without its prefix: {given}": (
+            ["+experiment=index", given],
+            [f"unknown setting '{given.strip('+').partition('=')[0]}'", f"Did you mean '{meant}'"],
+        )
+        for given, meant in {
+            "limt=5": "limit",
+            "+limt=5": "limit",
+            "benchmark=[mgsm]": "benchmarks",
+            "lanugages=[de]": "languages",
+            "roser=small": "roster",
+        }.items()
+    },
     "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
     "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
     "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
@@ -82,6 +95,10 @@ MISTAKES = {
     "unreadable data": (
         [AUTOBENCH, "data.dir=/no/such/data"],
         ["data.dir", "/no/such/data", "No such file"],
+    ),
+    "a file for a folder of data": (
+        [AUTOBENCH, f"data.dir={__file__}"],
+        ["data.dir", "test_cli.py' is a file: give the folder that it is in"],
     ),
     "impossible memory": (
         [AUTOBENCH, "fleet.device=cpu", "fleet.kv_cache_gib=100000"],

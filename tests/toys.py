@@ -88,10 +88,23 @@ class Tongues(Toy):
         return {**row, "field": row["topic"]} if "topic" in row else dict(row)
 
 
+class Dialects(Tongues):
+    """Another set in several languages."""
+
+    name = "dialects"
+    source = Source(
+        "org/dialects",
+        REVISION,
+        {"de": "dialects_de.csv", "sw": "dialects_sw.csv"},
+        licence="MIT",
+    )
+
+
 class Sayings(Toy):
     """Rows without ids, known by their place in the file."""
 
     name = "sayings"
+    stems = ()
 
     def from_hub(self, row: Row) -> dict[str, Any]:
         return {"label": row["number"], **row}

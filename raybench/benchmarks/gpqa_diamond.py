@@ -65,7 +65,9 @@ class GPQADiamond(MultipleChoice):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a plain row in the hub's columns."""
         options = lettered(row["options"], len(_ANSWERS))
-        right = options.pop(row["answer"], "")
+        if (wrong := next(rows.no_option(row, "answer", "".join(options)), None)) is not None:
+            raise ValueError(wrong)
+        right = options.pop(row["answer"])
         return {
             "Record ID": row["id"],
             "Question": row["question"],
@@ -74,9 +76,9 @@ class GPQADiamond(MultipleChoice):
             "High-level domain": row["subject"],
         }
 
-    def subject(self, row: Row) -> str:
+    def subject(self, row: Row) -> str | None:
         """Return the domain."""
-        return str(row["High-level domain"])
+        return rows.subject(row, "High-level domain")
 
     def _order(self, row: Row, draw: Draw) -> tuple[int, ...]:
         """Return one of the 24 orders, each as likely: a hash stays what it is in any Python."""

@@ -10,6 +10,7 @@ Row: {"problem": "What is $1+1$?", "solution": "It is $\\boxed{2}$.", "answer": 
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row, Source
 from raybench.benchmarks.parts.maths import Maths
 
@@ -45,7 +46,7 @@ class Math500(Maths):
 
     def subject(self, row: Row) -> str | None:
         """Return the field of mathematics."""
-        return row["subject"] and str(row["subject"])
+        return rows.subject(row, "subject")
 
 
 BENCHMARK = Math500()

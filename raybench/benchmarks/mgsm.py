@@ -40,8 +40,8 @@ class MGSM(Benchmark):
         return str(row["id"])
 
     def problems(self, row: Row) -> Iterator[str]:
-        """Want a whole number and one of the languages."""
-        yield from rows.blank(row, "question")
+        """Want an id, a whole number and one of the languages."""
+        yield from rows.blank(row, "id", "question")
         if not re.fullmatch("[0-9]+", self.truth(row)):
             yield f"'answer_number' is '{row['answer_number']}': give a whole number without a sign"
         if self.language(row) not in PREFIXES:

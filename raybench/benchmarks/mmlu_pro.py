@@ -38,8 +38,8 @@ class MMLUPro(MultipleChoice):
         return str(row["question_id"])
 
     def problems(self, row: Row) -> Iterator[str]:
-        """Want 2 to 10 options and an answer among them."""
-        yield from rows.blank(row, "question", "answer")
+        """Want an id, 2 to 10 options and an answer among them."""
+        yield from rows.blank(row, "question_id", "question", "answer")
         options = row["options"]
         if not isinstance(options, Sequence) or isinstance(options, str):
             yield "'options' is no list: give the options as a list of texts"
@@ -47,7 +47,7 @@ class MMLUPro(MultipleChoice):
             yield f"'options' has {len(options)} entries: give 2 to {len(LETTERS)}"
         else:
             yield from rows.no_option(row, "answer", LETTERS[: len(options)])
-            if not all(str(option).strip() for option in options):
+            if any(map(rows.empty, options)):
                 yield "'options' has an empty entry: fill it in or leave the row out"
 
     def options(self, row: Row, draw: Draw) -> Sequence[str]:
@@ -68,9 +68,9 @@ class MMLUPro(MultipleChoice):
             "category": row["subject"],
         }
 
-    def subject(self, row: Row) -> str:
+    def subject(self, row: Row) -> str | None:
         """Return the field."""
-        return str(row["category"])
+        return rows.subject(row, "category")
 
 
 BENCHMARK = MMLUPro()

@@ -56,8 +56,8 @@ class MultilingualMMLU(MultipleChoice):
         return str(row["id"])
 
     def problems(self, row: Row) -> Iterator[str]:
-        """Want four options and an answer among them."""
-        yield from rows.blank(row, "Question", *_LETTERS, "Answer")
+        """Want an id, four options and an answer among them."""
+        yield from rows.blank(row, "id", "Question", *_LETTERS, "Answer")
         yield from rows.no_option(row, "Answer", _LETTERS)
 
     def ask(self, question: str, options: Sequence[str], *, reasoning: bool) -> str:
@@ -95,12 +95,14 @@ class MultilingualMMLU(MultipleChoice):
         """Return the row with an id; the English file lists options and counts them from 0."""
         if "choices" not in row:
             return {"id": row["number"], **row}
+        if row["answer"] not in range(len(_LETTERS)):
+            raise ValueError(f"'answer' is {row['answer']!r}: it counts the options from 0 to 3")
         plain = {"id": row["number"], "options": row["choices"], "answer": _LETTERS[row["answer"]]}
         return self.from_common({**row, **plain})
 
-    def subject(self, row: Row) -> str:
+    def subject(self, row: Row) -> str | None:
         """Return the field."""
-        return str(row["Subject"])
+        return rows.subject(row, "Subject")
 
 
 BENCHMARK = MultilingualMMLU()

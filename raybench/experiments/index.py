@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from raybench import benchmarks
@@ -21,25 +20,26 @@ from raybench.experiments.session import Outcome, Session, open_session
 from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
-from raybench.pipeline import datasets, graph
-from raybench.pipeline.datasets import Dataset, Selection
+from raybench.pipeline import datasets, graph, shards
+from raybench.pipeline.datasets import Dataset, Prepared, Selection
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stages import Asking, response, unanswered
 from raybench.pipeline.units import Job, Questions, jobs, unit_id
+from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import Completion, ModelSpec, Plan
 
 
 def plan(config: Config) -> Plan:
     """Say what the run would do; the questions are read for that, and fetched where need be."""
-    with TemporaryDirectory(prefix="raybench-") as folder:
-        return _plan(config, _prepared(config, Path(folder)))
+    with shards.scratch() as folder:
+        return _plan(config, _prepared(config, folder))
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Ask what is still missing, grade it, and conclude."""
-    with TemporaryDirectory(prefix="raybench-") as folder:
-        data = await asyncio.to_thread(_prepared, config, Path(folder))
+    with shards.scratch() as folder:
+        data = await asyncio.to_thread(_prepared, config, folder)
         if config.index.validate:
             _validate(data)
             return
@@ -117,7 +117,7 @@ _NAMED = (
 # --------------------------------------------------------------------------------- what is asked
 
 
-def _prepared(config: Config, folder: Path) -> list[Dataset]:
+def _prepared(config: Config, folder: Path) -> Prepared:
     conf = config.index
     chosen = [benchmarks.load(name) for name in conf.benchmarks]
     if twice := {each.name for each in chosen if chosen.count(each) > 1}:
@@ -130,21 +130,23 @@ def _prepared(config: Config, folder: Path) -> list[Dataset]:
         languages=None if conf.languages is None else tuple(conf.languages),
         seed=config.seed,
     )
-    if found := list(datasets.problems(chosen, config.data, selection)):
-        raise ConfigurationError("\n".join(found))
-    return [datasets.prepare(each, config.data, selection, folder) for each in chosen]
+    data = datasets.prepare(chosen, config.data, selection, folder)
+    if not config.dry_run:  # a plan shows them itself
+        for note in data.notes:
+            console.say(f"Note: {note}")
+    return data
 
 
 def _repeats(conf: IndexConf, benchmark: str) -> int:
     return conf.repeats or benchmarks.load(benchmark).repeats
 
 
-def _units(config: Config, data: Sequence[Dataset]) -> int:
+def _units(config: Config, data: Prepared) -> int:
     asked = sum(part.questions * _repeats(config.index, part.benchmark) for part in data)
     return asked * len(config.roster.models)
 
 
-def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
+def _plan(config: Config, data: Prepared) -> Plan:
     models = tuple(_models(config))
     engines = group_engines((*models, *_judges(config)))
     awake = slots(engines, config.fleet)
@@ -165,7 +167,7 @@ def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
         units=units,
         unit="unit",
         calls=f"{units:,}" + (" and those to the checker" if config.index.checker else ""),
-        notes=(*notes, *turns(len(engines), awake)),
+        notes=(*notes, *data.notes, *turns(len(engines), awake)),
     )
 
 
@@ -193,7 +195,7 @@ def _judges(config: Config) -> list[ModelSpec]:
 # ---------------------------------------------------------------------------------------- asking
 
 
-async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session: Session) -> None:
+async def _ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
     conf = config.index
     models, others = _models(config), _judges(config)
     cache = Responses.of((*models, *others), config.fleet.max_model_len) if conf.cache else None
@@ -232,9 +234,7 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
                     _keep(session, units)
 
 
-def _jobs(
-    config: Config, data: Sequence[Dataset], engines: Sequence[EngineSpec], awake: int
-) -> list[Job]:
+def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:
     questions = [
         Questions(
             part.benchmark,
@@ -291,11 +291,12 @@ def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
 # -------------------------------------------------------------------------------- what came out
 
 
-def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome:
+def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
     models = [model.name for model in config.roster.models]
     rules = Rules(
         weights={name: indices.constituents(name) for name in indices.INDICES},
         languages=_ruled_languages(data),
+        subjects=tuple(config.index.subset),
         accepted=config.index.accept_failures,
         partial=config.index.partial,
     )
@@ -310,11 +311,12 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
         about={
             "reused": ledger.reused,
             "data": {part.benchmark: _about(config, part) for part in data},
+            **({"left_out": dict(data.left_out)} if data.left_out else {}),
         },
     )
 
 
-def _ruled_languages(data: Sequence[Dataset]) -> dict[str, Sequence[str]]:
+def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:
     """Return the languages that an index averages over, whichever were asked for."""
     several = (part for part in data if len(benchmarks.load(part.benchmark).languages) > 1)
     return {part.benchmark: INDEX_LANGUAGES for part in several}
@@ -331,7 +333,7 @@ def _about(config: Config, part: Dataset) -> dict[str, Any]:
     }
 
 
-def _validate(data: Sequence[Dataset]) -> None:
+def _validate(data: Prepared) -> None:
     """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
     wrong: list[str] = []
     for part in data:

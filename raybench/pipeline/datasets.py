@@ -5,47 +5,24 @@ rows and ranks them, the second writes what was chosen. Nothing that an earlier 
 believed: it is done anew, in seconds.
 """
 
-import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import indent
+from typing import TypeVar
 
 from raybench.benchmarks import Benchmark
-from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.config import DataConf
-from raybench.errors import ConfigurationError, RunFailed, did_you_mean
-from raybench.pipeline import questions, shards, sources
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.pipeline import questions, selection, shards, sources
 from raybench.pipeline.questions import Question
+from raybench.pipeline.selection import Choice, Selection, Survey
 from raybench.pipeline.sources import Place
 
+__all__ = ["Dataset", "Prepared", "Selection", "prepare"]
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which of the questions are asked."""
-
-    limit: int | None = None
-    """Questions of each language; the fewer are always among the more."""
-    subjects: tuple[str, ...] = ()
-    """Only these; none named means all."""
-    languages: tuple[str, ...] | None = None
-    """Of what there is in several; none named means those of the Multilingual Index."""
-    seed: int = 0
-    """Draws the questions that come below the limit."""
-
-    def covers(self, question: Question) -> bool:
-        """Tell whether the question is about one of the subjects."""
-        return not self.subjects or _plain(question.subject or "") in map(_plain, self.subjects)
-
-    def rank(self, question: Question) -> int:
-        """Return where the question comes in the draw, whatever else there is to draw from.
-
-        Translations that share a key come together. Without a limit there is no draw.
-        """
-        if self.limit is None:
-            return 0
-        drawn = hashlib.blake2b(f"{self.seed}\0{question.key}".encode(), digest_size=16)
-        return int.from_bytes(drawn.digest())
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +42,122 @@ class Dataset:
     by_subject: Mapping[str, int]
 
 
-def problems(asked: Collection[Benchmark], conf: DataConf, selection: Selection) -> Iterator[str]:
-    """Yield what is wrong with a choice, as far as it shows before anything is read or fetched."""
-    if selection.limit is not None and selection.limit < 1:
-        yield f"the limit is {selection.limit} questions: it is 1 or more, or null for all"
-    yield from sources.problems(asked, conf)
-    if conf.dir is None:  # a folder of one's own may hold other languages
-        for benchmark in asked:
-            try:
-                _spoken(benchmark, selection, benchmark.languages)
-            except ConfigurationError as error:
-                yield str(error)
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What there is to ask."""
+
+    datasets: tuple[Dataset, ...]
+    left_out: Mapping[str, str]
+    """The benchmarks that have nothing of what was chosen, and what they lack."""
+    notes: tuple[str, ...]
+    """What the person should know of the choice before the run, what was left out among it."""
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return iter(self.datasets)
 
 
-def prepare(benchmark: Benchmark, conf: DataConf, selection: Selection, into: Path) -> Dataset:
-    """Write the chosen questions below a folder, after every row has proved right.
+def prepare(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection, into: Path) -> Prepared:
+    """Write the chosen questions of each benchmark below a folder, after every row proved right.
 
-    Raises ConfigurationError where rows are wrong or nothing is chosen, RunFailed where the hub
-    does not answer or the questions cannot be written.
+    Raises ConfigurationError with all that is wrong, RunFailed where the hub does not answer or the
+    questions cannot be written.
     """
-    at_hub = conf.dir is None and conf.source == "hub"
-    languages = _spoken(benchmark, selection, benchmark.languages) if at_hub else ()
-    place = sources.find(benchmark, conf, languages)
-    choice = _choose(benchmark, place, selection)
+    if wrong := list(_problems(conf, chosen)):
+        raise ConfigurationError("\n".join(wrong))
+    if sources.at_hub(conf):  # some is known before anything is fetched
+        selection.check_languages(asked, chosen)
+        _of_each(asked, lambda it: sources.check_access(it, _wanted(it, chosen)))
+    found = _of_each(asked, lambda it: _found(it, asked, conf, chosen))
+    settled = selection.settle([survey for _, survey in found], chosen)
+    datasets = tuple(
+        _written(survey.benchmark, place, choice, into)
+        for place, survey in found
+        if (choice := settled.choices.get(survey.benchmark.name))
+    )
+    return Prepared(datasets, settled.left_out, settled.notes)
+
+
+def _problems(conf: DataConf, chosen: Selection) -> Iterator[str]:
+    if chosen.limit is not None and chosen.limit < 1:
+        yield f"the limit is {chosen.limit} questions: it is 1 or more, or null for all"
+    yield from sources.problems(conf)
+
+
+def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list[T]:
+    """Return what comes of each benchmark; the mistakes of all are told together."""
+    done, mistakes = [], {}
+    for benchmark in asked:
+        try:
+            done.append(work(benchmark))
+        except ConfigurationError as error:
+            mistakes[benchmark.name] = f"{benchmark.name}: {error}"
+    if mistakes:
+        raise ConfigurationError(_together(list(mistakes.values())) + _without(asked, mistakes))
+    return done
+
+
+def _together(mistakes: Sequence[str]) -> str:
+    if len(mistakes) == 1:
+        return mistakes[0]
+    # The lines of one mistake stay together below its first.
+    told = "".join("\n  - " + indent(it, "    ").lstrip() for it in mistakes)
+    return f"the questions of {len(mistakes)} benchmarks cannot be asked:{told}"
+
+
+def _without(asked: Sequence[Benchmark], mistaken: Collection[str]) -> str:
+    """Say how the others can be asked, where there are any."""
+    others = [benchmark.name for benchmark in asked if benchmark.name not in mistaken]
+    if not others:
+        return ""
+    them = "it" if len(mistaken) == 1 else "them"
+    return f"\nOr leave {them} out: benchmarks=[{','.join(others)}]"
+
+
+# --------------------------------------------------------------------------------------- reading
+
+
+def _found(
+    benchmark: Benchmark, asked: Sequence[Benchmark], conf: DataConf, chosen: Selection
+) -> tuple[Place, Survey]:
+    """Find a benchmark's files, read every row and check it."""
+    place = _place(benchmark, asked, conf, chosen)
+    survey = Survey.of(benchmark, questions.of(benchmark, place), chosen)
+    if place.files and not survey.ranks:
+        raise ConfigurationError(
+            f"there is no question of it in {', '.join(file.name for file in place.files)} "
+            f"({place.origin}): choose other files with data.dir=FOLDER"
+        )
+    if not chosen.languages and not chosen.spoken(benchmark, survey.ranks):
+        raise ConfigurationError(
+            f"no language of the index is there, only {', '.join(sorted(survey.ranks))}: name "
+            "those to ask in with languages=[…]"
+        )
+    if sources.at_hub(conf):  # which has more than what was fetched
+        survey = replace(survey, languages=benchmark.languages)
+    return place, survey
+
+
+def _place(
+    benchmark: Benchmark, asked: Sequence[Benchmark], conf: DataConf, chosen: Selection
+) -> Place:
+    try:
+        return sources.find(benchmark, conf, _wanted(benchmark, chosen))
+    except RunFailed as failed:
+        here = [it.name for it in asked if sources.is_here(it, _wanted(it, chosen))]
+        raise RunFailed(
+            f"{benchmark.name}: {failed}, or ask only what was fetched before: "
+            f"benchmarks=[{','.join(here) or '…'}]"
+        ) from failed
+
+
+def _wanted(benchmark: Benchmark, chosen: Selection) -> tuple[str, ...]:
+    return chosen.spoken(benchmark, benchmark.languages)
+
+
+# --------------------------------------------------------------------------------------- writing
+
+
+def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> Dataset:
     tally = _Tally()
     chosen = (question for question in questions.of(benchmark, place) if question in choice)
     paths = shards.write(map(tally.counted, chosen), choice.questions, into / benchmark.name)
@@ -124,79 +194,3 @@ class _Tally:
             self.by_subject[question.subject] += 1
         self.digest = (self.digest + question.digest) % 2**256
         return question
-
-
-def _spoken(benchmark: Benchmark, selection: Selection, there: Collection[str]) -> tuple[str, ...]:
-    """Return the languages to ask in, of those there are questions in."""
-    if len(benchmark.languages) == 1:
-        return benchmark.languages
-    if not selection.languages:
-        if index := tuple(language for language in INDEX_LANGUAGES if language in there):
-            return index
-        raise ConfigurationError(
-            f"{benchmark.name}: no language of the index is there, only "
-            f"{', '.join(sorted(there))}: name those to ask in"
-        )
-    for language in selection.languages:
-        if language not in there:
-            raise ConfigurationError(
-                f"{benchmark.name}: there are no questions in the language '{language}'."
-                + did_you_mean(language, there)
-            )
-    return selection.languages
-
-
-# -------------------------------------------------------------------------------------- choosing
-
-
-@dataclass(frozen=True, slots=True)
-class _Choice:
-    """What the first pass found out, by which the second knows the chosen questions."""
-
-    selection: Selection
-    highest: Mapping[str, int]
-    """The highest rank that is chosen, by language."""
-    questions: int
-
-    def __contains__(self, question: Question) -> bool:
-        highest = self.highest.get(question.language, -1)
-        return self.selection.covers(question) and self.selection.rank(question) <= highest
-
-
-def _choose(benchmark: Benchmark, place: Place, selection: Selection) -> _Choice:
-    """Read and check every row; raise ConfigurationError where none is chosen."""
-    ranks: dict[str, list[int]] = {}
-    subjects: set[str] = set()
-    for question in questions.of(benchmark, place):
-        of_language = ranks.setdefault(question.language, [])
-        if question.subject is not None:
-            subjects.add(question.subject)
-        if selection.covers(question):
-            of_language.append(selection.rank(question))
-    if not ranks:
-        raise ConfigurationError(
-            f"{benchmark.name}: {', '.join(file.name for file in place.files)} in {place.origin} "
-            "hold no question of it: choose other files with data.dir=FOLDER"
-        )
-    for subject in selection.subjects:
-        if _plain(subject) not in map(_plain, subjects):
-            raise ConfigurationError(
-                f"{benchmark.name}: there are no questions about '{subject}'."
-                + (did_you_mean(subject, subjects) if subjects else " It names no subjects.")
-            )
-    chosen = {
-        language: sorted(ranks[language])[: selection.limit]
-        for language in _spoken(benchmark, selection, ranks)
-    }
-    highest = {language: taken[-1] for language, taken in chosen.items() if taken}
-    if not highest:
-        raise ConfigurationError(
-            f"{benchmark.name}: there are no questions about {', '.join(selection.subjects)} in "
-            f"{', '.join(chosen)}: ask for other subjects or languages"
-        )
-    return _Choice(selection, highest, sum(map(len, chosen.values())))
-
-
-def _plain(subject: str) -> str:
-    """Return what is compared of a subject's name: abstract_algebra is 'Abstract algebra'."""
-    return "".join(character for character in subject.lower() if character.isalnum())

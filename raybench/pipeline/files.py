@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -23,11 +24,22 @@ def rows(path: Path) -> Iterator[Read]:
     Raises ConfigurationError where the file itself cannot be read.
     """
     try:
+        _look(path)
         yield from _READERS[ending(path.name)](path)
     except (OSError, EOFError, zlib.error) as error:  # the last two: a .gz that is cut short
+        why = getattr(error, "strerror", None) or error
         raise ConfigurationError(
-            f"{path} cannot be read ({error}): give a whole, readable file"
+            f"{path} cannot be read ({why}): give a whole, readable file"
         ) from error
+
+
+def _look(path: Path) -> None:
+    """Raise ConfigurationError where a file begins as one of another kind than its name says."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    for start, (of_kind, mend) in _STARTS.items():
+        if head.startswith(start) and not (of_kind and path.name.lower().endswith(of_kind)):
+            raise ConfigurationError(f"{path} {mend}")
 
 
 def ending(name: str) -> str:
@@ -44,6 +56,11 @@ def _json_lines(path: Path) -> Iterator[Read]:
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     with cast(BinaryIO, opener(path, "rb")) as file:
         for number, line in enumerate(file, start=1):
+            if line.strip() in _OPENED:
+                raise ConfigurationError(
+                    f"{path}, line {number}, opens what goes on in other lines: write every row as "
+                    "one line, {COLUMN: VALUE, …}, with nothing around them"
+                )
             if line.strip():
                 yield number, _json_row(line)
 
@@ -99,6 +116,11 @@ def _table(path: Path, **dialect: Any) -> Iterator[Read]:
             else:
                 if header is None:
                     header = cells
+                    if twice := [name for name, count in Counter(cells).items() if count > 1]:
+                        raise ConfigurationError(
+                            f"{path}, line {number}, names the column '{twice[0]}' twice: rename "
+                            "one of them"
+                        )
                 elif cells and len(cells) != len(header):
                     yield (
                         number,
@@ -142,5 +164,19 @@ _READERS: dict[str, Callable[[Path], Iterator[Read]]] = {
     ".csv": _csv,
     ".tsv": _tsv,
 }
+_STARTS = {
+    b"PAR1": (".parquet", "is Parquet, which its name does not say: name it NAME.parquet"),
+    b"\x1f\x8b": (
+        ".gz",
+        "is compressed with gzip, which its name does not say: name JSON lines NAME.jsonl.gz, and "
+        "unpack others",
+    ),
+    b"PK\3\4": (None, "is a zip archive: unpack it"),
+    b"\xff\xfe": (None, "is UTF-16 text: save it as UTF-8"),
+    b"\xfe\xff": (None, "is UTF-16 text: save it as UTF-8"),
+}
+"""How files of some kinds begin, the ending that says so, and what to do where it does not."""
+_OPENED = (b"{", b"[")
+"""Lines of JSON that is spread over several."""
 ENDINGS = tuple(_READERS)
 """What files of rows end in."""

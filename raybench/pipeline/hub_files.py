@@ -1,6 +1,10 @@
 """Files of datasets that the Hugging Face hub publishes. What was fetched once needs no network."""
 
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 from raybench.benchmarks import Source
@@ -10,6 +14,9 @@ _INSTEAD = (
     "or read the questions from files of yours (data.dir=FOLDER), or try things out with the few "
     "that are shipped (data=samples)"
 )
+_DEADLINE_S = 10.0
+_WAITS_S = (1.0, 2.0)
+"""Between the tries to reach the hub. The library alone tries six times, for up to six minutes."""
 
 
 def fetch(source: Source, file: str) -> Path:
@@ -17,17 +24,11 @@ def fetch(source: Source, file: str) -> Path:
 
     Raises ConfigurationError where the hub does not hand it out, RunFailed where it is silent.
     """
-    from huggingface_hub import errors, hf_hub_download
+    from huggingface_hub import errors
 
     try:
-        # The endpoint is asked for anew: the library reads it once, at its import.
-        path = hf_hub_download(
-            source.repo,
-            file,
-            repo_type="dataset",
-            revision=source.revision,
-            endpoint=os.environ.get("HF_ENDPOINT"),
-        )
+        with _quiet():
+            return _cached(source, file) or _downloaded(source, file)
     except errors.GatedRepoError as error:
         raise ConfigurationError(_closed(source)) from error
     except (
@@ -45,24 +46,76 @@ def fetch(source: Source, file: str) -> Path:
             f"'{file}' of the dataset {source.repo} could not be fetched from the hub "
             f"({_reason(error)}): look at the network and run again, {_INSTEAD}"
         ) from error
-    return Path(path)
 
 
-def check_access(source: Source) -> None:
-    """Raise ConfigurationError where a gated dataset is wanted and nobody says who asks."""
-    from huggingface_hub import get_token, try_to_load_from_cache
+def is_here(source: Source, file: str) -> bool:
+    """Tell whether a file was fetched before."""
+    return _cached(source, file) is not None
 
-    there = (
-        isinstance(
-            try_to_load_from_cache(
-                source.repo, file, repo_type="dataset", revision=source.revision
-            ),
-            str,
-        )
-        for file in source.files.values()
-    )
-    if source.gated and not all(there) and get_token() is None:
+
+def check_access(source: Source, file: str) -> None:
+    """Raise ConfigurationError where a gated file is wanted and nobody says who asks."""
+    from huggingface_hub import get_token
+
+    if source.gated and not is_here(source, file) and get_token() is None:
         raise ConfigurationError(_closed(source))
+
+
+def _cached(source: Source, file: str) -> Path | None:
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(source.repo, file, repo_type="dataset", revision=source.revision)
+    return Path(found) if isinstance(found, str) else None  # or it is known not to exist
+
+
+def _downloaded(source: Source, file: str) -> Path:
+    from huggingface_hub import hf_hub_download, hf_hub_url
+
+    # The endpoint is asked for anew: the library reads it once, at its import.
+    endpoint, revision = os.environ.get("HF_ENDPOINT"), source.revision
+    _reach(hf_hub_url(source.repo, file, repo_type="dataset", revision=revision, endpoint=endpoint))
+    return Path(
+        hf_hub_download(
+            source.repo, file, repo_type="dataset", revision=revision, endpoint=endpoint
+        )
+    )
+
+
+def _reach(url: str) -> None:
+    """Ask for a file's particulars a few times; raise what the last try met."""
+    from huggingface_hub import get_hf_file_metadata
+
+    for wait in (*_WAITS_S, None):
+        try:
+            get_hf_file_metadata(url, timeout=_DEADLINE_S)
+            return
+        except Exception as error:
+            if wait is None or _final(error):
+                raise
+            time.sleep(wait)
+
+
+def _final(error: Exception) -> bool:
+    """Tell whether asking again is no use: the hub has decided, or is not to be asked."""
+    from huggingface_hub import errors
+
+    if isinstance(error, errors.HfHubHTTPError):
+        status: int = error.response.status_code
+        return status < HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.TOO_MANY_REQUESTS
+    return isinstance(error, errors.OfflineModeIsEnabled)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the library's own remarks off the terminal: what matters of them, our errors say."""
+    from huggingface_hub.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.set_verbosity(before)
 
 
 def _closed(source: Source) -> str:

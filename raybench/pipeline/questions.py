@@ -1,6 +1,7 @@
 """Rows of files as a benchmark's questions: in its columns, of one language, each checked."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b, sha256
@@ -16,7 +17,9 @@ _PLAIN = {"id", "question", "answer"}
 """By these plain columns are known where not all of the hub's are there."""
 _ALL_PLAIN = _PLAIN | {"options"}
 _TOLD = 5
-"""Mistakes that are told; the others are counted."""
+"""Kinds of mistakes that are told, and rows of each; the others are counted."""
+_LONGEST = 300
+"""Letters of a mistake that are told: it may repeat a whole cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,11 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
 
     Raises ConfigurationError after the last one where rows are wrong.
     """
-    told: list[str] = []
-    rows = wrong = 0
+    mistakes = _Mistakes()
     seen: dict[bytes, int] = {}  # a key's hash and the place of its row: as little as will do
     for index, file in enumerate(place.files):
-        for number, (line, read) in enumerate(files.rows(file.path), start=1):
-            rows += 1
+        for number, (line, read) in enumerate(_rows(file, mistakes), start=1):
+            mistakes.rows += 1
             found = read if isinstance(read, str) else _question(benchmark, file, number, read)
             if isinstance(found, Question):
                 name = blake2b(f"{found.language}\0{found.key}".encode(), digest_size=16).digest()
@@ -57,16 +59,60 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
                 before, which = divmod(first, len(place.files))
                 found = f"is there already: {_at(place.files[which], before)}"
             if found is not None:
-                wrong += 1
-                if len(told) < _TOLD:
-                    told.append(f"\n  - {_at(file, line)}: {found}")
-    if wrong:
-        more = f"\n  - and {wrong - len(told)} more" if wrong > len(told) else ""
-        raise ConfigurationError(
-            f"{benchmark.name}: {wrong} of {rows} rows in {place.origin} cannot be used:"
-            f"{''.join(told)}{more}\nMend them or take them out, or choose other files with "
-            "data.dir=FOLDER"
+                mistakes.add(file, line, found)
+    if mistakes:
+        raise ConfigurationError(mistakes.told(place))
+
+
+def _rows(file: File, mistakes: "_Mistakes") -> Iterator[files.Read]:
+    try:
+        yield from files.rows(file.path)
+    except ConfigurationError as error:
+        mistakes.unreadable.append(str(error))
+
+
+class _Mistakes:
+    """What is wrong with some files: little of it is kept, however much there is."""
+
+    def __init__(self) -> None:
+        self.rows = self.wrong = 0
+        self.unreadable: list[str] = []
+        self._lines: dict[tuple[str, str], list[int]] = {}
+        """Where, by file and by what is wrong there: the first few of each of the first few."""
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self.wrong or self.unreadable)
+
+    def add(self, file: File, line: int, what: str) -> None:
+        """Count a row that is wrong."""
+        self.wrong += 1
+        kind = (file.name, what if len(what) <= _LONGEST else f"{what[:_LONGEST]} …")
+        if kind in self._lines or len(self._lines) < _TOLD:
+            self._counts[kind] += 1
+            self._lines.setdefault(kind, [])
+            if len(self._lines[kind]) < _TOLD:
+                self._lines[kind].append(line)
+
+    def told(self, place: Place) -> str:
+        """Return all of it as one message."""
+        lines = [f"\n  - {error}" for error in self.unreadable[:_TOLD]]
+        lines += [f"\n  - {self._where(*kind)}: {kind[1]}" for kind in self._lines]
+        if (more := self.wrong - self._counts.total()) > 0:
+            lines.append(f"\n  - and {more} more")
+        broken = len(self.unreadable)
+        what = [f"{broken} file{'s' * (broken > 1)}"] if broken else []
+        what += [f"{self.wrong} of {self.rows} rows"] if self.wrong else []
+        return (
+            f"{' and '.join(what)} in {place.origin} cannot be used:{''.join(lines)}\nMend them or "
+            "take them out, or choose other files with data.dir=FOLDER"
         )
+
+    def _where(self, file: str, what: str) -> str:
+        lines, count = self._lines[file, what], self._counts[file, what]
+        more = f" and {count - len(lines)} more" if count > len(lines) else ""
+        unit = files.unit(file) + "s" * (count > 1)
+        return f"{file}, {unit} {', '.join(map(str, lines))}{more}"
 
 
 def _question(

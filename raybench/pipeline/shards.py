@@ -1,8 +1,12 @@
 """Chosen questions on disk, as files that a Ray Data graph streams."""
 
 import json
+import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from fcntl import LOCK_EX, LOCK_NB, flock
 from itertools import count, islice
 from pathlib import Path
 
@@ -16,6 +20,48 @@ A shard is read by one task and stays one block on its way, so that a small set 
 all actors to have work. With fewer rows the task costs more than what it carries; more only make
 heavier what is in flight, and what is done again where a task dies.
 """
+_PREFIX = "raybench-questions-"
+_ROOM = "Make room, or choose another place with TMPDIR=FOLDER in the environment"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """Make a folder for the questions of one run, gone when it ends.
+
+    A run that is killed cannot clean up, so the next one does: a folder is locked for as long as
+    its process lives, however that ends, and one that nobody holds is nobody's.
+    """
+    try:
+        _sweep(Path(tempfile.gettempdir()))
+        # It gets the name that others look for only when it is locked.
+        new = Path(tempfile.mkdtemp(prefix=f".{_PREFIX}"))
+        lock = _open(new)
+        flock(lock, LOCK_EX | LOCK_NB)
+        folder = new.rename(new.with_name(new.name.removeprefix(".")))
+    except OSError as error:
+        raise RunFailed(f"there is no place for the questions: {error}. {_ROOM}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed runs of this user left; what is in use, or not ours, stays."""
+    for left in folder.glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # it has just gone, or somebody holds it
+            lock = _open(left)
+            try:
+                if os.fstat(lock).st_uid == os.getuid():
+                    flock(lock, LOCK_EX | LOCK_NB)
+                    shutil.rmtree(left)
+            finally:
+                os.close(lock)
+
+
+def _open(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
 
 
 def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[Path, ...]:
@@ -36,10 +82,7 @@ def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[P
         names = list(_fill(aside, lines, size))
         aside.rename(folder)
     except OSError as error:
-        raise RunFailed(
-            f"the questions cannot be written: {error}. Make room, or choose another place with "
-            "runs_dir=…"
-        ) from error
+        raise RunFailed(f"the questions cannot be written: {error}. {_ROOM}") from error
     return tuple(folder / name for name in names)
 
 

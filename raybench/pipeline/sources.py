@@ -34,23 +34,33 @@ class Place:
     files: tuple[File, ...]
 
 
-def problems(asked: Iterable[Benchmark], conf: DataConf) -> Iterator[str]:
-    """Yield what will keep questions from being found, as far as it shows without a network."""
+def problems(conf: DataConf) -> Iterator[str]:
+    """Yield what is wrong with where questions are to come from, whatever the benchmark."""
     if conf.source not in _SOURCES:
         yield f"data.source is '{conf.source}'." + did_you_mean(conf.source, _SOURCES)
-        return
-    if conf.dir is not None and conf.source != "hub":
+    elif conf.dir is not None and conf.source != "hub":
         yield f"data.dir and data={conf.source} are both given: leave one of them out"
-        return
-    for benchmark in asked:
-        try:
-            if conf.dir is None and conf.source == "hub":
-                for language in benchmark.languages:
-                    hub_files.check_access(benchmark.source.of(language))
-            else:
-                find(benchmark, conf)
-        except ConfigurationError as error:
-            yield str(error)
+
+
+def at_hub(conf: DataConf) -> bool:
+    """Tell whether questions come from the hub."""
+    return conf.dir is None and conf.source == "hub"
+
+
+def check_access(benchmark: Benchmark, languages: Container[str]) -> None:
+    """Raise ConfigurationError where the hub will not hand the benchmark out, as far as we know."""
+    for language, source, file in _upstream(benchmark):
+        if language in languages:
+            hub_files.check_access(source, file)
+
+
+def is_here(benchmark: Benchmark, languages: Container[str]) -> bool:
+    """Tell whether the benchmark's files in these languages were fetched from the hub before."""
+    return all(
+        hub_files.is_here(source, file)
+        for language, source, file in _upstream(benchmark)
+        if language in languages
+    )
 
 
 def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -> Place:
@@ -107,10 +117,17 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
         raise ConfigurationError(
             f"'{folder}' holds no questions of {benchmark.name}. They are looked for in files "
             f"named {', '.join(named)} or {benchmark.name}_LANGUAGE, and in a folder "
-            f"{benchmark.name}, with one of the endings {kinds}: name yours so, or choose another "
-            "data.dir"
+            f"{benchmark.name}, with one of the endings {kinds}"
+            f"{_near(folder, names)}: name yours so, or choose another data.dir"
         )
     return Place(str(folder), tuple(files))
+
+
+def _near(folder: Path, names: Container[str]) -> str:
+    """Name what looks like a file of ours and is none."""
+    near = [path for path in _listed(folder) if path.name.lower().partition(".")[0] in names]
+    told = (f"{path.name} ({'a folder' if path.is_dir() else 'a file'})" for path in near)
+    return f"; there is {', '.join(told)}" if near else ""
 
 
 def _in_own_folder(

@@ -81,8 +81,32 @@ def test_empty_text_is_a_problem_told_with_its_column(name: str) -> None:
     benchmark = benchmarks.load(name)
     row = example(name)
     asked = next(column for column in ("question", "Question", "problem") if column in row)
-    for empty in ("", " \n", None, float("nan")):
+    for empty in ("", " \n", None, float("nan"), "\u200b"):
         assert any(f"'{asked}'" in told for told in benchmark.problems({**row, asked: empty}))
+    for other in (["a text"], {"a": "text"}, True, b"text"):
+        told = f"'{asked}' is a {type(other).__name__}: give a text"
+        assert told in benchmark.problems({**row, asked: other})
+
+
+@EVERY
+def test_a_row_without_its_id_is_a_problem_told_with_its_column(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    row = example(name)
+    (known,) = (it for it in benchmark.columns if row[it] == type(row[it])(benchmark.key(row)))
+    for empty in (None, " "):
+        told = f"'{known}' is empty: fill it in or leave the row out"
+        assert told in benchmark.problems({**row, known: empty})
+
+
+@EVERY
+def test_a_subject_that_is_not_said_is_none(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    row = example(name)
+    if (about := benchmark.subject(row)) is None:
+        return
+    (said,) = (column for column in benchmark.columns if row[column] == about)
+    for empty in (None, "", " ", float("nan")):
+        assert benchmark.subject({**row, said: empty}) is None
 
 
 @EVERY

@@ -105,5 +105,6 @@ def test_plain_rows_have_four_options_of_which_one_is_right() -> None:
     for options in ("xyz", "vwxyz"):
         with pytest.raises(ValueError, match="options where each question has 4"):
             GPQA.from_common(plain | {"options": list(options)})
-    told = list(GPQA.problems(GPQA.from_common(plain | {"answer": "E"})))
-    assert any("'Correct Answer' is empty" in problem for problem in told)
+    for wrong in ("E", 2, "", None, "AB"):
+        with pytest.raises(ValueError, match=f"'answer' is '{wrong}', which is no option: give a"):
+            GPQA.from_common(plain | {"answer": wrong})

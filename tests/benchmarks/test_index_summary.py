@@ -1,6 +1,7 @@
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -182,6 +183,17 @@ def test_an_index_that_lacks_languages_is_refused_or_labelled() -> None:
     partial = of(units, Rules(WEIGHTS, RULES.languages, partial=True))["index/multilingual"]
     assert partial.value == pytest.approx(2 / 3)
     assert partial.method.startswith("partial: mgsm not asked in de; weighted mean of 2")
+
+
+def test_an_index_over_some_subjects_is_refused_or_labelled() -> None:
+    some = Rules(WEIGHTS, subjects=("Algebra", "Geometry"))
+    found = of(maths(), some)
+    assert found["math_500/accuracy"].value is not None
+    told = "asked only about Algebra, Geometry"
+    assert found["index/math"].method == f"refused: aime_2024: {told}; math_500: {told}"
+    partial = of(maths(), replace(some, partial=True))["index/math"]
+    assert partial.value == of(maths())["index/math"].value
+    assert partial.method.startswith(f"partial: aime_2024 {told}, math_500 {told}; weighted")
 
 
 # ------------------------------------------------------------------------------ tokens, checkers

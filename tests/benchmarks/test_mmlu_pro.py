@@ -98,8 +98,8 @@ def test_a_letter_that_is_no_option_is_unparsed(options: int, response: str, rea
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (row(answer="K"), "'answer' is 'K', which is no option: there is A to J"),
-        (row(4, answer="E"), "'answer' is 'E', which is no option: there is A to D"),
+        (row(answer="K"), "'answer' is 'K', which is no option: give a letter, A to J"),
+        (row(4, answer="E"), "'answer' is 'E', which is no option: give a letter, A to D"),
         (row(answer="b"), "'answer' is 'b', which is no option"),
         (row(answer=""), "'answer' is empty"),
         (row(11), "'options' has 11 entries: give 2 to 10"),
@@ -107,6 +107,7 @@ def test_a_letter_that_is_no_option_is_unparsed(options: int, response: str, rea
         (row(options=None), "'options' is no list"),
         (row(options="AB"), "'options' is no list"),
         (row(options=["1", "2", " "]), "'options' has an empty entry"),
+        (row(options=["1", None, "3"]), "'options' has an empty entry"),
     ],
 )
 def test_wrong_rows_are_told(wrong: dict[str, Any], told: str) -> None:

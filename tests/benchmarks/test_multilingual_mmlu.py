@@ -71,6 +71,13 @@ def test_english_rows_of_the_hub_are_brought_into_the_columns_of_the_others() ->
     )
 
 
+@pytest.mark.parametrize("answer", [4, -1, None, "C", 1.5])
+def test_an_english_answer_that_counts_no_option_is_refused(answer: object) -> None:
+    english = {"question": "?", "subject": "anatomy", "choices": ["w", "x", "y", "z"]}
+    with pytest.raises(ValueError, match="it counts the options from 0 to 3"):
+        MMLU.from_hub(english | {"answer": answer, "language": "en", "number": 7})
+
+
 def test_rows_of_the_hub_are_known_by_their_place_and_share_it_with_translations() -> None:
     rows = [
         MMLU.from_hub({name: value for name, value in row().items() if name != "id"} | added)
@@ -94,7 +101,7 @@ def test_fifteen_languages_of_which_english_lies_elsewhere() -> None:
     ("columns", "told"),
     [
         ({"D": ""}, "'D' is empty"),
-        ({"Answer": "E"}, "'Answer' is 'E', which is no option: there is A to D"),
+        ({"Answer": "E"}, "'Answer' is 'E', which is no option: give a letter, A to D"),
         ({"Answer": 1}, "'Answer' is '1', which is no option"),
     ],
 )
@@ -105,5 +112,8 @@ def test_wrong_rows_are_told(columns: dict[str, Any], told: str) -> None:
 @pytest.mark.parametrize("options", ["wxy", "vwxyz"])
 def test_plain_rows_have_four_options(options: str) -> None:
     plain = {"id": 1, "question": "?", "answer": "A", "subject": "anatomy", "language": "en"}
+    for other in ("wxyz", None, {"A": "w"}):
+        with pytest.raises(ValueError, match="'options' is no list: give the options as a list"):
+            MMLU.from_common(plain | {"options": other})
     with pytest.raises(ValueError, match="options where each question has 4"):
         MMLU.from_common(plain | {"options": list(options)})

@@ -201,6 +201,23 @@ def test_an_index_of_many_languages_is_not_made_of_one(ready: Path) -> None:
     assert "not asked in bn, de" in metrics["index/multilingual"]["method"]
 
 
+def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(ready: Path) -> None:
+    command = (*INDEX, *ROSTER, "benchmarks=[math_500,aime_2024,mgsm]", "subset=[algebra]")
+    done = raybench(*command, cwd=ready)
+    assert done.returncode == 0, done.stderr
+    lacks = "it has no questions about algebra (it names no subjects)"
+    assert f"Note: mgsm is left out: {lacks}" in done.stderr
+    results = results_of(ready)
+    assert list(results["run"]["data"]) == ["math_500"]
+    assert results["run"]["left_out"] == {"aime_2024": lacks, "mgsm": lacks}
+    assert "left_out" in (run_of(ready) / "report.html").read_text()
+    metrics = results["models"]["able"]
+    assert metrics["math_500/accuracy"]["value"] is not None
+    assert metrics["index/math"]["method"] == (
+        "refused: aime_2024 is missing; math_500: asked only about algebra"
+    )
+
+
 def test_the_gold_of_all_samples_is_graded_right(tmp_path: Path) -> None:
     done = raybench(*INDEX, "validate=true", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -230,10 +247,22 @@ def test_the_plan_counts_units_and_names_the_data(tmp_path: Path) -> None:
     assert "no checker" in done.stdout
 
 
+def test_the_plan_says_what_is_left_out(tmp_path: Path) -> None:
+    choice = ("benchmarks=[mmlu_pro,multilingual_mmlu,mgsm]", "languages=[te,en]", "dry_run=true")
+    done = raybench(*INDEX, *ROSTER, *choice, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Note        multilingual_mmlu has no questions in te" in done.stdout
+    done = raybench(*INDEX, *ROSTER, *choice, "languages=[te]", cwd=tmp_path)
+    assert "Note        mmlu_pro: 14 questions" in done.stdout  # it is in one language
+    assert "Note        multilingual_mmlu is left out: it has no questions in te" in done.stdout
+
+
 MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "benchmark": (("benchmarks=[mmlu_por]",), "Did you mean 'mmlu_pro'"),
     "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
     "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
+    "language of none": (("languages=[de,hi]",), "no chosen benchmark has questions in 'hi'. Ther"),
+    "without its prefix": (("limt=5",), "Did you mean 'limit'"),
     "checker": (("checker=nobody",), "no model of the roster"),
     "limit": (("limit=0",), "index.limit is 0"),
     "temperature": (("index.temperature=3",), "index.temperature is 3"),

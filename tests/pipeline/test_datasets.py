@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toys import WRITERS, Sayings, Tongues, Toy, plain, rows, write
+from toys import WRITERS, Dialects, Sayings, Tongues, Toy, plain, rows, write
 
 from raybench import benchmarks, cli
 from raybench.benchmarks import Benchmark
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.pipeline import datasets, sources
-from raybench.pipeline.datasets import Dataset, Selection
+from raybench.pipeline import datasets, selection, sources
+from raybench.pipeline.datasets import Dataset, Prepared, Selection
 from raybench.pipeline.files import ending
 
 REAL = Path(__file__).parents[2].parent / "shared" / "datasets"
@@ -33,10 +33,14 @@ Rows = list[dict[str, Any]]
 def prepared(
     folder: Path, selection: Selection = ALL, benchmark: Benchmark | None = None
 ) -> Dataset:
-    """Prepare what a folder holds."""
-    return datasets.prepare(
-        benchmark or Toy(), DataConf(dir=str(folder)), selection, folder / "chosen"
-    )
+    """Prepare what a folder holds of one benchmark."""
+    (dataset,) = together(folder, selection, benchmark or Toy())
+    return dataset
+
+
+def together(folder: Path, selection: Selection, *asked: Benchmark) -> Prepared:
+    """Prepare what a folder holds of several benchmarks."""
+    return datasets.prepare(asked, DataConf(dir=str(folder)), selection, folder / "chosen")
 
 
 def kept(dataset: Dataset) -> Rows:
@@ -47,10 +51,10 @@ def keys(dataset: Dataset) -> set[tuple[str, int]]:
     return {(row["language"], row["label"]) for row in kept(dataset)}
 
 
-def refusal(folder: Path, selection: Selection = ALL, benchmark: Benchmark | None = None) -> str:
+def refusal(folder: Path, selection: Selection = ALL, *asked: Benchmark) -> str:
     """Return why what a folder holds cannot be asked."""
     with pytest.raises(ConfigurationError) as refused:
-        prepared(folder, selection, benchmark)
+        together(folder, selection, *(asked or (Toy(),)))
     return str(refused.value)
 
 
@@ -165,12 +169,13 @@ def test_subjects_are_chosen_before_the_limit(tmp_path: Path, subject: str) -> N
 
 def test_an_unknown_subject_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "toy.jsonl", rows(30))
-    assert refusal(tmp_path, Selection(subjects=("logics",))) == (
-        "toy: there are no questions about 'logics'. Did you mean 'logic'? There is: logic, number "
-        "theory, set_theory."
+    assert refusal(tmp_path, Selection(subjects=("logic", "logics", "logics"))) == (
+        "no chosen benchmark has questions about 'logics'. Did you mean 'logic'? There is:\n"
+        "  - toy: logic, number theory, set_theory\n"
+        "Ask for what there is, or choose other benchmarks with benchmarks=[…]"
     )
     write(tmp_path / "toy.jsonl", [{**row, "field": None} for row in rows(3)])
-    assert "It names no subjects" in refusal(tmp_path, Selection(subjects=("logic",)))
+    assert "\n  - toy: none is named\n" in refusal(tmp_path, Selection(subjects=("logic",)))
 
 
 # ------------------------------------------------------------------------------------- languages
@@ -208,8 +213,8 @@ def test_a_row_names_its_language_or_the_file_does(tmp_path: Path) -> None:
 
 def test_a_row_of_no_language_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "tongues.csv", rows(2))
-    assert "line 2: does not say its language: add a column 'language', or name the file " in (
-        refusal(tmp_path, benchmark=Tongues())
+    assert "lines 2, 3: does not say its language: add a column 'language', or name the file " in (
+        refusal(tmp_path, ALL, Tongues())
     )
 
 
@@ -220,20 +225,147 @@ def test_what_is_in_one_language_takes_no_notice_of_languages(tmp_path: Path) ->
 
 def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
     spoken(tmp_path, "de", "te")
-    asked = Selection(languages=("de", "dee"))
+    asked = Selection(languages=("de", "xx", "xx"))
     assert refusal(tmp_path, asked, Tongues()) == (
-        "tongues: there are no questions in the language 'dee'. Did you mean 'de'? "
-        "There is: de, te."
+        "no chosen benchmark has questions in 'xx'. There is:\n"
+        "  - tongues: de, te\n"
+        "Ask for what there is, or choose other benchmarks with benchmarks=[…]"
     )
     (tmp_path / "tongues_de.jsonl").unlink()
-    assert "no language of the index is there, only te" in refusal(tmp_path, benchmark=Tongues())
+    assert "no language of the index is there, only te" in refusal(tmp_path, ALL, Tongues())
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("xx", ""),
+        ("dt", ""),  # two letters are close to any others
+        ("german", ""),
+        ("DE", " Did you mean 'de'?"),
+        ("de-AT", " Did you mean 'de'?"),
+        ("telugu", " Did you mean 'te'?"),
+    ],
+)
+def test_what_language_was_meant_is_only_guessed_where_it_is_plain(
+    tmp_path: Path, name: str, hint: str
+) -> None:
+    spoken(tmp_path, "de", "te")
+    assert f"questions in '{name}'.{hint} There is:" in (
+        refusal(tmp_path, Selection(languages=(name,)), Tongues())
+    )
 
 
 def test_a_subject_that_is_in_another_language_only_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "tongues_de.jsonl", rows(1))
     write(tmp_path / "tongues_te.jsonl", rows(3))
     asked = Selection(subjects=("logic",))
-    assert "no questions about logic in de: ask for" in refusal(tmp_path, asked, Tongues())
+    assert refusal(tmp_path, asked, Tongues()) == (
+        "nothing is left to ask:\n  - tongues: it has no questions about logic in de\n"
+        "Ask for what there is, or choose other benchmarks with benchmarks=[…]"
+    )
+
+
+# ---------------------------------------------------------------------------- several benchmarks
+
+
+def test_a_benchmark_without_the_chosen_subjects_is_left_out(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(9))
+    write(tmp_path / "sayings.jsonl", [{**row, "field": None} for row in rows(4)])
+    write(tmp_path / "tongues_de.jsonl", [{**row, "field": "law"} for row in rows(5)])
+    everything = (Toy(), Sayings(), Tongues())
+    found = together(tmp_path, Selection(subjects=("logic", "logic")), *everything)
+    assert [(part.benchmark, part.questions) for part in found] == [("toy", 3)]
+    assert found.left_out == {
+        "sayings": "it has no questions about logic (it names no subjects)",
+        "tongues": "it has no questions about logic",
+    }
+    assert found.notes == (
+        "sayings is left out: it has no questions about logic (it names no subjects)",
+        "tongues is left out: it has no questions about logic",
+    )
+    both = together(tmp_path, Selection(subjects=("logic", "law")), *everything)
+    assert [(part.benchmark, part.questions) for part in both] == [("toy", 3), ("tongues", 5)]
+    assert both.notes[1:] == (
+        "toy has no questions about law",
+        "tongues has no questions about logic",
+    )
+    said = refusal(tmp_path, Selection(subjects=("medicine",)), *everything)
+    assert said.splitlines()[1:4] == [
+        "  - toy: logic, number theory, set_theory",
+        "  - sayings: none is named",
+        "  - tongues: law",
+    ]
+
+
+def test_a_benchmark_takes_those_of_the_languages_that_it_has(tmp_path: Path) -> None:
+    spoken(tmp_path, "de", "te", count=3)
+    for language in ("de", "sw"):
+        write(tmp_path / f"dialects_{language}.jsonl", rows(2))
+    write(tmp_path / "toy.jsonl", rows(4))
+    everything = (Toy(), Tongues(), Dialects())
+    found = together(tmp_path, Selection(languages=("sw", "de", "sw")), *everything)
+    assert [part.by_language for part in found] == [{"en": 4}, {"de": 3}, {"sw": 2, "de": 2}]
+    assert (found.left_out, found.notes) == ({}, ("tongues has no questions in sw",))
+    found = together(tmp_path, Selection(languages=("te",)), *everything)
+    assert [part.benchmark for part in found] == ["toy", "tongues"]  # one tongue is no choice
+    assert found.left_out == {"dialects": "it has no questions in te"}
+    said = refusal(tmp_path, Selection(languages=("te", "yo")), *everything)
+    assert "no chosen benchmark has questions in 'yo'. There is:\n  - tongues: de, te\n" in said
+
+
+def test_all_that_is_of_none_is_told_at_once(tmp_path: Path) -> None:
+    spoken(tmp_path, "de", "te")
+    wrong = Selection(languages=("xx", "de"), subjects=("logic", "medicine"))
+    assert refusal(tmp_path, wrong, Tongues()) == (
+        "no chosen benchmark has questions in 'xx'. There is:\n  - tongues: de, te\n"
+        "no chosen benchmark has questions about 'medicine'. There is:\n"
+        "  - tongues: logic, number theory, set_theory\n"
+        "Ask for what there is, or choose other benchmarks with benchmarks=[…]"
+    )
+
+
+def test_why_nothing_is_chosen_is_told_of_what_is_there(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(3))
+    write(tmp_path / "tongues_de.jsonl", rows(1))  # of number theory
+    write(tmp_path / "dialects_de.jsonl", rows(1))
+    write(tmp_path / "dialects_sw.jsonl", rows(2, start=1))
+    chosen = Selection(languages=("de", "sw"), subjects=("logic",))
+    found = together(tmp_path, chosen, Toy(), Tongues(), Dialects())
+    assert [(part.benchmark, part.by_language) for part in found] == [
+        ("toy", {"en": 1}),
+        ("dialects", {"sw": 1}),
+    ]
+    assert found.left_out == {"tongues": "it has no questions about logic"}
+    chosen = Selection(languages=("de",), subjects=("logic",))
+    found = together(tmp_path, chosen, Toy(), Tongues(), Dialects())
+    assert found.left_out["dialects"] == "it has no questions about logic in de"
+
+
+def test_languages_that_change_nothing_are_told(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", rows(4))
+    found = together(tmp_path, Selection(languages=("de",)), Toy())
+    assert found.notes == (
+        "languages changes nothing: no chosen benchmark is in several languages",
+    )
+
+
+def test_the_mistakes_of_several_benchmarks_are_told_together(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", [{**row, "gold": ""} for row in rows(3)])
+    write(tmp_path / "tongues.jsonl", rows(1))
+    everything = (Toy(), Tongues(), Sayings(), Dialects())
+    spoken_elsewhere = write(tmp_path / "dialects_de.jsonl", rows(1))
+    said = refusal(tmp_path, ALL, *everything)
+    assert said.splitlines()[:5] == [
+        "the questions of 3 benchmarks cannot be asked:",
+        f"  - toy: 3 of 3 rows in {tmp_path} cannot be used:",
+        "      - toy.jsonl, lines 1, 2, 3: 'gold' is empty",
+        "    Mend them or take them out, or choose other files with data.dir=FOLDER",
+        f"  - tongues: 1 of 1 rows in {tmp_path} cannot be used:",
+    ]
+    assert f"\n  - sayings: '{tmp_path}' holds no questions of sayings." in said
+    assert said.splitlines()[-1] == "Or leave them out: benchmarks=[dialects]"
+    spoken_elsewhere.unlink()
+    assert "leave them out" not in refusal(tmp_path, ALL, *everything)
 
 
 # --------------------------------------------------------------------------------------- mistakes
@@ -281,9 +413,42 @@ def test_of_many_wrong_rows_the_first_are_told_and_all_counted(tmp_path: Path) -
     write(tmp_path / "toy.parquet", [{**row, "gold": ""} for row in rows(20)])
     said = refusal(tmp_path)
     assert said.splitlines()[0].startswith("toy: 20 of 20 rows")
-    assert said.splitlines()[1] == "  - toy.parquet, row 1: 'gold' is empty"
-    assert said.splitlines()[6] == "  - and 15 more"
+    assert said.splitlines()[1] == (
+        "  - toy.parquet, rows 1, 2, 3, 4, 5 and 15 more: 'gold' is empty"
+    )
+    assert len(said.splitlines()) == 3
+    write(tmp_path / "toy.parquet", [{**row, "options": ["x"] * row["label"]} for row in rows(20)])
+    said = refusal(tmp_path)  # every row is wrong in its own way, but one
+    assert said.splitlines()[5] == "  - toy.parquet, row 6: 'options' has 5 entries: give 2"
+    assert said.splitlines()[6] == "  - and 14 more"
     assert len(said.splitlines()) == 8
+
+
+def test_what_a_wrong_row_holds_is_not_repeated_at_length(tmp_path: Path) -> None:
+    made = rows(1)
+    made[0]["long " * 999] = made[0].pop("gold")
+    write(tmp_path / "toy.jsonl", made)
+    assert len(refusal(tmp_path)) < 500
+
+
+def test_a_file_that_cannot_be_read_does_not_hide_what_is_wrong_with_others(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", [{**row, "gold": ""} for row in rows(2)])
+    (tmp_path / "toys_test.parquet").write_bytes(b"PAR1 and no more")
+    (tmp_path / "toy_en.csv").write_bytes(b"PAR1")
+    said = refusal(tmp_path).splitlines()
+    assert said[0] == f"toy: 2 files and 2 of 2 rows in {tmp_path} cannot be used:"
+    assert said[1] == (
+        f"  - {tmp_path}/toy_en.csv is Parquet, which its name does not say: name it NAME.parquet"
+    )
+    assert said[2].startswith(f"  - {tmp_path}/toys_test.parquet cannot be read (as Parquet: ")
+    assert said[3] == "  - toy.jsonl, lines 1, 2: 'gold' is empty"
+
+
+def test_what_looks_like_a_file_of_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "Toy.json").touch()
+    (tmp_path / "toys_test.jsonl").mkdir()
+    said = refusal(tmp_path)
+    assert "; there is Toy.json (a file), toys_test.jsonl (a folder): name yours so" in said
 
 
 def test_every_kind_of_mistake_of_every_file_is_in_one_message(tmp_path: Path) -> None:
@@ -302,7 +467,9 @@ def test_every_kind_of_mistake_of_every_file_is_in_one_message(tmp_path: Path) -
 def test_files_without_a_question_are_refused(tmp_path: Path) -> None:
     (tmp_path / "toy.jsonl").touch()
     write(tmp_path / "toy.csv", [{**rows(1)[0], "field": "elsewhere"}])
-    assert f"toy: toy.csv, toy.jsonl in {tmp_path} hold no question of it" in refusal(tmp_path)
+    assert f"toy: there is no question of it in toy.csv, toy.jsonl ({tmp_path})" in (
+        refusal(tmp_path)
+    )
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -317,7 +484,7 @@ def test_rows_without_ids_are_known_by_their_place_among_the_rows(
     assert [row["label"] for row in kept(dataset)] == [1, 2, 3, 4, 5]
     write(tmp_path / "sayings_en.jsonl", unnamed)
     assert f"sayings_en.jsonl, line 1: is there already: sayings.{kind}," in refusal(
-        tmp_path, benchmark=Sayings()
+        tmp_path, ALL, Sayings()
     )
 
 
@@ -404,7 +571,7 @@ def test_a_preparation_that_fails_leaves_nothing_that_looks_whole(
         return put(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(RunFailed, match=r"No space left.*Make room, or choose another place"):
+    with pytest.raises(RunFailed, match=r"No space left.*or choose another place with TMPDIR"):
         prepared(tmp_path)
     assert not (tmp_path / "chosen" / "toy").exists()
 
@@ -413,14 +580,14 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path / "toy.jsonl", rows(60))
-    choose = datasets._choose
+    settle = selection.settle
 
     def slow(*args: Any) -> Any:
-        choice = choose(*args)
+        settled = settle(*args)
         write(path, rows(59))
-        return choice
+        return settled
 
-    monkeypatch.setattr(datasets, "_choose", slow)
+    monkeypatch.setattr(selection, "settle", slow)
     with pytest.raises(RunFailed, match="changed while they were read"):
         prepared(tmp_path)
 
@@ -448,7 +615,8 @@ def test_the_shipped_samples_are_read_like_a_folder(
 ) -> None:
     monkeypatch.setattr(sources, "_SAMPLES", tmp_path)
     write(tmp_path / "toy.jsonl", rows(12))
-    dataset = datasets.prepare(Toy(), DataConf(source="samples"), Selection(), tmp_path / "chosen")
+    samples = DataConf(source="samples")
+    (dataset,) = datasets.prepare([Toy()], samples, Selection(), tmp_path / "chosen")
     assert (dataset.origin, dataset.questions) == ("samples", 12)
 
 
@@ -475,23 +643,17 @@ def test_what_can_be_known_before_is_said_before(
     (tmp_path / "empty").mkdir()
     if conf.dir is not None:
         conf.dir = conf.dir.replace("DIR", str(tmp_path))
-    (problem,) = datasets.problems([Toy()], conf, selection)
-    assert mistake in problem
+    with pytest.raises(ConfigurationError) as refused:
+        datasets.prepare([Toy()], conf, selection, tmp_path / "chosen")
+    assert mistake in str(refused.value)
 
 
 def test_a_language_that_the_hub_does_not_have_is_refused_before(tmp_path: Path) -> None:
     asked = Selection(languages=("yo",))
-    (problem,) = datasets.problems([Toy(), Tongues()], DataConf(), asked)
-    assert problem.startswith("tongues: there are no questions in the language 'yo'.")
+    with pytest.raises(ConfigurationError, match="no chosen benchmark has questions in 'yo'"):
+        datasets.prepare([Toy(), Tongues()], DataConf(), asked, tmp_path / "chosen")
     write(tmp_path / "tongues.jsonl", rows(3, language="yo"))
     assert prepared(tmp_path, asked, Tongues()).by_language == {"yo": 3}
-    assert not list(datasets.problems([Tongues()], DataConf(dir=str(tmp_path)), asked))
-
-
-def test_a_sound_choice_has_no_problems(tmp_path: Path) -> None:
-    write(tmp_path / "toy.jsonl", rows(3))
-    assert not list(datasets.problems([Toy()], DataConf(dir=str(tmp_path)), Selection(limit=1)))
-    assert not list(datasets.problems([Toy(), Tongues()], DataConf(), Selection()))
 
 
 @pytest.mark.parametrize(
@@ -514,13 +676,16 @@ def test_real_data_is_asked_whole(tmp_path: Path, name: str) -> None:
     benchmark = benchmarks.load(name)
     if not REAL.is_dir():
         pytest.skip(f"{REAL} is not there")
-    if found := list(datasets.problems([benchmark], DataConf(dir=str(REAL)), Selection())):
-        pytest.skip(found[0])
-    dataset = datasets.prepare(benchmark, DataConf(dir=str(REAL)), Selection(), tmp_path)
+    try:
+        sources.find(benchmark, DataConf(dir=str(REAL)))
+    except ConfigurationError as error:
+        pytest.skip(str(error))
+    (dataset,) = datasets.prepare([benchmark], DataConf(dir=str(REAL)), Selection(), tmp_path)
     assert dataset.questions == QUESTIONS.get(name, dataset.questions) > 0
     seen = set()
     for row in kept(dataset):
         assert not list(benchmark.problems(row))
+        assert benchmark.grade(row, benchmark.gold(row)).correct
         seen.add((benchmark.language(row), benchmark.key(row)))
     assert len(seen) == dataset.questions == sum(dataset.by_language.values())
 
@@ -536,8 +701,7 @@ def test_files_of_the_hub_are_of_a_kind_that_is_read(name: str) -> None:
 def test_samples_of_every_benchmark_are_sound(tmp_path: Path, name: str) -> None:
     benchmark = benchmarks.load(name)
     samples = DataConf(source="samples")
-    assert not list(datasets.problems([benchmark], samples, Selection()))
-    dataset = datasets.prepare(benchmark, samples, Selection(), tmp_path)
+    (dataset,) = datasets.prepare([benchmark], samples, Selection(), tmp_path)
     assert dataset.questions >= 12
     if len(benchmark.languages) > 1:
         assert tuple(dataset.by_language) == INDEX_LANGUAGES

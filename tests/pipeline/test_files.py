@@ -126,9 +126,35 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> N
         read(tmp_path / name, content)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "mistake"),
+    [
+        ("a.jsonl", gzip.compress(b'{"a": 1}'), "is compressed with gzip, which its name does not"),
+        ("a.csv", b"PAR1 and so on", "is Parquet, which its name does not say: name it NAME.parq"),
+        ("a.parquet", b"PK\3\4 and so on", "is a zip archive: unpack it"),
+        ("a.jsonl", '{"a": 1}'.encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
+        ("a.jsonl", json.dumps([{"a": 1}], indent=1).encode(), "line 1, opens what goes on in oth"),
+        ("a.jsonl", json.dumps({"a": 1}, indent=1).encode(), "line 1, opens what goes on in other"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "line 1, names the column 'a' twice: rename one of them"),
+    ],
+)
+def test_a_file_of_another_kind_than_its_name_says_is_one_mistake(
+    tmp_path: Path, name: str, content: bytes, mistake: str
+) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read(tmp_path / name, content)
+    assert str(refused.value).startswith(str(tmp_path / name))
+    assert mistake in str(refused.value)
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"none\.csv cannot be read \(.*No such file"):
         list(files.rows(tmp_path / "none.csv"))
+    (tmp_path / "folder.jsonl").mkdir()
+    with pytest.raises(
+        ConfigurationError, match=r"folder\.jsonl cannot be read \(Is a directory\)"
+    ):
+        list(files.rows(tmp_path / "folder.jsonl"))
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\t\x00"), min_size=1)

@@ -49,8 +49,8 @@ async def fleet() -> AsyncIterator[Fleet]:
 
 
 def questions(folder: Path, benchmark: str, repeats: int = 1) -> Questions:
-    found = datasets.prepare(
-        benchmarks.load(benchmark), DataConf(source="samples"), Selection(), folder
+    (found,) = datasets.prepare(
+        [benchmarks.load(benchmark)], DataConf(source="samples"), Selection(), folder
     )
     shards = [(str(shard), len(shard.read_bytes().splitlines())) for shard in found.shards]
     return Questions(benchmark, shards, repeats)

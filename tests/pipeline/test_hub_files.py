@@ -1,6 +1,7 @@
 """Questions from a hub of this machine, and what is said where it hands out none."""
 
 import hashlib
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -9,7 +10,7 @@ import huggingface_hub.constants
 import huggingface_hub.utils._http
 import pytest
 from http_endpoint import Handler, HttpEndpoint
-from toys import REVISION, WRITERS, Closed, Tongues, Toy, rows
+from toys import REVISION, WRITERS, Closed, Dialects, Tongues, Toy, rows
 
 from raybench.benchmarks import Benchmark
 from raybench.config import DataConf
@@ -28,12 +29,14 @@ class Hub(HttpEndpoint):
         self.files: dict[str, bytes] = {}
         self.asked: list[str] = []
         self.down = False
+        self.busy = 0
 
     def play(self, handler: Handler) -> None:
         path = unquote(urlsplit(handler.path).path).removeprefix("/datasets/")
         self.asked.append(path)
         repository, _, file = path.partition(f"/resolve/{REVISION}/")
-        if self.down:
+        if self.down or self.busy:
+            self.busy -= bool(self.busy)
             handler.send(503, {"error": "busy"})
         elif repository == "org/closed" and handler.headers["Authorization"] != "Bearer mine":
             handler.send(403, {"error": "GatedRepo"}, **{"X-Error-Code": "GatedRepo"})
@@ -59,7 +62,15 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
 
 
 def prepared(folder: Path, benchmark: Benchmark, selection: Selection = ALL) -> Dataset:
-    return datasets.prepare(benchmark, DataConf(), selection, folder / "chosen")
+    (dataset,) = datasets.prepare([benchmark], DataConf(), selection, folder / "chosen")
+    return dataset
+
+
+def refusal(folder: Path, *asked: Benchmark) -> str:
+    """Return why what the hub has cannot be asked."""
+    with pytest.raises(ConfigurationError) as refused:
+        datasets.prepare(asked, DataConf(), ALL, folder / "chosen")
+    return str(refused.value)
 
 
 def test_questions_are_fetched_once_at_the_pinned_revision(hub: Hub, tmp_path: Path) -> None:
@@ -79,7 +90,7 @@ def test_questions_of_the_hub_are_those_of_a_folder(hub: Hub, tmp_path: Path) ->
     content = WRITERS["parquet"](rows(30))
     hub.files = {"org/toy:data/test-0.parquet": content}
     (tmp_path / "toy.parquet").write_bytes(content)
-    local = datasets.prepare(Toy(), DataConf(dir=str(tmp_path)), Selection(), tmp_path / "local")
+    (local,) = datasets.prepare([Toy()], DataConf(dir=str(tmp_path)), ALL, tmp_path / "local")
     assert prepared(tmp_path, Toy()).digest == local.digest
 
 
@@ -99,6 +110,20 @@ def test_only_the_languages_asked_for_are_fetched(hub: Hub, tmp_path: Path) -> N
     assert {path.rpartition("/")[2] for path in hub.asked} == {"tongues_TE.csv"}
 
 
+def test_what_lacks_the_languages_is_left_out_and_not_fetched(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"org/tongues:test/tongues_TE.csv": WRITERS["csv"](rows(3))}
+    asked, chosen = (Tongues(), Dialects()), Selection(languages=("te",), subjects=("logic",))
+    found = datasets.prepare(asked, DataConf(), chosen, tmp_path / "chosen")
+    assert [(part.benchmark, part.by_language) for part in found] == [("tongues", {"te": 1})]
+    assert found.left_out == {"dialects": "it has no questions in te"}
+    assert {path.partition("/resolve/")[0] for path in hub.asked} == {"org/tongues"}
+    hub.files["org/tongues:test/tongues_DE-DE.csv"] = WRITERS["csv"](rows(3))
+    found = datasets.prepare(
+        [Tongues()], DataConf(), Selection(languages=("de",)), tmp_path / "chosen"
+    )
+    assert found.notes == ()  # what was not asked for is not missed
+
+
 def test_a_wrong_row_of_the_hub_is_named(hub: Hub, tmp_path: Path) -> None:
     hub.files = {"org/toy:data/test-0.parquet": WRITERS["parquet"](rows(3) + rows(1))}
     with pytest.raises(ConfigurationError, match=r"test-0\.parquet, row 4: is there already: org/"):
@@ -110,40 +135,37 @@ def test_gated_questions_are_for_those_who_accepted_the_terms(
 ) -> None:
     hub.files = {"org/closed:all.csv": WRITERS["csv"](rows(5))}
     said = (
-        "the dataset org/closed is handed out to those who accepted its terms: accept them at "
+        "closed: the dataset org/closed is handed out to those who accepted its terms: accept them "
+        "at "
         f"{hub.url.removesuffix('/v1')}/datasets/org/closed and set HF_TOKEN to a token of that "
         "account, or read the questions from files of yours (data.dir=FOLDER), or try things out "
         "with the few that are shipped (data=samples)"
     )
-    assert list(datasets.problems([Closed()], DataConf(), Selection())) == [said]
+    assert refusal(tmp_path, Closed()) == said
+    others = (Toy(), Closed(), Tongues())
+    assert refusal(tmp_path, *others) == f"{said}\nOr leave it out: benchmarks=[toy,tongues]"
     assert hub.asked == []  # it is known without asking
-    with pytest.raises(ConfigurationError) as refused:
-        prepared(tmp_path, Closed())
-    assert str(refused.value) == said
     monkeypatch.setenv("HF_TOKEN", "another's")
-    assert not list(datasets.problems([Closed()], DataConf(), Selection()))
-    with pytest.raises(ConfigurationError) as refused:
-        prepared(tmp_path, Closed())
-    assert str(refused.value) == said
+    assert refusal(tmp_path, Closed()) == said
     monkeypatch.setenv("HF_TOKEN", "mine")
     assert prepared(tmp_path, Closed()).questions == 5
     # What is here needs no permission any more.
     monkeypatch.delenv("HF_TOKEN")
-    assert not list(datasets.problems([Closed()], DataConf(), Selection()))
     assert prepared(tmp_path, Closed()).questions == 5
 
 
 def test_a_dataset_that_was_withdrawn_is_named(hub: Hub, tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        prepared(tmp_path, Toy())
-    assert str(refused.value).startswith(
-        f"the hub shows no 'data/test-0.parquet' of the dataset org/toy at revision {REVISION}: it "
-        "was withdrawn, or HF_TOKEN is wrong"
+    assert refusal(tmp_path, Toy()).startswith(
+        f"toy: the hub shows no 'data/test-0.parquet' of the dataset org/toy at revision {REVISION}"
+        ": it was withdrawn, or HF_TOKEN is wrong"
     )
 
 
 def test_a_hub_that_is_busy_or_not_there_is_told_with_the_mend(
-    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Hub,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     hub.down = True
     with pytest.raises(RunFailed, match=r"could not be fetched from the hub \(.*503.*\): look at"):
@@ -154,9 +176,43 @@ def test_a_hub_that_is_busy_or_not_there_is_told_with_the_mend(
     assert "'data/test-0.parquet' of the dataset org/toy" in str(failed.value)
     assert "Connection refused): look at the network and run again, or read" in str(failed.value)
     assert "(data.dir=FOLDER), or try things out with the few" in str(failed.value)
+    assert str(failed.value).endswith("or ask only what was fetched before: benchmarks=[…]")
+    assert "".join(capfd.readouterr()) == ""  # of the library's own remarks, nothing
+
+
+def test_a_hub_that_is_not_there_is_not_waited_for(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    hub.files = {"org/closed:all.csv": WRITERS["csv"](rows(5))}
+    monkeypatch.setenv("HF_TOKEN", "mine")
+    prepared(tmp_path, Closed())
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(RunFailed, match=r"fetched before: benchmarks=\[closed\]$"):
+        datasets.prepare([Toy(), Closed()], DataConf(), ALL, tmp_path / "chosen")
+    assert 0 < sum(waits) <= 5
+
+
+def test_a_hub_that_is_busy_for_a_moment_is_asked_again(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {"org/toy:data/test-0.parquet": WRITERS["parquet"](rows(3))}
+    hub.busy = 2
+    assert prepared(tmp_path, Toy()).questions == 3
+
+
+def test_a_library_that_is_told_to_stay_offline_is_not_asked_again(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    huggingface_hub.utils._http.close_session()
+    with pytest.raises(RunFailed, match="HF_HUB_OFFLINE"):
+        prepared(tmp_path, Toy())
+    assert waits == []
 
 
 def test_without_a_network_open_questions_are_no_problem_yet(hub: Hub) -> None:
     hub.down = True
-    hub_files.check_access(Toy.source)
+    hub_files.check_access(Toy.source, "data/test-0.parquet")
     assert hub.asked == []

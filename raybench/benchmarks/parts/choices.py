@@ -65,7 +65,9 @@ def listed(options: Sequence[str]) -> str:
 
 
 def lettered(options: Sequence[str], count: int) -> dict[str, str]:
-    """Return the options by letter; raise ValueError where there are more or fewer than so many."""
+    """Return the options by letter; raise ValueError where they are no list of so many."""
+    if not isinstance(options, Sequence) or isinstance(options, str):
+        raise ValueError("'options' is no list: give the options as a list of texts")
     if len(options) != count:
         raise ValueError(f"{len(options)} options where each question has {count}")
     return dict(zip(LETTERS, options, strict=False))

@@ -15,8 +15,8 @@ class Maths(Benchmark):
     checked = True
 
     def problems(self, row: Row) -> Iterator[str]:
-        """Want a problem and an answer."""
-        return rows.blank(row, "problem", "answer")
+        """Want an id, a problem and an answer: the first columns of all of them."""
+        return rows.blank(row, *self.columns[:3])
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

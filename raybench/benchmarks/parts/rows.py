@@ -1,20 +1,36 @@
 """What makes a row wrong, in any benchmark."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from raybench.benchmarks.parts.contract import Row
 
 
 def blank(row: Row, *columns: str) -> Iterator[str]:
-    """Yield a complaint for every column that holds no text."""
+    """Yield a complaint for every column that holds no text, or a number for one."""
     for column in columns:
         value = row[column]
-        # A table read with pandas has NaN where nothing was: it alone differs from itself.
-        if value is None or value != value or not str(value).strip():
+        if empty(value):
             yield f"'{column}' is empty: fill it in or leave the row out"
+        elif isinstance(value, bool) or not isinstance(value, str | int | float):
+            yield f"'{column}' is a {type(value).__name__}: give a text"
+
+
+def empty(value: Any) -> bool:
+    """Tell whether there is nothing to be seen of a value."""
+    # A table read with pandas has NaN where nothing was: it alone differs from itself.
+    if value is None or value != value:
+        return True
+    return not any(letter.isprintable() and letter != " " for letter in str(value))
 
 
 def no_option(row: Row, column: str, letters: str) -> Iterator[str]:
     """Yield a complaint where the right letter is none of the options'."""
     if str(row[column]) not in tuple(letters):
-        yield f"'{column}' is '{row[column]}', which is no option: there is A to {letters[-1]}"
+        there = f"give a letter, A to {letters[-1]}"
+        yield f"'{column}' is '{row[column]}', which is no option: {there}"
+
+
+def subject(row: Row, column: str) -> str | None:
+    """Return what the question is about, where the column says so."""
+    return None if empty(row[column]) else str(row[column])

@@ -24,10 +24,12 @@ class Rules:
     """What each index weighs each benchmark."""
     languages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The languages that a benchmark of several averages over. Others are shown, not averaged."""
+    subjects: Sequence[str] = ()
+    """The run asked about these only; none named means all."""
     accepted: bool = False
     """A person has looked at the units that broke."""
     partial: bool = False
-    """An index that lacks benchmarks, or languages of one, is made of what there is."""
+    """An index that lacks benchmarks, or languages or subjects of one, is made of what there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Scores:
     def constituents(
         self, scores: Mapping[str, Estimate], models: Sequence[str]
     ) -> dict[str, Estimate]:
-        """Return scores as indices may use them: in all languages that count, or refused."""
+        """Return scores as indices may use them: over all that counts, or refused."""
         found = dict(scores)
         for name, score in scores.items():
             lacks = self._lacks(name, models)
@@ -105,7 +107,10 @@ class Scores:
 
     def _lacks(self, benchmark: str, models: Sequence[str]) -> str:
         languages = sorted({it for model in models for it in self.lacking(model, benchmark)})
-        return f"not asked in {', '.join(languages)}" if languages else ""
+        lacks = [f"not asked in {', '.join(languages)}"] if languages else []
+        if self.rules.subjects:
+            lacks.append(f"asked only about {', '.join(self.rules.subjects)}")
+        return " and ".join(lacks)
 
 
 def _units(number: int) -> str:
