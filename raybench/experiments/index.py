@@ -1,9 +1,9 @@
 """+experiment=index: fixed benchmarks, graded exactly, and the four indices over them."""
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, aclosing
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,10 +11,14 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts import indices, summary
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
-from raybench.benchmarks.parts.scores import Rules
+from raybench.benchmarks.parts.guessing import Guessing
+from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
+from raybench.experiments.index_parts import conditions, reading
+from raybench.experiments.index_parts.reading import Place, Samples
+from raybench.experiments.index_parts.view import View
 from raybench.experiments.index_report import columns, sections
 from raybench.experiments.session import Outcome, Session, open_session
 from raybench.fleet import group_engines
@@ -41,29 +45,25 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         if config.index.validate:
             _validate(data)
             return
-        ledger = Ledger()
+        ledger = Ledger(len(config.roster.models))
         session = open_session(
             config, resolved, _plan(config, data), journal="units", keep=ledger.enter
         )
         async with session as opened:
             if len(ledger.done) < _units(config, data):
                 await _ask(config, data, ledger, opened)
-            opened.conclude(_outcome(config, data, ledger))
+            opened.conclude(await asyncio.to_thread(_outcome, config, data, ledger))
 
 
 class Ledger:
     """What stays in memory of the journal: who is done, what it adds up to, what needs an eye."""
 
-    def __init__(self) -> None:
+    def __init__(self, models: int) -> None:
         self.tally = Tally()
+        self.samples = Samples(models)
         self.done: list[int] = []
         self.failures: list[dict[str, Any]] = []
         self.reused = 0
-        self._samples: dict[tuple[str, str, bool], dict[str, Any]] = {}
-
-    def samples(self) -> list[dict[str, Any]]:
-        """Return a right and a wrong reply to every benchmark of every model, where there are."""
-        return [self._samples[kind] for kind in sorted(self._samples)]
 
     def enter(self, record: dict[str, Any]) -> None:
         """Count a record of the journal."""
@@ -82,8 +82,7 @@ class Ledger:
                 "anew with resume=false"
             ) from error
         self.reused += record["reused"]
-        kind = (record["benchmark"], record["model"], record["correct"])
-        self._samples.setdefault(kind, record)
+        self.samples.enter(record)
         if record["finish"] == "error" or record["judge_error"] is not None:
             names = ("model", "benchmark", "key", "language", "repeat")
             why = record["error"] or record["judge_error"]
@@ -171,16 +170,12 @@ def _judges(config: Config) -> list[ModelSpec]:
 
 
 async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session: Session) -> None:
-    conf = config.index
     models = [model.spec() for model in config.roster.models]
-    cache = await asyncio.to_thread(_cache) if conf.cache else None
+    cache = await asyncio.to_thread(_cache) if config.index.cache else None
     context = config.fleet.max_model_len
     known = {model.name: responses.identity(model, context) for model in models} if cache else {}
-    asking = Asking(
-        models={model.name: model for model in models},
-        seed=config.seed,
-        max_tokens=conf.max_tokens,
-        temperature=conf.temperature,
+    asking = replace(
+        _asking(config),
         identities={name: identity for name, identity in known.items() if identity},
         responses=cache,
     )
@@ -205,6 +200,15 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
                         for call in unit.pop("checks", ()):
                             count[config.index.checker or ""](_check(call))
                     _keep(session, units)
+
+
+def _asking(config: Config) -> Asking:
+    return Asking(
+        models={model.name: model.spec() for model in config.roster.models},
+        seed=config.seed,
+        max_tokens=config.index.max_tokens,
+        temperature=config.index.temperature,
+    )
 
 
 def _jobs(config: Config, data: Sequence[Dataset], models: Sequence[ModelSpec]) -> list[Any]:
@@ -281,18 +285,63 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
         partial=config.index.partial,
     )
     metrics = summary.metrics(ledger.tally, models, rules)
-    shown = columns(metrics, [part.benchmark for part in data], rules.weights)
+    samples = ledger.samples.chosen([part.benchmark for part in data])
+    guessing, rows = _looked_up(data, {reading.place_of(record) for record in samples})
+    spoken = Scores(ledger.tally, rules).languages
+    view = View(
+        ledger.tally,
+        metrics,
+        rules,
+        asked=[part.benchmark for part in data],
+        chances={it.benchmark: guessing.score(it.benchmark, spoken(it.benchmark)) for it in data},
+    )
+    about = {
+        part.benchmark: conditions.about(
+            part, _repeats(config.index, part.benchmark), view.chances[part.benchmark]
+        )
+        for part in data
+    }
+    shown = columns(view)
+    how = [
+        conditions.questions(about),
+        conditions.models([model.spec() for model in config.roster.models], config),
+        reading.section(samples, rows, _asking(config), _withheld(data)),
+    ]
+    units = len(ledger.done)
     return Outcome(
         metrics=metrics,
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
         columns=shown,
-        sections=list(sections(ledger.tally, metrics, rules, shown, ledger.samples())),
-        about={
-            "reused": ledger.reused,
-            "data": {part.benchmark: _about(config, part) for part in data},
-        },
+        sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
+        about={"reused": ledger.reused, "data": about},
+        settings=conditions.settings(config),
+        notes={"From cache": conditions.reused(config, ledger.reused, units)},
     )
+
+
+def _looked_up(
+    data: Sequence[Dataset], wanted: Collection[Place]
+) -> tuple[Guessing, dict[Place, Any]]:
+    """Read the questions once more: what guessing would score, and the rows of those wanted."""
+    guessing, rows = Guessing(), {}
+    for part in data:
+        benchmark = benchmarks.load(part.benchmark)
+        for row in part.rows():
+            guessing.add(benchmark, row)
+            place = (part.benchmark, benchmark.language(row), benchmark.key(row))
+            if place in wanted:
+                rows[place] = row
+    return guessing, rows
+
+
+def _withheld(data: Sequence[Dataset]) -> list[str]:
+    """Return the benchmarks whose questions are not to be published; samples are our own."""
+    return [
+        part.benchmark
+        for part in data
+        if benchmarks.load(part.benchmark).source.gated and part.origin != "samples"
+    ]
 
 
 def _ruled_languages(data: Sequence[Dataset]) -> dict[str, Sequence[str]]:
@@ -301,23 +350,12 @@ def _ruled_languages(data: Sequence[Dataset]) -> dict[str, Sequence[str]]:
     return {part.benchmark: INDEX_LANGUAGES for part in several}
 
 
-def _about(config: Config, part: Dataset) -> dict[str, Any]:
-    return {
-        "origin": part.origin,
-        "files": list(part.files),
-        "digest": part.digest,
-        "questions": part.questions,
-        "languages": dict(part.by_language),
-        "repeats": _repeats(config.index, part.benchmark),
-    }
-
-
 def _validate(data: Sequence[Dataset]) -> None:
     """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
     wrong: list[str] = []
     for part in data:
         benchmark, right = benchmarks.load(part.benchmark), 0
-        for row in _rows(part):
+        for row in part.rows():
             grade = benchmark.grade(row, benchmark.gold(row))
             right += grade.correct
             if not grade.correct:
@@ -333,9 +371,3 @@ def _validate(data: Sequence[Dataset]) -> None:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN_WRONG])
         more = f"\n  and {len(wrong) - _SHOWN_WRONG} more" if len(wrong) > _SHOWN_WRONG else ""
         raise RunFailed(f"{len(wrong)} gold answers are not graded right:\n{shown}{more}")
-
-
-def _rows(part: Dataset) -> Iterator[Any]:
-    for shard in part.shards:
-        with shard.open("rb") as lines:
-            yield from map(json.loads, lines)

@@ -6,10 +6,12 @@ believed: it is done anew, in seconds.
 """
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from raybench.benchmarks import Benchmark
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
@@ -63,6 +65,12 @@ class Dataset:
     """Of what the chosen questions say, whatever their order and the format of their files."""
     by_language: Mapping[str, int]
     by_subject: Mapping[str, int]
+
+    def rows(self) -> Iterator[Any]:
+        """Yield the questions, one at a time."""
+        for shard in self.shards:
+            with shard.open("rb") as lines:
+                yield from map(json.loads, lines)
 
 
 def problems(asked: Collection[Benchmark], conf: DataConf, selection: Selection) -> Iterator[str]:

@@ -60,10 +60,9 @@ class Scores:
         broken = sheet.unanswered + sheet.unchecked
         if self.rules.accepted or not broken:
             return ""
-        return (
-            f"{_units(broken)} await{'s' * (broken == 1)} review: {sheet.unanswered} without a "
-            f"reply, {sheet.unchecked} without the checker's verdict"
-        )
+        why = {"a reply": sheet.unanswered, "the checker's verdict": sheet.unchecked}
+        told = ", ".join(f"{number} without {what}" for what, number in why.items() if number)
+        return f"{_units(broken)} await{'s' * (broken == 1)} review: {told}"
 
     def asked(self, model: str, benchmark: str) -> Asked:
         """Return the questions that a score is over."""
