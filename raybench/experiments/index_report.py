@@ -26,15 +26,8 @@ def _there(view: View, key: str) -> bool:
 
 def sections(view: View, head: Column, how: Sequence[Section]) -> Iterator[Section]:
     """Yield the report's sections; `how` has those that say how it was asked, and its replies."""
-    yield Section(
-        head.title,
-        "With 95 % intervals. Intervals that overlap a lot do not tell models apart; the paired "
-        "differences below do so better, since every model had the same questions.",
-        figure=plots.forest(
-            {model: view.metrics[model][head.key].to_json() for model in view.ranked},
-            xlabel=head.title,
-        ),
-    )
+    if _there(view, head.key):
+        yield _ranking(view, head)
     yield precision.section(view)
     for name in view.there():
         yield scores.benchmark(view, name)
@@ -42,3 +35,15 @@ def sections(view: View, head: Column, how: Sequence[Section]) -> Iterator[Secti
     for name in view.there():
         yield from scores.broken_out(view, name)
     yield from how
+
+
+def _ranking(view: View, head: Column) -> Section:
+    return Section(
+        f"Ranking by {head.title}",
+        "With 95 % intervals. Intervals that overlap a lot do not tell models apart; the paired "
+        "differences below do so better, since every model had the same questions.",
+        figure=plots.forest(
+            {model: view.metrics[model][head.key].to_json() for model in view.ranked},
+            xlabel=head.title,
+        ),
+    )

@@ -155,7 +155,7 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
         return f"Not ranked: {refused}"
     text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
     if any(row.rank is None for row in lines):
-        text += "; who has none has no rank"
+        text += "; a model without it has no rank"
     return text + (f"; {refused}" if none else "")
 
 

@@ -103,7 +103,7 @@ def test_units_that_broke_withhold_the_score_and_the_index_until_accepted() -> N
 def test_what_awaits_review_names_only_what_there_is() -> None:
     broken = unit("math_500", "4", finish="error", parsed=False, by=None)
     method = of([*maths(), broken])["math_500/accuracy"].method
-    assert method == "refused: 1 unit awaits review: 1 without a reply"
+    assert method == "refused: 1 unit awaits review: without a reply"
 
 
 def test_accepted_units_are_left_out_of_their_questions_mean_or_left_to_the_script() -> None:

@@ -141,7 +141,9 @@ def test_the_ranking_says_what_it_goes_by() -> None:
         "Ranked by Score; Error and Third are refused for every model"
     )
     none = results(a=0.5, b=None)
-    assert ranking(rows(none, [SCORE]), [SCORE]) == "Ranked by Score; who has none has no rank"
+    assert (
+        ranking(rows(none, [SCORE]), [SCORE]) == "Ranked by Score; a model without it has no rank"
+    )
     assert ranking(rows(table, [third]), [third]) == "Not ranked: Third is refused for every model"
     assert ranking([], [SCORE]) == ""
     assert "- Ranked by Score\n" in to_markdown(table, [SCORE])

@@ -60,9 +60,11 @@ class Scores:
         broken = sheet.unanswered + sheet.unchecked
         if self.rules.accepted or not broken:
             return ""
-        why = {"a reply": sheet.unanswered, "the checker's verdict": sheet.unchecked}
-        told = ", ".join(f"{number} without {what}" for what, number in why.items() if number)
-        return f"{_units(broken)} await{'s' * (broken == 1)} review: {told}"
+        lacks = {"a reply": sheet.unanswered, "the checker's verdict": sheet.unchecked}
+        told = [f"{number} without {what}" for what, number in lacks.items() if number]
+        if len(told) == 1:
+            told = [told[0].removeprefix(f"{broken} ")]
+        return f"{_units(broken)} await{'s' * (broken == 1)} review: {', '.join(told)}"
 
     def asked(self, model: str, benchmark: str) -> Asked:
         """Return the questions that a score is over."""

@@ -48,12 +48,15 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
     """Return, in a sentence, whether the run bears the precision that the methodology claims."""
     target, title = _percent(summary.TARGET), view.title(f"index/{_CLAIMED}")
     if not spreads:
-        estimates = [it for it in view.of(f"index/{_CLAIMED}") if it]
-        reasons = dict.fromkeys(it.method.removeprefix("refused: ") for it in estimates)
-        why = f" ({next(iter(reasons))})" if len(reasons) == 1 else ""
+        refusals = [
+            it.method.removeprefix("refused: ") for it in view.of(f"index/{_CLAIMED}") if it
+        ]
+        clauses = [refusal.split("; ") for refusal in refusals]
+        shared = [each for each in clauses[0] if all(each in of for of in clauses)]
         return (
             f"Whether the {title} is within {target}, as the methodology claims, cannot be said: "
-            f"it is refused for every model{why}."
+            "it is refused for every model"
+            + (f" ({'; '.join(shared)})." if shared else ", each for reasons of its own.")
         )
     most = "at most " if any(spread.bounded for spread in spreads.values()) else ""
     widths = sorted(spread.half_width() for spread in spreads.values())

@@ -11,6 +11,7 @@ from raybench.fleet import resolved
 from raybench.pipeline.stages import Asking
 from raybench.pipeline.units import unit_id, unit_seed
 from raybench.tracking.report import Item, Section
+from raybench.types import Role
 
 Record = dict[str, Any]
 Place = tuple[str, str, str]
@@ -20,6 +21,7 @@ Kind = Literal["right", "wrong", "unparsed", "cut off"]
 KINDS: tuple[Kind, ...] = ("right", "wrong", "unparsed", "cut off")
 MOST = 12
 """Replies of each kind to each benchmark."""
+_LABELS: Mapping[Role, str] = {"system": "system prompt", "user": "asked", "assistant": "shown"}
 _MOST_OF_ONE = 3
 """Of these, most of one model, where there are few."""
 _TEXT = 6000
@@ -110,11 +112,12 @@ def _items(records: Sequence[Record], rows: Mapping[Place, Any], asking: Asking)
 
 
 def _line(record: Record) -> str:
-    found = "nothing could be read" if record["answer"] is None else f"answer '{record['answer']}'"
-    cut = ", cut off" if kind_of(record) == "cut off" else ""
+    kind, model = kind_of(record), record["model"]
+    found = f"{model}, answer '{record['answer']}'" if record["answer"] is not None else model
+    why = "" if record["reason"] == kind else f", {record['reason']}"
     return (
-        f"{record['model']}: {found}, {record['reason']}{cut}; question {record['key']} "
-        f"({record['language']}), asking {record['repeat'] + 1}"
+        f"{kind}: {found}{why}; question {record['key']} ({record['language']}), "
+        f"asking {record['repeat'] + 1}"
     )
 
 
@@ -123,9 +126,11 @@ def _asked(record: Record, row: Any, asking: Asking) -> dict[str, str]:
     unit = {**record, "row": row}
     request = asking.request(benchmarks.load(record["benchmark"]), unit)
     messages = resolved(request, asking.models[record["model"]]).messages
-    one = Counter(message.role for message in messages)
+    times = Counter(message.role for message in messages)
     return {
-        message.role + (f" {number}" if one[message.role] > 1 else ""): clipped(message.content)
+        _LABELS[message.role] + (f" {number}" if times[message.role] > 1 else ""): clipped(
+            message.content
+        )
         for number, message in enumerate(messages, start=1)
     }
 

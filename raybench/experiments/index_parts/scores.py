@@ -15,6 +15,10 @@ _MOST_COMPARED = 6
 """Models of which every pair is shown; of more, only neighbours in rank."""
 _COUNTED = "•"
 _SMALLEST_P = 0.001
+_CHECKER = (
+    " Checker decided: the share of replies that the script did not call right and the checker "
+    "looked at; agreed: the share of these that it found wrong, too."
+)
 
 
 def benchmark(view: View, name: str) -> Section:
@@ -40,7 +44,7 @@ def benchmark(view: View, name: str) -> Section:
     for percent in (50, 99):
         add(f"p{percent}", (_whole(it) for it in view.of(f"{name}/output_tokens/p{percent}")))
     add("checker decided", view.of(f"{name}/checker_share"))
-    add("and agreed", view.of(f"{name}/checker_agreement"))
+    add("checker agreed", view.of(f"{name}/checker_agreement"))
     kept = {head: of for head, of in columns.items() if any(value is not None for value in of)}
     return Section(
         benchmarks.load(name).title,
@@ -50,7 +54,8 @@ def benchmark(view: View, name: str) -> Section:
             list(zip(*kept.values(), strict=True)),
             caption="n: questions. Re-run noise: the standard deviation if the same questions were "
             "asked anew. Tokens: those of a reply, mean and percentiles."
-            + (" Chance: what guessing among the options listed would score." if chance else ""),
+            + (" Chance: what guessing among the options listed would score." if chance else "")
+            + (_CHECKER if "checker decided" in kept else ""),
         ),
     )
 

@@ -49,6 +49,14 @@ def test_an_index_that_is_refused_bears_no_claim_and_says_why() -> None:
     assert section.table is None
 
 
+def test_of_reasons_that_differ_the_shared_ones_are_told() -> None:
+    rules = Rules({"intelligence": {**WEIGHTS["math"]}})
+    units = [*asked("math_500", "Rw"), *asked("math_500", "Rw", model="b")]
+    broken = unit("math_500", "9", model="b", finish="error", parsed=False, by=None)
+    section = precision.section(view([*units, broken], rules))
+    assert section.text.endswith("it is refused for every model (aime_2024 is missing).")
+
+
 def test_a_partial_index_says_nothing_of_the_whole_one() -> None:
     section = precision.section(view(list(asked("math_500", "Rw", "RR")), PARTIAL))
     assert "would move the Intelligence Index (partial) by" in section.text

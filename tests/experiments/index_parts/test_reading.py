@@ -91,18 +91,26 @@ def test_a_reply_stands_below_the_question_as_it_was_asked() -> None:
     )
     (item,) = section.items
     assert item.group == "MMLU-Pro: 1 right"
-    assert list(item.body) == ["system", "user", "thinking", "reply (stop)", "right answer"]
-    assert item.body["system"] == "You are concise."
-    assert "Which of these is a prime?" in item.body["user"]
-    assert "C) 7" in item.body["user"]
-    assert "Think step by step" in item.body["user"]
-    assert item.summary == "a: answer 'C', right; question 7 (en), asking 1"
+    assert list(item.body) == ["system prompt", "asked", "thinking", "reply (stop)", "right answer"]
+    assert item.body["system prompt"] == "You are concise."
+    assert "Which of these is a prime?" in item.body["asked"]
+    assert "C) 7" in item.body["asked"]
+    assert "Think step by step" in item.body["asked"]
+    assert item.summary == "right: a, answer 'C'; question 7 (en), asking 1"
+
+
+def test_the_line_says_why_where_that_is_news() -> None:
+    unit = record(answer=None, correct=False, reason="no answer of the form 'Answer: A'", repeat=2)
+    section = reading.section([unit], {place_of(unit): ROW}, asking(), ())
+    assert section.items[0].summary == (
+        "unparsed: a, no answer of the form 'Answer: A'; question 7 (en), asking 3"
+    )
 
 
 def test_a_model_that_reasons_was_asked_in_other_words() -> None:
     unit = record()
     section = reading.section([unit], {place_of(unit): ROW}, asking(reasoning=True), ())
-    assert "Think step by step" not in section.items[0].body["user"]
+    assert "Think step by step" not in section.items[0].body["asked"]
 
 
 def test_questions_that_are_not_to_be_published_are_not() -> None:

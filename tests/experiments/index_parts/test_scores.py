@@ -25,7 +25,7 @@ def test_a_refused_score_is_an_estimate_whose_reason_becomes_a_footnote() -> Non
     )
     first, second = lines(section)
     assert isinstance(first["accuracy"], Estimate)
-    assert second["accuracy"].method == "refused: 1 unit awaits review: 1 without a reply"
+    assert second["accuracy"].method == "refused: 1 unit awaits review: without a reply"
     assert "95 % interval" not in table(section).columns
     assert [line["infra error"] for line in (first, second)] == [0, 1]
     assert "truncated" not in table(section).columns
