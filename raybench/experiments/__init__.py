@@ -26,7 +26,8 @@ class Experiment(Protocol):
 
 def load(name: str) -> Experiment:
     """Import an experiment by name."""
-    known = {module.name for module in pkgutil.iter_modules(__path__)} - _HELPERS
+    modules = pkgutil.iter_modules(__path__)
+    known = {module.name for module in modules if not module.ispkg} - _HELPERS
     if name not in known:
         raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
     return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

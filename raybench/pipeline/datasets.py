@@ -5,12 +5,13 @@ rows and ranks them, the second writes what was chosen. Nothing that an earlier 
 believed: it is done anew, in seconds.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import indent
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from raybench.benchmarks import Benchmark
 from raybench.config import DataConf
@@ -40,6 +41,12 @@ class Dataset:
     """Of what the chosen questions say, whatever their order and the format of their files."""
     by_language: Mapping[str, int]
     by_subject: Mapping[str, int]
+
+    def rows(self) -> Iterator[Any]:
+        """Yield the questions, one at a time."""
+        for shard in self.shards:
+            with shard.open("rb") as lines:
+                yield from map(json.loads, lines)
 
 
 @dataclass(frozen=True, slots=True)

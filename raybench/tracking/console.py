@@ -14,7 +14,7 @@ from raybench.tracking.leaderboard import (
     Column,
     Row,
     counts_shown,
-    methods,
+    notes,
     refusals,
     rows,
 )
@@ -271,7 +271,7 @@ def show_leaderboard(
             console.print(Text(SIMULATED, style="bold yellow"), soft_wrap=not console.is_terminal)
         console.print(wide if fits else _table(lines, columns, compact=True))
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
-        for note in [*reasons, *methods(lines, columns)]:
+        for note in [*reasons, *notes(lines, columns)]:
             console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
     _write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 
@@ -313,7 +313,7 @@ def _table(lines: Sequence[Row], columns: Sequence[Column], *, compact: bool) ->
     for row in lines:
         cells: list[Text] = []
         for place, (cell, column) in enumerate(zip(row.cells, columns, strict=True)):
-            value, gap, interval = cell.text(column.digits).partition(" ")
+            value, gap, interval = cell.text(column.digits, column.mark(cell)).partition(" ")
             if cell.value is None:
                 value += f" [{marks[cell.method]}]"
             shown = Text().append(value, "" if place else "bold")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raybench.tracking.text import one_line
-from raybench.types import Counts
+from raybench.types import Counts, Estimate
 
 SIMULATED = (
     "simulated: stand-ins with invented abilities took part; "
@@ -19,12 +19,16 @@ SIMULATED = (
 COUNT_MEANINGS: Mapping[str, str] = {
     "ok": "replies that came whole",
     "truncated": "replies cut off at the most tokens allowed; they are judged as they are",
-    "unparsed": "replies that are empty, or in which the asked form (a rating) cannot be found",
+    "unparsed": "replies that are empty, or in which what was asked for (an answer, a rating) "
+    "cannot be found",
     "infra_error": "requests to this model that got no reply: never a zero",
     "judge_error": "judgments of this model's replies that are missing, whosever fault that is",
 }
 
 _COUNT_NAMES = tuple(Counts().to_json())
+_GUESSED = "†"
+_MOST_NAMED = 3
+"""Models that a note names one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,14 @@ class Column:
     title: str
     digits: int = 3
     higher_is_better: bool = True
+    chance: float | None = None
+    """What guessing would score. Estimates that cannot be told from it are marked."""
+
+    def mark(self, cell: "Cell") -> str:
+        """Return the mark of an estimate whose interval holds what guessing would score, or ''."""
+        if self.chance is None or cell.value is None or cell.ci95 is None:
+            return ""
+        return _GUESSED if cell.ci95[0] <= self.chance <= cell.ci95[1] else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +59,16 @@ class Cell:
     n: int
     method: str
 
-    def text(self, digits: int) -> str:
+    @classmethod
+    def of(cls, estimate: Estimate) -> "Cell":
+        """Return the cell that shows an estimate."""
+        return cls(estimate.value, estimate.ci95, estimate.stderr, estimate.n, estimate.method)
+
+    def text(self, digits: int, mark: str = "") -> str:
         """Return '0.731 [0.65, 0.81]', without the interval where there is none, or '—'."""
         if self.value is None:
             return "—"
-        shown = f"{self.value:z.{digits}f}"
+        shown = f"{self.value:z.{digits}f}{mark}"
         return shown if self.ci95 is None else f"{shown} {self.interval(digits)}"
 
     def interval(self, digits: int) -> str:
@@ -117,18 +134,94 @@ def refusals(lines: Iterable[Row]) -> dict[str, int]:
     return {reason: mark for mark, reason in enumerate(dict.fromkeys(reasons), start=1)}
 
 
+def notes(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+    """Return what is to be read below the table: the order, the methods, the marks."""
+    told = [ranking(lines, columns), *methods(lines, columns), guesses(lines, columns)]
+    return [note for note in told if note]
+
+
+def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
+    """Return by what the models are ranked, and which columns could not be used for that."""
+    if not lines or not columns:
+        return ""
+    none = [
+        column.title
+        for place, column in enumerate(columns)
+        if all(row.cells[place].value is None for row in lines)
+    ]
+    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every model"
+    head = columns[0]
+    if head.title in none:
+        return f"Not ranked: {refused}"
+    text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
+    if any(row.rank is None for row in lines):
+        text += "; a model without it has no rank"
+    return text + (f"; {refused}" if none else "")
+
+
 def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
-    """Return how each column's numbers were made: its methods, and over how many items."""
-    notes = []
+    """Return how numbers were made, and over how many items; columns made alike share a line."""
+    alike: dict[tuple[str, str], dict[str, str]] = {}
     for place, column in enumerate(columns):
-        cells = [row.cells[place] for row in lines if row.cells[place].value is not None]
+        cells = {row.model: row.cells[place] for row in lines if row.cells[place].value is not None}
         if cells:
-            names = "; ".join(dict.fromkeys(one_line(cell.method) for cell in cells))
-            least, most = min(cell.n for cell in cells), max(cell.n for cell in cells)
-            n = f"n = {least}" if least == most else f"n = {least}–{most}"
+            told = {model: one_line(cell.method) for model, cell in cells.items()}
+            sizes = [cell.n for cell in cells.values()]
+            least, most = f"{min(sizes):,}", f"{max(sizes):,}"
+            n = least if least == most else f"{least}–{most}"
             direction = "" if column.higher_is_better else "; lower is better"
-            notes.append(f"{column.title}: {names} ({n}{direction})")
-    return notes
+            method = _without_title(_together(told), column.title)
+            alike.setdefault((method, direction), {})[column.title] = n
+    return [
+        f"{', '.join(sizes)}: {method} (n = {', '.join(_once([*sizes.values()]))}{direction})"
+        for (method, direction), sizes in alike.items()
+    ]
+
+
+def guesses(lines: Sequence[Row], columns: Sequence[Column]) -> str:
+    """Return what the mark of guessing means, where a number bears it, or ''."""
+    marked = [
+        f"{column.title} {column.chance:.{column.digits}f}"
+        for place, column in enumerate(columns)
+        if any(column.mark(row.cells[place]) for row in lines)
+    ]
+    if not marked:
+        return ""
+    return f"{_GUESSED} not distinguishable from guessing, which would score: {', '.join(marked)}"
+
+
+def _together(methods_of: Mapping[str, str]) -> str:
+    """Return the methods of several models as one: what they share, then who differs in what."""
+    clauses = {model: method.split("; ") for model, method in methods_of.items()}
+    every = dict.fromkeys(clause for of in clauses.values() for clause in of)
+    having = {clause: [name for name, of in clauses.items() if clause in of] for clause in every}
+    shared = [clause for clause in every if len(having[clause]) == len(clauses)]
+    own = [
+        f"{clause} ({_few(models)})"
+        for clause, models in having.items()
+        if len(models) < len(clauses)
+    ]
+    return "; ".join(shared + own)
+
+
+def _without_title(method: str, title: str) -> str:
+    """Return the method without the word that the title already has: 'Index (partial)'."""
+    found = re.search(r"\((\w+)\)$", title)
+    return method.removeprefix(f"{found[1]}: ") if found else method
+
+
+def _few(names: Sequence[str]) -> str:
+    shown = [one_line(name) for name in names[:_MOST_NAMED]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
+
+
+def _once(values: Sequence[str]) -> Sequence[str]:
+    return values[:1] if len(set(values)) == 1 else values
 
 
 def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
@@ -140,7 +233,8 @@ def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
     table = [[_escaped(name) for name in head], right]
     for row in lines:
         values = [
-            cell.text(column.digits) + (f"[^{marks[cell.method]}]" if cell.value is None else "")
+            cell.text(column.digits, column.mark(cell))
+            + (f"[^{marks[cell.method]}]" if cell.value is None else "")
             for cell, column in zip(row.cells, columns, strict=True)
         ]
         numbers = [str(row.counts.get(name, 0)) for name in counts]
@@ -149,7 +243,7 @@ def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
         [f"**{SIMULATED}**"] if results.get("simulated") else [],
         [f"| {' | '.join(line)} |" for line in table],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in methods(lines, columns)],
+        [f"- {_escaped(note)}" for note in notes(lines, columns)],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

@@ -1,27 +1,36 @@
 """The report: one page that explains a run by itself, anywhere, without a network or a script."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import groupby
 from typing import Any
 
 from raybench.tracking.leaderboard import (
     COUNT_MEANINGS,
     SIMULATED,
+    Cell,
     Column,
     counts_shown,
-    methods,
+    notes,
     refusals,
     rows,
 )
 from raybench.tracking.text import printable
+from raybench.types import Estimate
 
-Value = str | int | float | None
+_BESIDE = 6
+
+Value = str | int | float | Estimate | None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and rows to show. Numbers stand to the right, None shows as '—'."""
+    """Columns and rows to show. Numbers stand to the right, None shows as '—'.
+
+    An estimate shows with its interval; a refused one as '—', with a footnote that says why.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Value]]
@@ -35,6 +44,8 @@ class Item:
 
     summary: str
     body: Mapping[str, str]
+    group: str = ""
+    """Items of one group that follow one another are folded away together, under its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,8 @@ class Section:
     figure: str | None = None
     table: Table | None = None
     items: Sequence[Item] = ()
+    folded: str = ""
+    """A long table is folded away under this line; '' shows it."""
 
 
 def render(
@@ -66,8 +79,13 @@ def render(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["cell"] = _shown
+    environment.filters["crowded"] = _crowded
+    environment.filters["estimate"] = _estimate
+    environment.filters["groups"] = _groups
+    environment.filters["named"] = _named
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
+    environment.filters["refusals"] = _refusals
     lines = rows(results, columns)
     shown = counts_shown(lines)
     return environment.from_string(source).render(
@@ -78,11 +96,23 @@ def render(
         counts=shown,
         meanings={name: COUNT_MEANINGS.get(name, "") for name in shown},
         marks=refusals(lines),
-        methods=methods(lines, columns),
+        notes=notes(lines, columns),
         simulated=SIMULATED if results.get("simulated") else "",
-        sections=sections,
+        sections=dict(_addressed(sections)),
         run=run,
+        beside=_BESIDE,
     )
+
+
+def _addressed(sections: Sequence[Section]) -> Iterator[tuple[str, Section]]:
+    """Yield the sections, each with the address that a link to it ends in."""
+    taken: set[str] = set()
+    for number, section in enumerate(sections, start=1):
+        address = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")
+        if not address or address in taken:
+            address = f"{address or 'section'}-{number}"
+        taken.add(address)
+        yield address, section
 
 
 def _shown(value: Value, digits: int) -> str:
@@ -90,12 +120,50 @@ def _shown(value: Value, digits: int) -> str:
         return "—"
     if isinstance(value, float):
         return f"{value:z.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}"
     return printable(str(value))
+
+
+def _estimate(value: Value) -> Cell | None:
+    return Cell.of(value) if isinstance(value, Estimate) else None
+
+
+def _crowded(table: Table) -> bool:
+    """Tell whether a row has so many estimates that intervals go below them, not beside."""
+    found = (sum(isinstance(value, Estimate) for value in row) for row in table.rows)
+    return max(found, default=0) > _BESIDE
+
+
+def _refusals(table: Table) -> dict[str, int]:
+    """Return why estimates were refused, each reason with the number of its footnote."""
+    reasons = (
+        value.method
+        for row in table.rows
+        for value in row
+        if isinstance(value, Estimate) and value.value is None
+    )
+    return {reason: mark for mark, reason in enumerate(dict.fromkeys(reasons), start=1)}
 
 
 def _numeric(table: Table) -> list[bool]:
     """Return which columns hold numbers only, and so stand to the right."""
     return [
-        all(row[place] is None or isinstance(row[place], int | float) for row in table.rows)
-        for place in range(len(table.columns))
+        all(_is_number(row[place]) for row in table.rows) for place in range(len(table.columns))
     ]
+
+
+def _is_number(value: Value) -> bool:
+    """Tell whether a value is a number, or is written as one: '15–17', '< 0.001', '±2.8 %'."""
+    if isinstance(value, str):
+        return any(map(str.isdigit, value)) and not any(map(str.isalpha, value))
+    return True
+
+
+def _named(table: Table) -> bool:
+    """Tell whether the first column names the rows."""
+    return not _numeric(table)[0] if table.columns else False
+
+
+def _groups(items: Sequence[Item]) -> list[tuple[str, list[Item]]]:
+    return [(name, list(of)) for name, of in groupby(items, key=lambda item: item.group)]

@@ -11,7 +11,6 @@ from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.stats import intervals
-from raybench.stats.repeats import Spread
 from raybench.types import Estimate
 
 HALF = Fraction(1, 2)
@@ -100,6 +99,12 @@ def test_units_that_broke_withhold_the_score_and_the_index_until_accepted() -> N
     # Else models would be ranked by different sums, and none would be withheld.
     partial = of(maths() + broken, Rules(WEIGHTS, partial=True))["index/math"]
     assert partial.method == f"refused: math_500: {why}"
+
+
+def test_what_awaits_review_names_only_what_there_is() -> None:
+    broken = unit("math_500", "4", finish="error", parsed=False, by=None)
+    method = of([*maths(), broken])["math_500/accuracy"].method
+    assert method == "refused: 1 unit awaits review: without a reply"
 
 
 def test_accepted_units_are_left_out_of_their_questions_mean_or_left_to_the_script() -> None:
@@ -249,24 +254,6 @@ def test_the_noise_of_an_index_adds_up_and_what_was_asked_once_is_bounded() -> N
     assert noise.n == 8
     assert noise.value == pytest.approx(math.sqrt(3 / 128))
     assert "at most: math_500 asked once" in noise.method
-
-
-def test_what_a_run_supports_is_said_in_words() -> None:
-    # 1.959964·√0.0001 = 1.96 %; replies of 0.0003 need 0.0003·(1.959964/0.01)² = 11.5 repeats.
-    said = summary.in_words(Spread(questions=0.0004, replies=0.0003, now=0.0001))
-    assert said == (
-        "The same questions asked anew move it by ±1.96 % (95 %); 12 repeats of every question "
-        "reach ±1.00 %. Over other questions of the same kind it is uncertain by ±4.38 %, of which "
-        "±3.92 % stay however often they are asked."
-    )
-    bounded = summary.in_words(Spread(0.0, 1e-6, 1e-6, ("hle", "mmlu_pro")))
-    assert bounded == (
-        "The same questions asked anew move it by at most ±0.20 % (95 %); at most 1 repeat of "
-        "every question reaches ±1.00 %. Over other questions of the same kind it is uncertain by "
-        "±0.20 %, of which nothing that could be told apart stays however often they are asked. "
-        "The noise of hle, mmlu_pro (asked once, or answered alike throughout) is bounded, not "
-        "measured."
-    )
 
 
 # ------------------------------------------------------------------------------------------ pairs

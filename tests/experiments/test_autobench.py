@@ -99,7 +99,7 @@ def test_the_report_needs_nothing_from_outside(finished: Path) -> None:
     page = (only_run(finished) / "report.html").read_text(encoding="utf-8")
     assert "sim-12" in page
     assert "<svg" in page
-    assert "<dt>prefix_hit_rate_this_session</dt><dd>not reported by any engine</dd>" in page
+    assert "<dt>prefix cache, this session</dt><dd>not reported by any engine</dd>" in page
     assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
 
 

@@ -92,6 +92,11 @@ def test_the_leaderboard_leads_with_an_index_that_is_there(finished: Path) -> No
     for title in ("What this run supports", "MGSM by language", "MMLU-Pro by subject"):
         assert title in report
     assert "checker" in report
+    assert "<dt>from cache</dt>" in report
+    assert "Think step by step before answering." in report
+    assert "{&#39;origin&#39;" not in report
+    assert "\nRanked by Math Index; Intelligence Index and Coding Index are refused" in told
+    assert "\nFrom cache  none of the " in told
 
 
 def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:

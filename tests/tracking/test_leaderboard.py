@@ -12,6 +12,7 @@ from raybench.tracking.leaderboard import (
     Column,
     counts_shown,
     methods,
+    ranking,
     refusals,
     rows,
     to_csv,
@@ -102,6 +103,60 @@ def test_methods_name_the_intervals() -> None:
         "Score: t interval (n = 20–140)",
         "Error: bootstrap (n = 140; lower is better)",
     ]
+
+
+def test_columns_that_are_made_alike_share_a_note() -> None:
+    table = results(a=0.5)
+    table["models"]["a"] |= {f"t/{name}": estimate(0.5, "Wilson") for name in ("x", "y", "z")}
+    table["models"]["a"]["t/y"]["n"] = 12_032
+    columns = [SCORE, *(Column(f"t/{name}", name.upper()) for name in ("x", "y", "z"))]
+    assert methods(rows(table, columns), columns) == [
+        "Score: t interval (n = 140)",
+        "X, Y, Z: Wilson (n = 140, 12,032, 140)",
+    ]
+
+
+def test_what_models_differ_in_is_said_once_beside_what_they_share() -> None:
+    table = results(a=0.5, b=0.4, c=0.3, d=0.2, e=0.1)
+    table["models"]["b"]["t/score"]["method"] = "t interval; without the 2 units"
+    for name in "acde":
+        table["models"][name]["t/score"]["method"] = "t interval; 1 unit left"
+    assert methods(rows(table, [SCORE]), [SCORE]) == [
+        "Score: t interval; 1 unit left (a, c, d and 1 more); without the 2 units (b) (n = 140)"
+    ]
+
+
+def test_a_method_does_not_repeat_its_title() -> None:
+    table = results(a=0.5)
+    table["models"]["a"]["t/score"]["method"] = "partial: mean of two"
+    column = Column("t/score", "Index (partial)")
+    assert methods(rows(table, [column]), [column]) == ["Index (partial): mean of two (n = 140)"]
+
+
+def test_the_ranking_says_what_it_goes_by() -> None:
+    table = results(a=0.5, b=0.25)
+    third = Column("t/third", "Third")
+    assert ranking(rows(table, [SCORE]), [SCORE]) == "Ranked by Score"
+    assert ranking(rows(table, [SCORE, ERROR, third]), [SCORE, ERROR, third]) == (
+        "Ranked by Score; Error and Third are refused for every model"
+    )
+    none = results(a=0.5, b=None)
+    assert (
+        ranking(rows(none, [SCORE]), [SCORE]) == "Ranked by Score; a model without it has no rank"
+    )
+    assert ranking(rows(table, [third]), [third]) == "Not ranked: Third is refused for every model"
+    assert ranking([], [SCORE]) == ""
+    assert "- Ranked by Score\n" in to_markdown(table, [SCORE])
+
+
+def test_what_cannot_be_told_from_guessing_is_marked() -> None:
+    column = Column("t/score", "Score", chance=0.25)
+    table = results(a=0.9, b=0.25, c=None)
+    text = to_markdown(table, [column])
+    assert "| 2 | b | 0.250† [0.17, 0.33] |" in text
+    assert "0.900†" not in text
+    assert "† not distinguishable from guessing, which would score: Score 0.250" in text
+    assert "†" not in to_markdown(results(a=0.9), [column])
 
 
 def test_csv_spells_everything_out() -> None:

@@ -7,6 +7,7 @@ import pytest
 from raybench.tracking import plots, report
 from raybench.tracking.leaderboard import SIMULATED, Column
 from raybench.tracking.report import Item, Section, Table
+from raybench.types import Estimate
 
 NASTY = "<script>alert(1)</script>"
 COLUMNS = [Column("t/score", "Score")]
@@ -102,7 +103,7 @@ def test_text_of_models_is_shown_and_never_obeyed(tmp_path: Path, results: dict[
     assert page.text.count(NASTY) >= 10
     assert f'</pre>{NASTY}" onload="x' in page.text
     assert "{{ 7 * 7 }}" in page.text
-    assert {"svg", "details", "figure", "caption"} <= page.tags
+    assert {"svg", "details", "figure"} <= page.tags
     assert "1.5" in page.text
 
 
@@ -121,4 +122,53 @@ def test_a_number_column_stands_to_the_right(tmp_path: Path, results: dict[str, 
     written(tmp_path, results, [Section("T", table=Table(["n", "s"], [[1, "x"], [None, "y"]]))])
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert '<td class="number">1</td>' in html
-    assert '<td class="">x</td>' in html
+    assert '<td class="short">x</td>' in html
+
+
+def test_numbers_may_be_written_with_signs(tmp_path: Path, results: dict[str, Any]) -> None:
+    table = Table(["m", "p", "name"], [["a", "< 0.001", "7b"], ["b", 0.5, "x"]])
+    written(tmp_path, results, [Section("T", table=table)])
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<td class="number">&lt; 0.001</td>' in html
+    assert '<td class="short">7b</td>' in html
+
+
+def test_an_estimate_has_its_interval_and_a_refused_one_a_footnote(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    score = Estimate(0.4123, 0.04, (0.333, 0.499), 140, "Wilson")
+    refused = Estimate(None, None, None, 2, f"refused: {NASTY}")
+    table = Table(["part", "a", "b"], [["x", score, refused], ["y", refused, None]])
+    page = written(tmp_path, results, [Section("T", table=table)])
+    assert "part a b x 0.412 [0.33, 0.50] — 1 y — 1 — refused: " + NASTY in page.text
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<th scope="row" class="name short">x</th>' in html
+
+
+def test_long_tables_and_groups_of_items_are_folded_away(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    table = Table(["n"], [[71], [72]])
+    items = [Item("one", {"a": "b"}, "First"), Item("two", {}, "First"), Item("three", {})]
+    page = written(
+        tmp_path, results, [Section("T", table=table, folded="Both"), Section("R", items=items)]
+    )
+    assert page.text.count("First") == 1
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert html.count("<details") == 5
+    assert html.index("<summary>Both</summary>") < html.index('<td class="number">71</td>')
+
+
+def test_sections_have_addresses_of_their_own_and_a_long_page_links_to_them(
+    tmp_path: Path, results: dict[str, Any]
+) -> None:
+    sections = [Section(title) for title in ("MMLU-Pro", "MMLU Pro", NASTY, "…", "A", "B")]
+    page = written(tmp_path, results, sections)
+    ids = [value for name, value in page.attributes if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert ids[:4] == ["mmlu-pro", "mmlu-pro-2", "script-alert-1-script", "section-4"]
+    links = [value for name, value in page.attributes if name == "href"]
+    assert links == [f"#{address}" for address in ids]
+    assert not Page(
+        report.render(title="t", subtitle="", results=results, columns=COLUMNS, sections=[], run={})
+    ).tags & {"nav"}

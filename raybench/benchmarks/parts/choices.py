@@ -54,6 +54,10 @@ class MultipleChoice(Benchmark):
         right = given == self.truth(row, draw=draw)
         return Grade(right, "right" if right else "wrong", given)
 
+    def chance(self, row: Row) -> float:
+        """Return one in so many options."""
+        return 1 / len(self.options(row, Draw()))
+
     def gold(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the right letter in the asked form."""
         return f"Answer: {self.truth(row, draw=draw)}"

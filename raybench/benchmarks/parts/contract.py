@@ -127,6 +127,10 @@ class Benchmark(ABC):
         """
         return dict(row)
 
+    def chance(self, row: Row) -> float | None:
+        """Return how likely a guess is right, where the prompt lists what there is to choose."""
+        return None
+
     def subject(self, row: Row) -> str | None:
         """Return what the question is about, where the dataset says so."""
         return None

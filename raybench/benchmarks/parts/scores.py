@@ -62,10 +62,11 @@ class Scores:
         broken = sheet.unanswered + sheet.unchecked
         if self.rules.accepted or not broken:
             return ""
-        return (
-            f"{_units(broken)} await{'s' * (broken == 1)} review: {sheet.unanswered} without a "
-            f"reply, {sheet.unchecked} without the checker's verdict"
-        )
+        lacks = {"a reply": sheet.unanswered, "the checker's verdict": sheet.unchecked}
+        told = [f"{number} without {what}" for what, number in lacks.items() if number]
+        if len(told) == 1:
+            told = [told[0].removeprefix(f"{broken} ")]
+        return f"{_units(broken)} await{'s' * (broken == 1)} review: {', '.join(told)}"
 
     def asked(self, model: str, benchmark: str) -> Asked:
         """Return the questions that a score is over."""

@@ -1,7 +1,6 @@
 """The numbers of the index: what results and report say of a tally."""
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,28 +41,6 @@ def precision(tally: Tally, model: str, rules: Rules) -> dict[str, Spread]:
         index: _spread(scores, model, parts, weights) for index, weights in rules.weights.items()
     }
     return {index: spread for index, spread in spreads.items() if spread}
-
-
-def in_words(spread: Spread, *, target: float = TARGET) -> str:
-    """Return what a run supports, and how many repeats would reach the target."""
-    needed = spread.repeats_for(target)
-    most, least = ("at most ", "at least ") if spread.bounded else ("", "")
-    left = spread.half_width(math.inf, over="questions")
-    stays = f"{least}{_points(left)} stay" if left else "nothing that could be told apart stays"
-    text = (
-        f"The same questions asked anew move it by {most}{_points(spread.half_width())} (95 %); "
-        f"{most}{needed} repeat{'s' * (needed != 1)} of every question reach"
-        f"{'es' * (needed == 1)} {_points(target)}. Over other questions of the same kind it is "
-        f"uncertain by {_points(spread.half_width(over='questions'))}, of which {stays} however "
-        "often they are asked."
-    )
-    if spread.bounded:
-        once = ", ".join(spread.bounded)
-        text += (
-            f" The noise of {once} (asked once, or answered alike throughout) is bounded, not "
-            "measured."
-        )
-    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +151,3 @@ def _tokens(tally: Tally, model: str, benchmark: str) -> Metrics:
         _PERCENTILES, np.percentile(sheet.output_tokens, _PERCENTILES), strict=True
     ):
         yield f"{benchmark}/output_tokens/p{percent}", told(float(value), f"percentile {percent}")
-
-
-def _points(half_width: float) -> str:
-    return f"±{100 * half_width:.2f} %"

@@ -1,0 +1,1 @@
+"""The parts of the index's report, a file for each that may change by itself."""

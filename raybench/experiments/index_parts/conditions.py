@@ -1,0 +1,124 @@
+"""How it was asked: the questions, the models and the settings, for whoever does it again."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from raybench import benchmarks
+from raybench.config import Config
+from raybench.pipeline.datasets import Dataset
+from raybench.tracking.report import Section, Table
+from raybench.types import ModelSpec
+
+_DIGEST = 16
+_NO_LIMIT = "the model's context"
+
+
+def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
+    """Return what results.json says of a benchmark's questions."""
+    return {
+        "origin": part.origin,
+        "files": list(part.files),
+        "digest": part.digest,
+        "questions": part.questions,
+        "languages": dict(part.by_language),
+        "repeats": repeats,
+        "chance": chance,
+    }
+
+
+def questions(data: Mapping[str, Mapping[str, Any]]) -> Section:
+    """Return the section that says what was asked, from what results.json says of it."""
+    return Section(
+        "The questions",
+        "",
+        table=Table(
+            ("benchmark", "questions", "repeats", "languages", "origin", "files", "sha256"),
+            [
+                (
+                    benchmarks.load(name).title,
+                    of["questions"],
+                    of["repeats"],
+                    _languages(of["languages"]),
+                    of["origin"],
+                    ", ".join(of["files"]),
+                    of["digest"][:_DIGEST],
+                )
+                for name, of in data.items()
+            ],
+            caption="sha256: the beginning of the digest of what the questions say, whatever their "
+            "order; results.json has it whole (run.data).",
+        ),
+    )
+
+
+def models(specs: Sequence[ModelSpec]) -> Section:
+    """Return the section that says who was asked, and how each drew its tokens."""
+    rows = [
+        (
+            spec.name,
+            spec.engine,
+            spec.weights or None,
+            spec.revision,
+            f"{spec.sampling.temperature:g}",
+            f"{spec.sampling.top_p:g}",
+            f"{spec.sampling.max_tokens:,}" if spec.sampling.max_tokens else _NO_LIMIT,
+            "yes" if spec.reasoning else "no",
+            spec.system_prompt,
+        )
+        for spec in specs
+    ]
+    heads = (
+        "model",
+        "engine",
+        "weights",
+        "commit",
+        "temperature",
+        "top p",
+        "most tokens",
+        "reasons",
+        "system prompt",
+    )
+    kept = [place for place in range(len(heads)) if any(row[place] is not None for row in rows)]
+    return Section(
+        "The models",
+        "",
+        table=Table(
+            [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
+        ),
+    )
+
+
+def settings(config: Config) -> dict[str, str]:
+    """Return the settings that the numbers depend on, in words."""
+    conf = config.index
+    most = "all of them" if conf.limit is None else f"{conf.limit:,} of each benchmark and language"
+    found = {
+        "questions": most + ("" if conf.limit is None else ", drawn by the seed"),
+        "subjects": ", ".join(conf.subset),
+        "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
+        "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
+        "checker of mathematics": conf.checker or "none: the script alone decides",
+        "indices that lack benchmarks": "made of what there is (partial)"
+        if conf.partial
+        else "refused",
+        "replies that never came": "left out (accept_failures)"
+        if conf.accept_failures
+        else "withhold the score",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def reused(config: Config, reused: int, units: int) -> str:
+    """Return how many of the replies an earlier run had had."""
+    if not config.index.cache:
+        return "not used (cache=false)"
+    if not reused:
+        return f"none of the {units:,} replies came from earlier runs"
+    return f"{reused:,} of {units:,} replies came from earlier runs, {units - reused:,} were new"
+
+
+def _languages(questions: Mapping[str, int]) -> str:
+    """Return the languages, with their questions where they differ in that."""
+    if len(set(questions.values())) <= 1:
+        return ", ".join(questions)
+    return ", ".join(f"{language} {count:,}" for language, count in questions.items())

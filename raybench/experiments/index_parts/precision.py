@@ -1,0 +1,120 @@
+"""What a run supports: how far its indices would move, and how many repeats would settle them."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from raybench import benchmarks
+from raybench.benchmarks.parts import summary
+from raybench.experiments.index_parts.view import LONG, View
+from raybench.stats.repeats import Spread
+from raybench.tracking.report import Section, Table, Value
+
+_CLAIMED = "intelligence"
+"""The index of which the methodology claims ±1 %."""
+
+
+def section(view: View) -> Section:
+    """Return the section that answers the methodology's claim, and does so for every index."""
+    found = {model: summary.precision(view.tally, model, view.rules) for model in view.ranked}
+    spreads = {
+        index: {model: of[index] for model, of in found.items() if index in of}
+        for index in view.rules.weights
+    }
+    rows = list(_rows(view, spreads))
+    answer = claim(view, spreads[_CLAIMED]) if _CLAIMED in spreads else ""
+    if not rows:
+        return Section("What this run supports", answer)
+    every = [spread for of in spreads.values() for spread in of.values()]
+    return Section(
+        "What this run supports",
+        answer,
+        table=Table(
+            (
+                "index",
+                "model",
+                "± if asked anew",
+                f"repeats for {_percent(summary.TARGET)}",
+                "± over other questions",
+                "of which stays",
+            ),
+            rows,
+            caption=_explained(every),
+        ),
+        folded=f"All {len(rows)} indices of {len(view.ranked)} models" * (len(rows) > LONG),
+    )
+
+
+def claim(view: View, spreads: Mapping[str, Spread]) -> str:
+    """Return, in a sentence, whether the run bears the precision that the methodology claims."""
+    target, title = _percent(summary.TARGET), view.title(f"index/{_CLAIMED}")
+    if not spreads:
+        refusals = [
+            it.method.removeprefix("refused: ") for it in view.of(f"index/{_CLAIMED}") if it
+        ]
+        clauses = [refusal.split("; ") for refusal in refusals]
+        shared = [each for each in clauses[0] if all(each in of for of in clauses)]
+        return (
+            f"Whether the {title} is within {target}, as the methodology claims, cannot be said: "
+            "it is refused for every model"
+            + (f" ({'; '.join(shared)})." if shared else ", each for reasons of its own.")
+        )
+    most = "at most " if any(spread.bounded for spread in spreads.values()) else ""
+    widths = sorted(spread.half_width() for spread in spreads.values())
+    repeats = sorted(spread.repeats_for(summary.TARGET) or 1 for spread in spreads.values())
+    moved = _range([_percent(width) for width in widths])
+    times = f"{most}{_range([f'{n:,}' for n in repeats])} repeat{'s' * (repeats[-1] != 1)}"
+    refused = len(view.ranked) - len(spreads)
+    moves = (
+        f"The same questions asked anew would move the {title} by {most}{moved} (95 %)"
+        f"{', depending on the model' if len(spreads) > 1 else ''}"
+    )
+    if widths[-1] <= summary.TARGET:
+        moves += f", within the {target} that the methodology claims"
+        reached = f"{times} of every question would do"
+    else:
+        reached = f"the {target} that the methodology claims takes {times} of every question"
+    ends = [
+        f"it is refused for {refused} of {len(view.ranked)} models" if refused else "",
+        "of the whole index a partial one says nothing" if view.partial(_CLAIMED) else "",
+    ]
+    return "; ".join(part for part in (moves, reached, *ends) if part) + "."
+
+
+def _rows(view: View, spreads: Mapping[str, Mapping[str, Spread]]) -> Iterator[Sequence[Value]]:
+    for index, of in spreads.items():
+        for model, spread in of.items():
+            most, least = ("≤ ", "≥ ") if spread.bounded else ("", "")
+            yield (
+                view.title(f"index/{index}"),
+                model,
+                most + _percent(spread.half_width()),
+                f"{most}{spread.repeats_for(summary.TARGET):,}",
+                _percent(spread.half_width(over="questions")),
+                least + _percent(spread.half_width(math.inf, over="questions")),
+            )
+
+
+def _explained(spreads: Sequence[Spread]) -> str:
+    text = (
+        "By the run's own numbers, at 95 %. If asked anew: how far the same questions, asked as "
+        "often again, would move the index. Repeats: of every question, for that to come within "
+        f"{_percent(summary.TARGET)}. Over other questions: how far others of the same kind would "
+        "move it, and what stays of that however often each is asked (0.00 %: nothing that could "
+        "be told from the noise of the replies)."
+    )
+    if once := sorted({name for spread in spreads for name in spread.bounded}):
+        titles = ", ".join(benchmarks.load(name).title for name in once)
+        text += (
+            f" ≤ and ≥: the noise of {titles} is bounded, not measured, where it was asked once or "
+            "answered alike throughout."
+        )
+    return text
+
+
+def _range(ordered: Sequence[str]) -> str:
+    first, last = ordered[0], ordered[-1]
+    return first if first == last else f"{first} to {last}"
+
+
+def _percent(half_width: float) -> str:
+    return f"±{100 * half_width:.{0 if half_width == summary.TARGET else 2}f} %"

@@ -1,0 +1,51 @@
+from typing import Any
+
+import pytest
+
+from raybench import benchmarks
+from raybench.benchmarks.parts.guessing import Guessing, against
+from raybench.types import Estimate
+
+
+def choice(options: int, language: str = "en") -> dict[str, Any]:
+    return {"options": ["x"] * options, "language": language}
+
+
+def accuracy(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, None, (low, high), 9, "t")
+
+
+def test_a_guess_is_one_of_the_options() -> None:
+    guessing, benchmark = Guessing(), benchmarks.load("mmlu_pro")
+    for options in (10, 10, 4):
+        guessing.add(benchmark, choice(options))
+    assert guessing.score("mmlu_pro", ["en"]) == pytest.approx((0.1 + 0.1 + 0.25) / 3)
+
+
+def test_languages_weigh_the_same_and_those_not_averaged_do_not_count() -> None:
+    guessing, benchmark = Guessing(), benchmarks.load("mmlu_pro")
+    for row in (choice(2), choice(4, "de"), choice(4, "de"), choice(10, "fr")):
+        guessing.add(benchmark, row)
+    assert guessing.score("mmlu_pro", ["en", "de", "zh"]) == pytest.approx((0.5 + 0.25) / 2)
+
+
+def test_what_is_not_chosen_from_a_list_is_not_guessed() -> None:
+    guessing = Guessing()
+    guessing.add(benchmarks.load("math_500"), {})
+    assert guessing.score("math_500", ["en"]) is None
+    assert guessing.score("mmlu_pro", ["en"]) is None
+
+
+@pytest.mark.parametrize("name", ["gpqa_diamond", "multilingual_mmlu"])
+def test_four_options_are_a_quarter(name: str) -> None:
+    benchmark = benchmarks.load(name)
+    plain = {"id": "1", "question": "?", "options": list("wxyz"), "answer": "A", "subject": "s"}
+    assert benchmark.chance(benchmark.from_common(plain | {"language": "en"})) == 0.25
+
+
+def test_an_accuracy_stands_above_or_below_guessing_only_with_its_whole_interval() -> None:
+    assert against(accuracy(0.26, 0.4), 0.25) == "above guessing"
+    assert against(accuracy(0.25, 0.4), 0.25) == "not distinguishable from guessing"
+    assert against(accuracy(0.1, 0.24), 0.25) == "below guessing"
+    assert against(accuracy(0.1, 0.24), None) is None
+    assert against(Estimate(None, None, None, 0, "refused"), 0.25) is None

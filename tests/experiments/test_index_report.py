@@ -1,0 +1,122 @@
+"""What the index concludes from a journal, without a run: columns, sections, what is looked up."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench import benchmarks, cli
+from raybench.benchmarks import Draw
+from raybench.config import Config
+from raybench.experiments import index
+from raybench.experiments.session import Outcome
+from raybench.pipeline.datasets import Dataset
+
+MODELS = {"able": 0, "dull": 3}
+"""Which of every four questions each gets wrong, and as many more."""
+
+
+def configured(*overrides: str) -> Config:
+    models = ", ".join(f"{{name: {name}, engine: simulated}}" for name in MODELS)
+    return cli.check(
+        cli.compose(["+experiment=index", "data=samples", f"roster.models=[{models}]", *overrides])
+    )
+
+
+def records(data: Iterable[Dataset]) -> Iterator[dict[str, Any]]:
+    for part in data:
+        benchmark = benchmarks.load(part.benchmark)
+        for number, row in enumerate(part.rows()):
+            for model, wrong in MODELS.items():
+                response = benchmark.gold(row) if number % 4 >= wrong else "I do not know."
+                grade = benchmark.grade(row, response)
+                yield {
+                    "model": model,
+                    "benchmark": part.benchmark,
+                    "key": benchmark.key(row),
+                    "language": benchmark.language(row),
+                    "subject": benchmark.subject(row),
+                    "repeat": 0,
+                    "correct": grade.correct,
+                    "finish": "stop",
+                    "response": response,
+                    "reasoning": "",
+                    "error": None,
+                    "answer": grade.answer,
+                    "truth": benchmark.truth(row, draw=Draw()),
+                    "reason": grade.reason,
+                    "by": "script" if grade.parsed else None,
+                    "judge_error": None,
+                    "prompt_tokens": 10,
+                    "output_tokens": 5,
+                    "reused": model == "able",
+                }
+
+
+def concluded(folder: Path, *overrides: str) -> Outcome:
+    config = configured(*overrides)
+    data = index._prepared(config, folder)
+    ledger = index.Ledger(len(MODELS))
+    for record in records(data):
+        ledger.enter(record)
+    return index._outcome(config, data, ledger)
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    return concluded(tmp_path_factory.mktemp("questions"), "index.repeats=1")
+
+
+def test_what_is_refused_to_all_comes_last_and_the_rest_in_order(outcome: Outcome) -> None:
+    titles = [column.title for column in outcome.columns]
+    assert titles[:3] == ["Math Index", "Multilingual Index", "MMLU-Pro"]
+    assert titles[-2:] == ["Intelligence Index", "Coding Index"]
+
+
+def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:
+    chances = {column.title: column.chance for column in outcome.columns}
+    assert chances["GPQA Diamond"] == chances["Multilingual MMLU"] == 0.25
+    assert chances["MATH-500"] is chances["Math Index"] is None
+    assert outcome.about["data"]["gpqa_diamond"]["chance"] == 0.25
+    assert 0.1 <= (chances["MMLU-Pro"] or 0) < 0.2
+
+
+def test_every_part_has_a_section(outcome: Outcome) -> None:
+    titles = [section.title for section in outcome.sections]
+    assert titles[:3] == ["Ranking by Math Index", "What this run supports", "MMLU-Pro"]
+    assert titles[-3:] == ["The questions", "The models", "Read them"]
+    assert {"Differences", "MMLU-Pro by subject", "MGSM by language"} <= set(titles)
+    assert len(titles) == len(set(titles))
+
+
+def test_replies_are_shown_with_the_question_as_it_was_asked(outcome: Outcome) -> None:
+    items = outcome.sections[-1].items
+    groups = list(dict.fromkeys(item.group for item in items))
+    assert groups[0] == "MMLU-Pro: 6 right, 3 unparsed"
+    assert all("asked" in item.body for item in items)
+    assert "Think step by step" in items[0].body["asked"]
+
+
+def test_what_came_from_the_cache_is_told_to_report_and_terminal(outcome: Outcome) -> None:
+    units = 2 * sum(of["questions"] for of in outcome.about["data"].values())
+    told = f"{units // 2:,} of {units:,} replies came from earlier runs, {units // 2:,} were new"
+    assert outcome.notes == {"From cache": told}
+
+
+def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> None:
+    config = configured("index.benchmarks=[mmlu_pro]")
+    data = index._prepared(config, tmp_path)
+    ledger = index.Ledger(len(MODELS))
+    for record in records(data):
+        ledger.enter(record | {"finish": "error", "error": "gone"})
+    titles = [section.title for section in index._outcome(config, data, ledger).sections]
+    assert titles[0] == "What this run supports"
+
+
+def test_questions_that_are_not_to_be_published_stay_out_of_the_report(tmp_path: Path) -> None:
+    data = index._prepared(configured("index.benchmarks=[gpqa_diamond,mmlu_pro]"), tmp_path)
+    assert index._withheld(data) == []  # the samples are our own
+    elsewhere = [replace(part, origin="my/folder") for part in data]
+    assert index._withheld(elsewhere) == ["gpqa_diamond"]
