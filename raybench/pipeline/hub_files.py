@@ -15,8 +15,9 @@ _INSTEAD = (
     "that are shipped (data=samples)"
 )
 _DEADLINE_S = 10.0
+"""For an answer of the hub; nor is it asked again when so much has gone."""
 _WAITS_S = (1.0, 2.0)
-"""Between the tries to reach the hub. The library alone tries six times, for up to six minutes."""
+"""Between the tries to reach it. The library alone tries six times, for up to six minutes."""
 
 
 def fetch(source: Source, file: str) -> Path:
@@ -85,12 +86,13 @@ def _reach(url: str) -> None:
     """Ask for a file's particulars a few times; raise what the last try met."""
     from huggingface_hub import get_hf_file_metadata
 
+    deadline = time.monotonic() + _DEADLINE_S
     for wait in (*_WAITS_S, None):
         try:
             get_hf_file_metadata(url, timeout=_DEADLINE_S)
             return
         except Exception as error:
-            if wait is None or _final(error):
+            if wait is None or time.monotonic() > deadline or _final(error):
                 raise
             time.sleep(wait)
 

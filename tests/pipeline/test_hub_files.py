@@ -1,6 +1,7 @@
 """Questions from a hub of this machine, and what is said where it hands out none."""
 
 import hashlib
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,6 +60,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     with Hub() as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url.removesuffix("/v1"))
         yield server
+    huggingface_hub.utils._http.close_session()  # what a test set, it would keep
 
 
 def prepared(folder: Path, benchmark: Benchmark, selection: Selection = ALL) -> Dataset:
@@ -192,6 +194,20 @@ def test_a_hub_that_is_not_there_is_not_waited_for(
     with pytest.raises(RunFailed, match=r"fetched before: benchmarks=\[closed\]$"):
         datasets.prepare([Toy(), Closed()], DataConf(), ALL, tmp_path / "chosen")
     assert 0 < sum(waits) <= 5
+
+
+def test_a_hub_that_never_answers_is_waited_for_once(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_files, "_DEADLINE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        with pytest.raises(RunFailed, match=r"could not be fetched from the hub \(timed out\)"):
+            prepared(tmp_path, Toy())
+        silent.accept()[0].close()
+        silent.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            silent.accept()  # nobody came a second time
 
 
 def test_a_hub_that_is_busy_for_a_moment_is_asked_again(hub: Hub, tmp_path: Path) -> None:
