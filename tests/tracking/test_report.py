@@ -156,6 +156,7 @@ def test_long_tables_and_groups_of_items_are_folded_away(
     assert page.text.count("First") == 1
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert html.count("<details") == 5
+    assert html.count('<details class="group">') == 1  # not unfolded in print
     assert html.index("<summary>Both</summary>") < html.index('<td class="number">71</td>')
 
 
