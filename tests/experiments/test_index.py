@@ -6,7 +6,6 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -223,64 +222,8 @@ def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(re
     )
 
 
-def test_the_gold_of_all_samples_is_graded_right(tmp_path: Path) -> None:
-    done = raybench(*INDEX, "validate=true", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "14 of 14 gold answers are graded right" in done.stdout
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
-    row = {"id": 1, "problem": "?", "solution": "", "answer": "\\frac{1}{2", "subject": "Algebra"}
-    row |= {"level": 1, "unique_id": "x/1"}
-    (tmp_path / "math_500.jsonl").write_text(json.dumps(row))
-    done = raybench(
-        "+experiment=index", f"data.dir={tmp_path}", "benchmarks=[math_500]", "validate=true",
-        cwd=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "math_500 x/1" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_the_plan_counts_units_and_names_the_data(tmp_path: Path) -> None:
-    done = raybench(*INDEX, *ROSTER, "dry_run=true", "limit=2", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, and 8 languages x 2 of the other two
-    assert f"Units       {3 * (2 + 10 + 6 + 20 + 16 + 16)} units" in done.stdout
-    assert "gpqa_diamond: 2 questions × 5 from samples" in done.stdout
-    assert "no checker" in done.stdout
-
-
-def test_the_plan_says_what_is_left_out(tmp_path: Path) -> None:
-    choice = ("benchmarks=[mmlu_pro,multilingual_mmlu,mgsm]", "languages=[te,en]", "dry_run=true")
-    done = raybench(*INDEX, *ROSTER, *choice, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Note        multilingual_mmlu has no questions in te" in done.stdout
-    done = raybench(*INDEX, *ROSTER, *choice, "languages=[te]", cwd=tmp_path)
-    assert "Note        mmlu_pro: 14 questions" in done.stdout  # it is in one language
-    assert "Note        multilingual_mmlu is left out: it has no questions in te" in done.stdout
-
-
-MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "benchmark": (("benchmarks=[mmlu_por]",), "Did you mean 'mmlu_pro'"),
-    "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
-    "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
-    "language of none": (("languages=[de,hi]",), "no chosen benchmark has questions in 'hi'. Ther"),
-    "without its prefix": (("limt=5",), "Did you mean 'limit'"),
-    "checker": (("checker=nobody",), "no model of the roster"),
-    "limit": (("limit=0",), "index.limit is 0"),
-    "temperature": (("index.temperature=3",), "index.temperature is 3"),
-    "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),
-    "no benchmark": (("benchmarks=[]",), "index.benchmarks is empty"),
-    "folder": (("data=default", "data.dir=."), "holds no questions of"),
-}
-
-
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_is_one_message_and_exit_code_2(name: str, tmp_path: Path) -> None:
-    overrides, told = MISTAKES[name]
-    done = raybench(*INDEX, *ROSTER, *overrides, "dry_run=true", cwd=tmp_path)
+def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
+    done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert told in done.stderr
+    assert "no chosen benchmark has questions in 'xx'" in done.stderr
     assert "Traceback" not in done.stderr

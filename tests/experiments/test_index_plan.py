@@ -1,0 +1,80 @@
+"""What the index tells before it asks anybody: its plan, the gold it would grade, mistakes."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from raybench import cli
+from raybench.config import Config
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.experiments import index
+from raybench.tracking.plan import describe
+
+MODELS = ", ".join(f"{{name: {name}, engine: simulated}}" for name in "abc")
+
+
+def configured(*overrides: str) -> Config:
+    """Check what a command line says; three stand-ins are the roster."""
+    roster = ["roster=simulated", f"roster.models=[{MODELS}]"]
+    return cli.check(cli.compose(cli.at_home(["+experiment=index", *roster, *overrides])))
+
+
+def planned(*overrides: str) -> str:
+    return describe(index.plan(configured("data=samples", *overrides)))
+
+
+def test_the_gold_of_all_samples_is_graded_right(capsys: pytest.CaptureFixture[str]) -> None:
+    asyncio.run(index.run(configured("data=samples", "validate=true"), {}))
+    assert "14 of 14 gold answers are graded right" in capsys.readouterr().out
+
+
+def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
+    row = {"id": 1, "problem": "?", "solution": "", "answer": "\\frac{1}{2", "subject": "Algebra"}
+    row |= {"level": 1, "unique_id": "x/1"}
+    (tmp_path / "math_500.jsonl").write_text(json.dumps(row))
+    config = configured(f"data.dir={tmp_path}", "benchmarks=[math_500]", "validate=true")
+    with pytest.raises(RunFailed, match="1 gold answers are not graded right:\n  - math_500 x/1"):
+        asyncio.run(index.run(config, {}))
+
+
+def test_the_plan_counts_units_and_names_the_data() -> None:
+    told = planned("limit=2")
+    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, and 8 languages x 2 of the other two
+    assert f"Units       {3 * (2 + 10 + 6 + 20 + 16 + 16)} units" in told
+    assert "gpqa_diamond: 2 questions × 5 from samples" in told
+    assert "no checker" in told
+
+
+def test_the_plan_says_what_is_left_out() -> None:
+    chosen = "benchmarks=[mmlu_pro,multilingual_mmlu,mgsm]"
+    told = planned(chosen, "languages=[te,en]")
+    assert "Note        multilingual_mmlu has no questions in te" in told
+    told = planned(chosen, "languages=[te]")
+    assert "Note        mmlu_pro: 14 questions" in told  # it is in one language
+    assert "Note        multilingual_mmlu is left out: it has no questions in te" in told
+
+
+MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "benchmark": (("benchmarks=[mmlu_por]",), "Did you mean 'mmlu_pro'"),
+    "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
+    "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
+    "language of none": (("languages=[de,hi]",), "no chosen benchmark has questions in 'hi'. Ther"),
+    "without its prefix": (("limt=5",), "Did you mean 'limit'"),
+    "checker": (("checker=nobody",), "no model of the roster"),
+    "limit": (("limit=0",), "index.limit is 0"),
+    "temperature": (("index.temperature=3",), "index.temperature is 3"),
+    "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),
+    "no benchmark": (("benchmarks=[]",), "index.benchmarks is empty"),
+    "folder": (("data=default", "data.dir=."), "holds no questions of"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_told_with_its_mend(name: str) -> None:
+    overrides, told = MISTAKES[name]
+    with pytest.raises(ConfigurationError) as caught:
+        planned(*overrides)
+    assert told in str(caught.value)
