@@ -2,11 +2,11 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 
 from raybench import benchmarks
 from raybench.benchmarks.parts import indices, summary
@@ -15,6 +15,7 @@ from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
+from raybench.experiments.index_graders import FILE, Differences, differing, titled
 from raybench.experiments.index_report import columns, sections
 from raybench.experiments.session import Outcome, Session, open_session
 from raybench.fleet import group_engines
@@ -25,7 +26,8 @@ from raybench.pipeline.datasets import Dataset, Selection
 from raybench.pipeline.stages import Asking, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.tracking.plan import turns
-from raybench.types import Completion, ModelSpec, Plan
+from raybench.tracking.report import Section
+from raybench.types import Completion, Grader, ModelSpec, Plan
 
 
 def plan(config: Config) -> Plan:
@@ -39,23 +41,24 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     with TemporaryDirectory(prefix="raybench-") as folder:
         data = await asyncio.to_thread(_prepared, config, Path(folder))
         if config.index.validate:
-            _validate(data)
+            _validate(data, _grader(config))
             return
-        ledger = Ledger()
+        ledger = Ledger(_grader(config))
         session = open_session(
             config, resolved, _plan(config, data), journal="units", keep=ledger.enter
         )
         async with session as opened:
             if len(ledger.done) < _units(config, data):
                 await _ask(config, data, ledger, opened)
-            opened.conclude(_outcome(config, data, ledger))
+            opened.conclude(_outcome(config, data, ledger, opened.journal.path))
 
 
 class Ledger:
     """What stays in memory of the journal: who is done, what it adds up to, what needs an eye."""
 
-    def __init__(self) -> None:
+    def __init__(self, grader: Grader = "parity") -> None:
         self.tally = Tally()
+        self.differences = Differences() if grader == "improved" else None
         self.done: list[int] = []
         self.failures: list[dict[str, Any]] = []
         self.reused = 0
@@ -69,13 +72,14 @@ class Ledger:
         """Count a record of the journal."""
         try:
             self.done.append(unit_id(record))
-            self.tally.add(
-                Unit(
-                    **{name: record[name] for name in _NAMED},
-                    parsed=record["answer"] is not None,
-                    judge_error=record["judge_error"] is not None,
-                )
+            unit = Unit(
+                **{name: record[name] for name in _NAMED},
+                parsed=record["answer"] is not None,
+                judge_error=record["judge_error"] is not None,
             )
+            self.tally.add(unit)
+            if self.differences:
+                self.differences.enter(unit, record)
         except (LookupError, TypeError) as error:
             raise RunFailed(
                 f"the journal holds a record that is none of a unit ({error!r}): mend it, or start "
@@ -133,6 +137,10 @@ def _repeats(conf: IndexConf, benchmark: str) -> int:
     return conf.repeats or benchmarks.load(benchmark).repeats
 
 
+def _grader(config: Config) -> Grader:
+    return cast(Grader, config.index.grader)  # `config.problems` has checked it
+
+
 def _units(config: Config, data: Sequence[Dataset]) -> int:
     asked = sum(part.questions * _repeats(config.index, part.benchmark) for part in data)
     return asked * len(config.roster.models)
@@ -151,6 +159,8 @@ def _plan(config: Config, data: Sequence[Dataset]) -> Plan:
     ]
     if checked and config.index.checker is None:
         notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
+    if config.index.grader != "parity":
+        notes.append(f"grader {config.index.grader}: scores compare with no published ones")
     return Plan(
         experiment="index",
         models=models,
@@ -193,6 +203,7 @@ async def _ask(config: Config, data: Sequence[Dataset], ledger: Ledger, session:
             asking=asking,
             checker=config.index.checker,
             done=ledger.done,
+            grader=_grader(config),
         )
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in every}
@@ -272,7 +283,7 @@ def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
 # -------------------------------------------------------------------------------- what came out
 
 
-def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome:
+def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger, journal: Path) -> Outcome:
     models = [model.name for model in config.roster.models]
     rules = Rules(
         weights={name: indices.constituents(name) for name in indices.INDICES},
@@ -282,14 +293,22 @@ def _outcome(config: Config, data: Sequence[Dataset], ledger: Ledger) -> Outcome
     )
     metrics = summary.metrics(ledger.tally, models, rules)
     shown = columns(metrics, [part.benchmark for part in data], rules.weights)
+    beside: list[Section] = []
+    files: dict[str, Iterable[Any]] = {}
+    if ledger.differences:
+        metrics, shown = ledger.differences.marked(metrics, rules), titled(shown)
+        beside = [ledger.differences.section(metrics)]
+        files = {FILE: differing(journal)}
     return Outcome(
         metrics=metrics,
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
         columns=shown,
-        sections=list(sections(ledger.tally, metrics, rules, shown, ledger.samples())),
+        sections=list(sections(ledger.tally, metrics, rules, shown, ledger.samples(), beside)),
+        files=files,
         about={
             "reused": ledger.reused,
+            **({"grader": config.index.grader} if ledger.differences else {}),
             "data": {part.benchmark: _about(config, part) for part in data},
         },
     )
@@ -312,13 +331,14 @@ def _about(config: Config, part: Dataset) -> dict[str, Any]:
     }
 
 
-def _validate(data: Sequence[Dataset]) -> None:
+def _validate(data: Sequence[Dataset], grader: Grader) -> None:
     """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
     wrong: list[str] = []
     for part in data:
         benchmark, right = benchmarks.load(part.benchmark), 0
         for row in _rows(part):
-            grade = benchmark.grade(row, benchmark.gold(row))
+            of = benchmark.improved if grader == "improved" else benchmark.grade
+            grade = of(row, benchmark.gold(row))
             right += grade.correct
             if not grade.correct:
                 wrong.append(
@@ -327,7 +347,7 @@ def _validate(data: Sequence[Dataset]) -> None:
                 )
         print(
             f"{part.benchmark}: {right:,} of {part.questions:,} gold answers are graded right "
-            f"({part.origin}, sha256 {part.digest[:12]})"
+            f"by grader={grader} ({part.origin}, sha256 {part.digest[:12]})"
         )
     if wrong:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN_WRONG])

@@ -46,6 +46,7 @@ def sections(
     rules: Rules,
     shown: Sequence[Column],
     samples: Sequence[Mapping[str, Any]],
+    beside: Sequence[Section] = (),
 ) -> Iterator[Section]:
     """Yield the report's sections."""
     head = shown[0]
@@ -64,6 +65,7 @@ def sections(
     for name in tally.benchmarks():
         yield from _broken_out(tally, ranked, name, metrics)
     yield from _differences(tally, ranked, rules)
+    yield from beside
     yield Section(
         "Read them",
         "A right and a wrong reply of each model and benchmark; the journal has them all.",

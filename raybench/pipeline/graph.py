@@ -20,6 +20,7 @@ from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
 from raybench.pipeline.stages import JOB, UNIT, Asking, Check, Generate, Grade, Unit, prompt
 from raybench.pipeline.units import Job
+from raybench.types import Grader
 
 _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
@@ -36,6 +37,7 @@ async def stream(
     asking: Asking,
     checker: str | None,
     done: Sequence[int],
+    grader: Grader = "parity",
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
@@ -45,7 +47,7 @@ async def stream(
 
     try:
         dataset = await asyncio.to_thread(
-            _dataset, jobs, link=link, asking=asking, checker=checker, done=done
+            _dataset, jobs, link=link, asking=asking, checker=checker, done=done, grader=grader
         )
         blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
         while (block := await asyncio.to_thread(next, blocks, None)) is not None:
@@ -58,7 +60,13 @@ async def stream(
 
 
 def _dataset(
-    jobs: Sequence[Job], *, link: Link, asking: Asking, checker: str | None, done: Sequence[int]
+    jobs: Sequence[Job],
+    *,
+    link: Link,
+    asking: Asking,
+    checker: str | None,
+    done: Sequence[int],
+    grader: Grader,
 ) -> Any:
     import ray
     from ray.data import ActorPoolStrategy
@@ -94,7 +102,7 @@ def _dataset(
         )
         .map_batches(
             Grade,
-            fn_constructor_args=(asking.seed,),
+            fn_constructor_args=(asking.seed, grader),
             batch_size=None,
             compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
             num_cpus=_SOME,

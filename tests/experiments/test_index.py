@@ -206,6 +206,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
     "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
     "checker": (("checker=nobody",), "no model of the roster"),
+    "grader": (("grader=improvd",), "Did you mean 'improved'"),
     "limit": (("limit=0",), "index.limit is 0"),
     "temperature": (("index.temperature=3",), "index.temperature is 3"),
     "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),

@@ -70,9 +70,11 @@ def stated(text: str, options: Sequence[str]) -> str:
 def _candidates(text: str) -> Iterator[str]:
     """Yield what may be the statement that counts, cleared of markup, the last first."""
     line = _clear(last_line(text))
-    if _lone(line) or line == _clear(text.strip()):
+    if _lone(line):
         yield line
     yield from map(_clear, statements(text))
+    if line == _clear(text.strip()):
+        yield line
 
 
 def _clear(statement: str) -> str:
@@ -102,16 +104,20 @@ def _named(statement: str, texts: dict[str, str]) -> set[str]:
 
 def _listed(statement: str, texts: dict[str, str]) -> Iterator[str]:
     """Yield the letters that a statement begins with: one, or several that are joined."""
-    at = 0
-    while (letter := _head(statement[at:], texts)) is not None:
+    at, bare = 0, False
+    while (letter := _head(statement[at:], texts, bare=bare)) is not None:
         name, end = letter
         yield name
         joined = _JOINED.match(statement, at + end)
+        bare = joined is None or not joined[0].strip()  # 'B C' names two, 'B Cells divide' one
         at = joined.end() if joined else len(statement)
 
 
-def _head(statement: str, texts: dict[str, str]) -> tuple[str, int] | None:
-    """Return the letter that a statement begins with, and where it ends."""
+def _head(statement: str, texts: dict[str, str], *, bare: bool = False) -> tuple[str, int] | None:
+    """Return the letter that a statement begins with, and where it ends.
+
+    A bare one has no words behind it.
+    """
     head = _HEAD.match(statement)
     if head is None or not "A" <= head["letter"].upper() <= "Z":
         return None
@@ -123,7 +129,7 @@ def _head(statement: str, texts: dict[str, str]) -> tuple[str, int] | None:
     joined = _JOINED.match(rest)
     if joined and joined[0].strip():
         return (letter, head.end()) if _head(rest[joined.end() :], texts) else None
-    if letter not in texts or not _WORD.match(rest):
+    if bare or letter not in texts or not _WORD.match(rest):
         return None
     if other := _quoted(statement[head.start("letter") :], letter, texts):
         return other, len(statement)

@@ -64,7 +64,7 @@ def written(value: Fraction) -> str:
     """Return a value as people write it: whole, decimal where that ends soon, or a fraction."""
     if value.denominator == 1:
         return str(value.numerator)
-    places = next((n for n in range(1, 7) if 10**n % value.denominator == 0), None)
+    places = next((n for n in range(1, 13) if 10**n % value.denominator == 0), None)
     if places is None:
         return f"{value.numerator}/{value.denominator}"
     digits = f"{abs(value.numerator) * 10**places // value.denominator:0{places + 1}d}"

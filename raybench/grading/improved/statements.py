@@ -39,6 +39,7 @@ _UNSAID = re.compile(
 )
 """What stands before a statement that states nothing: the prompt's own example, a supposition."""
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
+_ITEM = re.compile(r"\w{1,3}[.)]")
 _SKIPPED = re.compile(r"[\s*_]*+")
 _MOST = 200
 """Statements that are looked at, the last ones; a statement is at most as many characters long."""
@@ -55,9 +56,14 @@ def statements(text: str) -> list[str]:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that is not empty, or '' where it is no short one."""
-    line = visible(text).rstrip().rpartition("\n")[2].strip()
-    return line if len(line) <= _MOST else ""
+    """Return the last paragraph where it is one short line, or ''.
+
+    The number or letter of a list's next item, at which a reply was cut, is none.
+    """
+    whole = visible(text).strip()
+    line = whole[-_MOST - 2 :].rpartition("\n\n")[2].strip()
+    short = len(line) <= _MOST and "\n" not in line
+    return line if short and (line == whole or not _ITEM.fullmatch(line)) else ""
 
 
 def visible(text: str) -> str:

@@ -92,6 +92,8 @@ def test_the_number_is_read_however_it_is_written(response: str, value: str) -> 
         "Answer: CO2",
         "Answer: " + "9" * 5000,
         "She has 18 eggs.",
+        "1. She has 18 eggs.\n2",  # cut at the next item
+        "1. She has 18 eggs.\n\n2.",
     ],
 )
 def test_what_is_no_single_number_is_no_answer(response: str) -> None:

@@ -24,6 +24,12 @@ _SPOKEN = {"mph": {"mile": 1, "hour": -1}, "kph": {"km": 1, "hour": -1}}
 _POWERS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3}
 _EMPTY = {"of", "the", "a", "an", "in", "unit", "each", "and", "total", "exactly", "about"}
 _SIGNS = {"\\%": "%", "\\$": "$", "\\circ": "°"}
+_NO_UNITS = {
+    "dozen", "pair", "score", "half", "halve", "third", "fourth", "quarter", "fifth", "sixth",
+    "seventh", "eighth", "ninth", "tenth", "hundredth", "thousandth", "factorial", "to", "from",
+    "plus", "minus", "times", "over", "not",
+}  # fmt: skip
+"""Words that make another number of the one before them."""
 PERCENT = "percent"
 
 
@@ -39,11 +45,13 @@ def measured(lexemes: Sequence[Lexeme]) -> Counter[str] | None:
     for at, (kind, text) in enumerate(lexemes):
         if kind == "word" or (kind == "letters" and is_unit(text)) or text in _SIGNS:
             word = _singular(_SIGNS.get(text, text.lower()))
+            if word in _NO_UNITS or (word in _POWERS and word.endswith("d") and not last):
+                return None
             if word == "per":
                 sign = -1
             elif word in _POWERS:
                 power = _POWERS[word]
-                if word.endswith("d") and last:
+                if word.endswith("d"):
                     found[last] *= power
                 else:
                     waiting = power
