@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from raybench.errors import did_you_mean
-from raybench.types import EngineKind, ModelSpec, Sampling
+from raybench.types import EngineKind, Grader, ModelSpec, Sampling
 
 MISSING = "???"
 """What OmegaConf reads as 'this must be given'."""
@@ -161,6 +161,7 @@ class IndexConf:
     temperature: float | None = 0.0
     max_tokens: int = 4096
     checker: str | None = None
+    grader: str = "parity"
     partial: bool = False
     accept_failures: bool = False
     cache: bool = True
@@ -348,6 +349,8 @@ def _index_problems(index: IndexConf, roster: RosterConf) -> Iterator[str]:
         yield (
             f"index.temperature is {index.temperature}: it is 0 to 2, or null for each model's own"
         )
+    if index.grader not in get_args(Grader):
+        yield f"index.grader is '{index.grader}'." + did_you_mean(index.grader, get_args(Grader))
     names = [model.name for model in (*roster.models, *roster.judges)]
     if index.checker is not None and index.checker not in names:
         yield f"index.checker is '{index.checker}', which is no model of the roster." + (

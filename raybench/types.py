@@ -80,6 +80,8 @@ class Completion:
         return cls(text="", finish=finish, seconds=seconds, error=reason)
 
 
+Grader = Literal["parity", "improved"]
+"""By whose rules replies are graded: the methodology's, or ours, which compare with no others."""
 EngineKind = Literal["vllm", "openai", "simulated"]
 
 

@@ -16,8 +16,10 @@ from typing import Any, ClassVar
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
-from raybench.benchmarks.parts.mgsm_words import INSTRUCTIONS, PREFIXES
+from raybench.benchmarks.parts.mgsm_words import DECIMAL_COMMAS, INSTRUCTIONS, PREFIXES
 from raybench.grading import numbers
+from raybench.grading.improved import numbers as values
+from raybench.grading.improved.statements import NoAnswer
 from raybench.types import Message
 
 
@@ -61,6 +63,15 @@ class MGSM(Benchmark):
             return Grade(False, f"no number without a sign, in digits 0 to 9, after '{prefix}'")
         right = given == self.truth(row)
         return Grade(right, "right" if right else "wrong", given)
+
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Compare the number by its value, in whatever digits and words it stands."""
+        try:
+            given = values.stated(response, decimal_comma=self.language(row) in DECIMAL_COMMAS)
+        except NoAnswer as why:
+            return Grade(False, str(why))
+        right = given == int(self.truth(row))
+        return Grade(right, "right" if right else "wrong", values.written(given))
 
     def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the number without thousands commas."""

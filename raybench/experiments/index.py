@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raybench import benchmarks
 from raybench.benchmarks.parts import indices, summary
@@ -15,7 +15,8 @@ from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.config import Config, IndexConf, judges
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.experiments.index_parts import conditions, reading
+from raybench.experiments.index_parts import conditions, graders, reading
+from raybench.experiments.index_parts.graders import Differences
 from raybench.experiments.index_parts.reading import Place, Samples
 from raybench.experiments.index_parts.view import View
 from raybench.experiments.index_report import columns, sections
@@ -30,7 +31,8 @@ from raybench.pipeline.stages import Asking, response, unanswered
 from raybench.pipeline.units import Job, Questions, jobs, unit_id
 from raybench.tracking import console
 from raybench.tracking.plan import turns
-from raybench.types import Completion, ModelSpec, Plan
+from raybench.tracking.report import Section
+from raybench.types import Completion, Grader, ModelSpec, Plan
 
 
 def plan(config: Config) -> Plan:
@@ -44,9 +46,9 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     with shards.scratch() as folder:
         data = await asyncio.to_thread(_prepared, config, folder)
         if config.index.validate:
-            _validate(data)
+            _validate(data, _grader(config))
             return
-        ledger = Ledger(len(config.roster.models))
+        ledger = Ledger(len(config.roster.models), _grader(config))
         session = open_session(
             config,
             resolved,
@@ -59,15 +61,17 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         async with session as opened:
             if len(ledger.done) < _units(config, data):
                 await _ask(config, data, ledger, opened)
-            opened.conclude(await asyncio.to_thread(_outcome, config, data, ledger))
+            journal = opened.journal.path
+            opened.conclude(await asyncio.to_thread(_outcome, config, data, ledger, journal))
 
 
 class Ledger:
     """What stays in memory of the journal: who is done, what it adds up to, what needs an eye."""
 
-    def __init__(self, models: int) -> None:
+    def __init__(self, models: int, grader: Grader) -> None:
         self.tally = Tally()
         self.samples = Samples(models)
+        self.differences = Differences() if grader == "improved" else None
         self.done: list[int] = []
         self.failures: list[dict[str, Any]] = []
         self.reused = 0
@@ -76,13 +80,14 @@ class Ledger:
         """Count a record of the journal."""
         try:
             self.done.append(unit_id(record))
-            self.tally.add(
-                Unit(
-                    **{name: record[name] for name in _NAMED},
-                    parsed=record["answer"] is not None,
-                    judge_error=record["judge_error"] is not None,
-                )
+            unit = Unit(
+                **{name: record[name] for name in _NAMED},
+                parsed=record["answer"] is not None,
+                judge_error=record["judge_error"] is not None,
             )
+            self.tally.add(unit)
+            if self.differences:
+                self.differences.enter(unit, record)
         except (LookupError, TypeError) as error:
             raise RunFailed(
                 f"the journal holds a record that is none of a unit ({error!r}): mend it, or start "
@@ -139,6 +144,10 @@ def _repeats(conf: IndexConf, benchmark: str) -> int:
     return conf.repeats or benchmarks.load(benchmark).repeats
 
 
+def _grader(config: Config) -> Grader:
+    return cast(Grader, config.index.grader)  # `config.problems` has checked it
+
+
 def _units(config: Config, data: Prepared) -> int:
     asked = sum(part.questions * _repeats(config.index, part.benchmark) for part in data)
     return asked * len(config.roster.models)
@@ -157,6 +166,8 @@ def _plan(config: Config, data: Prepared) -> Plan:
     ]
     if checked and config.index.checker is None:
         notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
+    if config.index.grader != "parity":
+        notes.append(f"grader {config.index.grader}: scores compare with no published ones")
     return Plan(
         experiment="index",
         models=models,
@@ -216,6 +227,7 @@ async def _ask(config: Config, data: Prepared, ledger: Ledger, session: Session)
             checker=conf.checker,
             done=ledger.done,
             awake=awake,
+            grader=_grader(config),
             say=session.phase,
         )
         with ExitStack() as stack:
@@ -293,7 +305,7 @@ def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
 # -------------------------------------------------------------------------------- what came out
 
 
-def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
+def _outcome(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> Outcome:
     models = [model.name for model in config.roster.models]
     rules = Rules(
         weights={name: indices.constituents(name) for name in indices.INDICES},
@@ -306,6 +318,12 @@ def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
     samples = ledger.samples.chosen([part.benchmark for part in data])
     guessing, rows = _looked_up(data, {reading.place_of(record) for record in samples})
     spoken = Scores(ledger.tally, rules).languages
+    beside: list[Section] = []
+    files: dict[str, Iterable[Any]] = {}
+    if ledger.differences:
+        metrics = ledger.differences.marked(metrics, rules)
+        beside = [ledger.differences.section(metrics)]
+        files = {graders.FILE: graders.differing(journal)}
     view = View(
         ledger.tally,
         metrics,
@@ -320,7 +338,10 @@ def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
         for part in data
     }
     shown = columns(view)
+    if ledger.differences:
+        shown = graders.titled(shown)
     how = [
+        *beside,
         conditions.questions(about),
         conditions.models(_models(config)),
         reading.section(samples, rows, _asking(config), _withheld(data)),
@@ -332,8 +353,10 @@ def _outcome(config: Config, data: Prepared, ledger: Ledger) -> Outcome:
         failures=ledger.failures,
         columns=shown,
         sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
+        files=files,
         about={
             "reused": ledger.reused,
+            **({"grader": config.index.grader} if ledger.differences else {}),
             "data": about,
             **({"left_out": dict(data.left_out)} if data.left_out else {}),
         },
@@ -370,13 +393,14 @@ def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:
     return {part.benchmark: INDEX_LANGUAGES for part in several}
 
 
-def _validate(data: Prepared) -> None:
+def _validate(data: Prepared, grader: Grader) -> None:
     """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
     wrong: list[str] = []
     for part in data:
         benchmark, right = benchmarks.load(part.benchmark), 0
+        of = benchmark.improved if grader == "improved" else benchmark.grade
         for row in part.rows():
-            grade = benchmark.grade(row, benchmark.gold(row))
+            grade = of(row, benchmark.gold(row))
             right += grade.correct
             if not grade.correct:
                 wrong.append(
@@ -385,7 +409,7 @@ def _validate(data: Prepared) -> None:
                 )
         print(
             f"{part.benchmark}: {right:,} of {part.questions:,} gold answers are graded right "
-            f"({part.origin}, sha256 {part.digest[:12]})"
+            f"by grader={grader} ({part.origin}, sha256 {part.digest[:12]})"
         )
     if wrong:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN_WRONG])

@@ -7,7 +7,7 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,6 +49,8 @@ class Outcome:
     """What the numbers depend on, in the report's words."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the report and the terminal say of the run, by short names."""
+    files: Mapping[str, Iterable[Mapping[str, Any]]] = field(default_factory=dict)
+    """Further files of JSON lines, by their names."""
 
 
 class Session:
@@ -152,6 +154,7 @@ class Session:
             run.write("leaderboard.md", leaderboard.to_markdown(results, outcome.columns)),
             run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
             run.write_lines("failures.jsonl", outcome.failures),
+            *(run.write_lines(name, rows) for name, rows in outcome.files.items()),
         ]
         page = report.render(
             title=f"raybench: {self._plan.experiment}",

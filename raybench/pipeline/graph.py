@@ -31,6 +31,7 @@ from raybench.pipeline.stages import (
     prompt,
 )
 from raybench.pipeline.units import Job
+from raybench.types import Grader
 
 _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
@@ -53,6 +54,7 @@ async def stream(
     done: Sequence[int],
     awake: int = 1,
     say: Say = lambda text: None,
+    grader: Grader = "parity",
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
@@ -64,7 +66,14 @@ async def stream(
     try:
         async with _listening(link, say) as link:
             dataset = await asyncio.to_thread(
-                _dataset, jobs, link=link, asking=asking, checker=checker, done=done, awake=awake
+                _dataset,
+                jobs,
+                link=link,
+                asking=asking,
+                checker=checker,
+                done=done,
+                awake=awake,
+                grader=grader,
             )
             blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
             with without_lines(_REMARK):
@@ -109,6 +118,7 @@ def _dataset(
     checker: str | None,
     done: Sequence[int],
     awake: int,
+    grader: Grader,
 ) -> Any:
     import ray
     from ray.data import ActorPoolStrategy
@@ -146,7 +156,7 @@ def _dataset(
         )
         .map_batches(
             Grade,
-            fn_constructor_args=(asking.seed,),
+            fn_constructor_args=(asking.seed, grader),
             batch_size=None,
             compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
             num_cpus=_SOME,

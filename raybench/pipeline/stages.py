@@ -22,7 +22,7 @@ from raybench.fleet.link import Link
 from raybench.grading import equality
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
-from raybench.types import Completion, Message, ModelSpec, Request
+from raybench.types import Completion, Grader, Message, ModelSpec, Request
 
 Unit = dict[str, Any]
 Block = dict[str, Any]
@@ -160,10 +160,11 @@ async def _ask(fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
 
 
 class Grade:
-    """Grades replies by the benchmarks' own rules."""
+    """Grades replies by the benchmarks' own rules: the methodology's, or the improved ones."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, grader: Grader = "parity") -> None:
         self._seed = seed
+        self._improved = grader == "improved"
 
     def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
@@ -184,7 +185,11 @@ class Grade:
         benchmark = benchmarks.load(unit["benchmark"])
         draw = Draw(unit["repeat"], self._seed)
         grade = benchmark.grade(row, unit["response"], draw=draw)
-        return {
+        beside: Unit = {}
+        if self._improved:
+            beside["parity"] = {"correct": grade.correct, "answer": grade.answer}
+            grade = benchmark.improved(row, unit["response"], draw=draw)
+        return beside | {
             "correct": grade.correct,
             "answer": grade.answer,
             "truth": benchmark.truth(row, draw=draw),

@@ -71,9 +71,10 @@ def test_it_counts_in_known_indices_and_is_repeated(name: str) -> None:
 
 @EVERY
 def test_an_empty_response_is_wrong_and_no_answer(name: str) -> None:
-    grade = benchmarks.load(name).grade(example(name), "")
-    assert (grade.correct, grade.parsed, grade.answer) == (False, False, None)
-    assert grade.reason not in ("right", "wrong")
+    benchmark = benchmarks.load(name)
+    for grade in (benchmark.grade(example(name), ""), benchmark.improved(example(name), "")):
+        assert (grade.correct, grade.parsed, grade.answer) == (False, False, None)
+        assert grade.reason not in ("right", "wrong")
 
 
 @EVERY
@@ -170,8 +171,12 @@ def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
         assert not list(benchmark.problems(row))
         assert benchmark.language(row)
         for draw in draws:
-            grade = benchmark.grade(row, benchmark.gold(row, draw=draw), draw=draw)
-            assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True), row
+            gold = benchmark.gold(row, draw=draw)
+            for grade in (
+                benchmark.grade(row, gold, draw=draw),
+                benchmark.improved(row, gold, draw=draw),
+            ):
+                assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True), row
         for reasoning in (False, True):
             asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[1])[-1]
             assert asked.role == "user"

@@ -63,6 +63,26 @@ def test_no_box_with_an_answer_is_unparsed(response: str) -> None:
     assert "boxed" in grade.reason
 
 
+@pytest.mark.parametrize(
+    ("response", "truth", "reason"),
+    [
+        (r"\boxed{3, 2}", "2, 3", "right"),
+        (r"\boxed{\frac{2}{4}}", "0.5", "right"),
+        (r"\boxed{5 \text{ days}}", r"5 \text{ years}", "wrong"),
+        (r"\boxed{ba}", "ab", "undecided"),
+    ],
+)
+def test_the_improved_grader_reads_what_an_answer_says(
+    response: str, truth: str, reason: str
+) -> None:
+    grade = MATH_500.improved(row(answer=truth), response)
+    assert (grade.correct, grade.reason, grade.parsed) == (reason == "right", reason, True)
+
+
+def test_the_improved_grader_wants_the_box_too() -> None:
+    assert not MATH_500.improved(row(), "2").parsed
+
+
 def test_a_checker_looks_at_what_the_script_does_not_call_right() -> None:
     assert MATH_500.checked
 

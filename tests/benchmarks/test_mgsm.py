@@ -66,6 +66,28 @@ def test_numbers_are_compared_as_text(response: str, correct: bool, answer: str 
     assert (grade.correct, grade.answer) == (correct, answer)
 
 
+@pytest.mark.parametrize(
+    ("language", "response", "correct", "answer"),
+    [
+        ("en", "Answer: 1234", True, "1234"),
+        ("en", "Answer: 1 234.0 dollars", True, "1234"),
+        ("en", "Answer: 01234", True, "1234"),
+        ("en", "Answer: -1234", False, "-1234"),
+        ("en", "Answer: 1234 or 5", False, None),
+        ("en", "Answer: 1.234", False, "1.234"),
+        ("de", "Antwort: 1.234", True, "1234"),
+        ("bn", "উত্তর: ১২৩৪", True, "1234"),
+        ("de", "Answer: 1234", True, "1234"),
+        ("th", "คำตอบ: **1,234**", True, "1234"),
+    ],
+)
+def test_the_improved_grader_compares_values(
+    language: str, response: str, correct: bool, answer: str | None
+) -> None:
+    grade = MGSM.improved(row(language), response)
+    assert (grade.correct, grade.answer) == (correct, answer)
+
+
 def test_published_commas_do_not_count() -> None:
     assert MGSM.truth(row(answer_number="1,234")) == "1234"
 

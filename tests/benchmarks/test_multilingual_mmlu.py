@@ -56,6 +56,27 @@ def test_the_letter_is_compared(response: str, correct: bool, answer: str | None
     assert (grade.correct, grade.answer) == (correct, answer)
 
 
+@pytest.mark.parametrize(
+    ("response", "correct", "answer"),
+    [
+        ("Answer: (B)", True, "B"),
+        ("Answer: b", True, "B"),
+        ("Antwort: C\nAnswer: B", True, "B"),  # parity takes the first of the first language
+        ("Respuesta: **B**", True, "B"),
+        ("La respuesta correcta es 4", True, "B"),
+        ("উত্তর: খ", True, "B"),
+        ("Answer: A/B/C/D", False, None),
+        ("Answer: because", False, None),
+        ("Answer: E", False, None),
+    ],
+)
+def test_the_improved_grader_reads_what_the_reply_settles_on(
+    response: str, correct: bool, answer: str | None
+) -> None:
+    grade = MMLU.improved(row(), response)
+    assert (grade.correct, grade.answer) == (correct, answer)
+
+
 def test_english_rows_of_the_hub_are_brought_into_the_columns_of_the_others() -> None:
     english = {"question": "?", "subject": "anatomy", "choices": ["w", "x", "y", "z"], "answer": 2}
     assert MMLU.from_hub(english | {"language": "en", "number": 7}) == row(

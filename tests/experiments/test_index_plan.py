@@ -64,6 +64,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "language of none": (("languages=[de,hi]",), "no chosen benchmark has questions in 'hi'. Ther"),
     "without its prefix": (("limt=5",), "Did you mean 'limit'"),
     "checker": (("checker=nobody",), "no model of the roster"),
+    "grader": (("grader=improvd",), "Did you mean 'improved'"),
     "limit": (("limit=0",), "index.limit is 0"),
     "temperature": (("index.temperature=3",), "index.temperature is 3"),
     "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),

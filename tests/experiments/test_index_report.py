@@ -14,6 +14,7 @@ from raybench.experiments import index
 from raybench.experiments.session import Outcome
 from raybench.pipeline.datasets import Dataset
 
+NONE = Path("/nowhere")
 MODELS = {"able": 0, "dull": 3}
 """Which of every four questions each gets wrong, and as many more."""
 
@@ -58,10 +59,10 @@ def records(data: Iterable[Dataset]) -> Iterator[dict[str, Any]]:
 def concluded(folder: Path, *overrides: str) -> Outcome:
     config = configured(*overrides)
     data = index._prepared(config, folder)
-    ledger = index.Ledger(len(MODELS))
+    ledger = index.Ledger(len(MODELS), "parity")
     for record in records(data):
         ledger.enter(record)
-    return index._outcome(config, data, ledger)
+    return index._outcome(config, data, ledger, NONE)
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +109,10 @@ def test_what_came_from_the_cache_is_told_to_report_and_terminal(outcome: Outcom
 def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> None:
     config = configured("index.benchmarks=[mmlu_pro]")
     data = index._prepared(config, tmp_path)
-    ledger = index.Ledger(len(MODELS))
+    ledger = index.Ledger(len(MODELS), "parity")
     for record in records(data):
         ledger.enter(record | {"finish": "error", "error": "gone"})
-    titles = [section.title for section in index._outcome(config, data, ledger).sections]
+    titles = [section.title for section in index._outcome(config, data, ledger, NONE).sections]
     assert titles[0] == "What this run supports"
 
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row
 from raybench.grading import extract
+from raybench.grading.improved import choice
+from raybench.grading.improved.statements import NoAnswer
 from raybench.types import Message
 
 LETTERS = "ABCDEFGHIJ"
@@ -57,6 +59,15 @@ class MultipleChoice(Benchmark):
     def chance(self, row: Row) -> float:
         """Return one in so many options."""
         return 1 / len(self.options(row, Draw()))
+
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Compare the option that the reply settles on, in whatever form it says so."""
+        try:
+            given = choice.stated(response, self.options(row, draw))
+        except NoAnswer as why:
+            return Grade(False, str(why))
+        right = given == self.truth(row, draw=draw)
+        return Grade(right, "right" if right else "wrong", given)
 
     def gold(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the right letter in the asked form."""

@@ -104,6 +104,13 @@ class Benchmark(ABC):
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
         """Return what the response is worth, as far as a script can tell."""
 
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Return what the response is worth to the improved grader, where there is one.
+
+        It is stricter than the methodology's and reads more; scores by it compare with no others.
+        """
+        return self.grade(row, response, draw=draw)
+
     @abstractmethod
     def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the right answer as a response would state it."""

@@ -6,6 +6,7 @@ from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row
 from raybench.grading import extract
 from raybench.grading import math as script
+from raybench.grading.improved import maths
 from raybench.types import Message
 
 
@@ -41,6 +42,14 @@ class Maths(Benchmark):
             return Grade(False, "no \\boxed{...} with an answer in it")
         right = script.equivalent(given, self.truth(row, draw=draw))
         return Grade(right, "right" if right else "wrong", given)
+
+    def improved(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Compare what the last box holds by what it says, not by how it is written."""
+        given = (extract.boxed(response) or "").strip()
+        if not given:
+            return Grade(False, "no \\boxed{...} with an answer in it")
+        decision = maths.decide(given, self.truth(row, draw=draw))
+        return Grade(decision == "right", decision, given)
 
     def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the published answer."""

@@ -58,3 +58,5 @@ PREFIXES = {
     "en": "Answer", "bn": "উত্তর", "de": "Antwort", "es": "Respuesta", "fr": "Réponse",
     "ja": "答え", "ru": "Ответ", "sw": "Jibu", "te": "సమాధానం", "th": "คำตอบ", "zh": "答案",
 }  # fmt: skip
+DECIMAL_COMMAS = ("de", "es", "fr", "ru")
+"""Languages in which 1.234 is a thousand and more; the improved grader's, not simple-evals'."""
