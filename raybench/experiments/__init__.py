@@ -1,4 +1,4 @@
-"""One file per `+experiment=NAME`: what it plans and how it runs."""
+"""One room per `+experiment=NAME`, a file or a folder: what it plans and how it runs."""
 
 import importlib
 import pkgutil
@@ -9,11 +9,11 @@ from raybench.config import Config
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.types import Plan
 
-_HELPERS = {"session", "index_report"}
+_HELPERS = {"session"}
 
 
 class Experiment(Protocol):
-    """What a file of this folder offers."""
+    """What a room offers."""
 
     def plan(self, config: Config) -> Plan:
         """Say what a run would do. Starts nothing."""
@@ -27,7 +27,7 @@ class Experiment(Protocol):
 def load(name: str) -> Experiment:
     """Import an experiment by name."""
     modules = pkgutil.iter_modules(__path__)
-    known = {module.name for module in modules if not module.ispkg} - _HELPERS
+    known = {module.name for module in modules} - _HELPERS
     if name not in known:
         raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
     return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

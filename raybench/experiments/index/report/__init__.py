@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from raybench.experiments.index_parts import precision, scores
-from raybench.experiments.index_parts.view import View
+from raybench.experiments.index.report import precision, scores
+from raybench.experiments.index.report.view import View
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section

@@ -10,7 +10,9 @@ import pytest
 from raybench import benchmarks, cli
 from raybench.benchmarks import Draw
 from raybench.config import Config
-from raybench.experiments import index
+from raybench.experiments.index.conclusion import _withheld, concluded
+from raybench.experiments.index.ledger import Ledger
+from raybench.experiments.index.setup import prepared
 from raybench.experiments.session import Outcome
 from raybench.pipeline.datasets import Dataset
 
@@ -56,18 +58,18 @@ def records(data: Iterable[Dataset]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def concluded(folder: Path, *overrides: str) -> Outcome:
+def outcome_of(folder: Path, *overrides: str) -> Outcome:
     config = configured(*overrides)
-    data = index._prepared(config, folder)
-    ledger = index.Ledger(len(MODELS), "parity")
+    data = prepared(config, folder)
+    ledger = Ledger(len(MODELS), "parity")
     for record in records(data):
         ledger.enter(record)
-    return index._outcome(config, data, ledger, NONE)
+    return concluded(config, data, ledger, NONE)
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    return concluded(tmp_path_factory.mktemp("questions"), "index.repeats=1")
+    return outcome_of(tmp_path_factory.mktemp("questions"), "index.repeats=1")
 
 
 def test_what_is_refused_to_all_comes_last_and_the_rest_in_order(outcome: Outcome) -> None:
@@ -108,16 +110,16 @@ def test_what_came_from_the_cache_is_told_to_report_and_terminal(outcome: Outcom
 
 def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> None:
     config = configured("index.benchmarks=[mmlu_pro]")
-    data = index._prepared(config, tmp_path)
-    ledger = index.Ledger(len(MODELS), "parity")
+    data = prepared(config, tmp_path)
+    ledger = Ledger(len(MODELS), "parity")
     for record in records(data):
         ledger.enter(record | {"finish": "error", "error": "gone"})
-    titles = [section.title for section in index._outcome(config, data, ledger, NONE).sections]
+    titles = [section.title for section in concluded(config, data, ledger, NONE).sections]
     assert titles[0] == "What this run supports"
 
 
 def test_questions_that_are_not_to_be_published_stay_out_of_the_report(tmp_path: Path) -> None:
-    data = index._prepared(configured("index.benchmarks=[gpqa_diamond,mmlu_pro]"), tmp_path)
-    assert index._withheld(data) == []  # the samples are our own
+    data = prepared(configured("index.benchmarks=[gpqa_diamond,mmlu_pro]"), tmp_path)
+    assert _withheld(data) == []  # the samples are our own
     elsewhere = [replace(part, origin="my/folder") for part in data]
-    assert index._withheld(elsewhere) == ["gpqa_diamond"]
+    assert _withheld(elsewhere) == ["gpqa_diamond"]

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from raybench.config import Config, IndexConf
-from raybench.experiments.index_parts import conditions
+from raybench.experiments.index.report import conditions
 from raybench.pipeline.datasets import Dataset
 from raybench.types import ModelSpec, Sampling
 

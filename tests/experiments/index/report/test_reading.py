@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from raybench.experiments.index_parts import reading
-from raybench.experiments.index_parts.reading import MOST, Samples, clipped, kind_of, place_of
+from raybench.experiments.index.report import reading
+from raybench.experiments.index.report.reading import MOST, Samples, clipped, kind_of, place_of
 from raybench.pipeline.stages import Asking
 from raybench.types import ModelSpec
 

@@ -3,7 +3,7 @@ from graded import RULES, WEIGHTS, asked, unit, view
 
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Unit
-from raybench.experiments.index_parts import precision
+from raybench.experiments.index.report import precision
 from raybench.stats.repeats import Spread
 
 PARTIAL = Rules(WEIGHTS, partial=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from raybench.config import Config, IndexConf, ModelConf, RosterConf, SamplingConf
-from raybench.experiments.index import _models
+from raybench.experiments.index.setup import models_of
 from raybench.types import Sampling
 
 
@@ -29,6 +29,6 @@ def test_the_methodology_decides_but_for_a_reasoning_models_own_maximum(
     config = Config(
         roster=RosterConf("r", [model]), index=IndexConf(temperature=index[0], max_tokens=index[1])
     )
-    (found,) = _models(config)
+    (found,) = models_of(config)
     assert found.sampling == Sampling(asked[0], 0.9, asked[1])
     assert found.reasoning == reasoning

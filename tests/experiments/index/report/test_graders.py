@@ -9,8 +9,8 @@ from helpers import raybench, with_store
 
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
-from raybench.experiments.index import Ledger
-from raybench.experiments.index_parts import graders
+from raybench.experiments.index.ledger import Ledger
+from raybench.experiments.index.report import graders
 
 RULES = Rules(weights={"math": {"math_500": 1}})  # type: ignore[dict-item]
 BOTH = [

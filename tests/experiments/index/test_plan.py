@@ -36,7 +36,7 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
     row |= {"level": 1, "unique_id": "x/1"}
     (tmp_path / "math_500.jsonl").write_text(json.dumps(row))
     config = configured(f"data.dir={tmp_path}", "benchmarks=[math_500]", "validate=true")
-    with pytest.raises(RunFailed, match="1 gold answers are not graded right:\n  - math_500 x/1"):
+    with pytest.raises(RunFailed, match="1 gold answer is not graded right:\n  - math_500 x/1"):
         asyncio.run(index.run(config, {}))
 
 

@@ -1,0 +1,45 @@
+"""+experiment=index: fixed benchmarks, graded exactly, and the four indices over them."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from raybench.config import Config
+from raybench.experiments.index.asking import ask
+from raybench.experiments.index.conclusion import concluded
+from raybench.experiments.index.ledger import Ledger
+from raybench.experiments.index.setup import grader_of, planned, prepared, units_of
+from raybench.experiments.index.validation import validate
+from raybench.experiments.session import open_session
+from raybench.pipeline import shards
+from raybench.types import Plan
+
+
+def plan(config: Config) -> Plan:
+    """Say what the run would do; the questions are read for that, and fetched where need be."""
+    with shards.scratch() as folder:
+        return planned(config, prepared(config, folder))
+
+
+async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+    """Ask what is still missing, grade it, and conclude."""
+    with shards.scratch() as folder:
+        data = await asyncio.to_thread(prepared, config, folder)
+        if config.index.validate:
+            validate(data, grader_of(config))
+            return
+        ledger = Ledger(len(config.roster.models), grader_of(config))
+        session = open_session(
+            config,
+            resolved,
+            planned(config, data),
+            journal="units",
+            keep=ledger.enter,
+            inputs={part.benchmark: part.digest for part in data},
+            conclusions=("index.accept_failures", "index.partial"),
+        )
+        async with session as opened:
+            if len(ledger.done) < units_of(config, data):
+                await ask(config, data, ledger, opened)
+            journal = opened.journal.path
+            opened.conclude(await asyncio.to_thread(concluded, config, data, ledger, journal))

@@ -1,0 +1,117 @@
+"""Asking what is still missing: engines up, questions through the graph, units into the journal."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raybench.config import Config
+from raybench.experiments.index.ledger import Ledger
+from raybench.experiments.index.setup import asking_of, grader_of, judges_of, models_of, repeats_of
+from raybench.experiments.session import Session
+from raybench.fleet import EngineSpec, group_engines
+from raybench.fleet.link import Link
+from raybench.fleet.places import slots
+from raybench.pipeline import graph
+from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.responses import Responses, lasting
+from raybench.pipeline.stages import response, unanswered
+from raybench.pipeline.units import Job, Questions, jobs
+from raybench.types import Completion
+
+
+async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
+    """Have every unit that is not done asked, graded and kept."""
+    conf = config.index
+    models, others = models_of(config), judges_of(config)
+    cache = Responses.of((*models, *others), config.fleet.max_model_len) if conf.cache else None
+    if cache:
+        await asyncio.to_thread(cache.prepare)
+    asking = replace(asking_of(config), responses=cache)
+    engines = group_engines(models)
+    awake = slots(engines, config.fleet) or len(engines)
+    work = _jobs(config, data, engines, awake)
+    # Engines whose models have nothing left to say need not come up.
+    session.phase("looking up earlier replies")
+    wanted = await asyncio.to_thread(unanswered, work, asking, ledger.done) | {conf.checker}
+    asked = [model for model in (*models, *others) if model.name in wanted]
+    async with session.fleet(asked, ray=True) as fleet:
+        session.phase("asking")
+        stream = graph.stream(
+            work,
+            link=Link.to(fleet, asked, config.fleet),
+            asking=asking,
+            checker=conf.checker,
+            done=ledger.done,
+            awake=awake,
+            grader=grader_of(config),
+            say=session.phase,
+        )
+        with ExitStack() as stack:
+            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
+            async with aclosing(stream):
+                async for units in stream:
+                    session.phase("asking")
+                    await asyncio.to_thread(_remember, cache, units)
+                    for unit in units:
+                        if not unit["reused"]:
+                            count[unit["model"]](_completion(unit))
+                        for call in unit.pop("checks", ()):
+                            count[conf.checker or ""](_check(call))
+                    _keep(session, units)
+
+
+def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:
+    questions = [
+        Questions(
+            part.benchmark,
+            [(str(shard), _lines(shard)) for shard in part.shards],
+            repeats_of(config.index, part.benchmark),
+        )
+        for part in data
+    ]
+    return jobs([[model.name for model in engine.models] for engine in engines], awake, questions)
+
+
+def _lines(shard: Path) -> int:
+    with shard.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
+def _remember(cache: Responses | None, units: Sequence[Mapping[str, Any]]) -> None:
+    if cache is None:
+        return
+    new = {
+        unit["address"]: response(unit)
+        for unit in units
+        if unit.get("address") and not unit["reused"] and lasting(unit["finish"])
+    }
+    if new:
+        cache.put(new)
+
+
+def _completion(unit: Mapping[str, Any]) -> Completion:
+    return Completion(
+        text="",
+        finish=unit["finish"],
+        prompt_tokens=unit["prompt_tokens"],
+        output_tokens=unit["output_tokens"],
+        cached_tokens=unit["cached_tokens"],
+    )
+
+
+def _check(call: Sequence[Any]) -> Completion:
+    prompt_tokens, output_tokens, finish = call
+    return Completion("", finish, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
+
+
+def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
+    fresh = [unit for unit in units if not unit["reused"]]
+    session.keep(
+        *units,
+        prompt_tokens=sum(unit["prompt_tokens"] for unit in fresh),
+        output_tokens=sum(unit["output_tokens"] for unit in fresh),
+        errors=sum(unit["finish"] == "error" for unit in units),
+    )

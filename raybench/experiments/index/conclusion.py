@@ -1,0 +1,109 @@
+"""What came out: the numbers of a journal, and everything that the report says of them."""
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from raybench import benchmarks
+from raybench.benchmarks.parts import indices, summary
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.benchmarks.parts.guessing import Guessing
+from raybench.benchmarks.parts.scores import Rules, Scores
+from raybench.config import Config
+from raybench.experiments.index.ledger import Ledger
+from raybench.experiments.index.report import columns, conditions, graders, reading, sections
+from raybench.experiments.index.report.reading import Place
+from raybench.experiments.index.report.view import View
+from raybench.experiments.index.setup import asking_of, models_of, repeats_of
+from raybench.experiments.session import Outcome
+from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.tracking.report import Section
+
+
+def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> Outcome:
+    """Return what a run comes to, as far as its journal goes."""
+    models = [model.name for model in config.roster.models]
+    rules = Rules(
+        weights={name: indices.constituents(name) for name in indices.INDICES},
+        languages=_ruled_languages(data),
+        subjects=tuple(config.index.subset),
+        accepted=config.index.accept_failures,
+        partial=config.index.partial,
+    )
+    metrics = summary.metrics(ledger.tally, models, rules)
+    samples = ledger.samples.chosen([part.benchmark for part in data])
+    guessing, rows = _looked_up(data, {reading.place_of(record) for record in samples})
+    spoken = Scores(ledger.tally, rules).languages
+    beside: list[Section] = []
+    files: dict[str, Iterable[Any]] = {}
+    if ledger.differences:
+        metrics = ledger.differences.marked(metrics, rules)
+        beside = [ledger.differences.section(metrics)]
+        files = {graders.FILE: graders.differing(journal)}
+    view = View(
+        ledger.tally,
+        metrics,
+        rules,
+        asked=[part.benchmark for part in data],
+        chances={it.benchmark: guessing.score(it.benchmark, spoken(it.benchmark)) for it in data},
+    )
+    about = {
+        part.benchmark: conditions.about(
+            part, repeats_of(config.index, part.benchmark), view.chances[part.benchmark]
+        )
+        for part in data
+    }
+    shown = columns(view)
+    if ledger.differences:
+        shown = graders.titled(shown)
+    how = [
+        *beside,
+        conditions.questions(about),
+        conditions.models(models_of(config)),
+        reading.section(samples, rows, asking_of(config), _withheld(data)),
+    ]
+    units = len(ledger.done)
+    return Outcome(
+        metrics=metrics,
+        counts={model: ledger.tally.counts(model) for model in models},
+        failures=ledger.failures,
+        columns=shown,
+        sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
+        files=files,
+        about={
+            "reused": ledger.reused,
+            **({"grader": config.index.grader} if ledger.differences else {}),
+            "data": about,
+            **({"left_out": dict(data.left_out)} if data.left_out else {}),
+        },
+        settings=conditions.settings(config),
+        notes={"From cache": conditions.reused(config, ledger.reused, units)},
+    )
+
+
+def _looked_up(data: Prepared, wanted: Collection[Place]) -> tuple[Guessing, dict[Place, Any]]:
+    """Read the questions once more: what guessing would score, and the rows of those wanted."""
+    guessing, rows = Guessing(), {}
+    for part in data:
+        benchmark = benchmarks.load(part.benchmark)
+        for row in part.rows():
+            guessing.add(benchmark, row)
+            place = (part.benchmark, benchmark.language(row), benchmark.key(row))
+            if place in wanted:
+                rows[place] = row
+    return guessing, rows
+
+
+def _withheld(data: Iterable[Dataset]) -> list[str]:
+    """Return the benchmarks whose questions are not to be published; samples are our own."""
+    return [
+        part.benchmark
+        for part in data
+        if benchmarks.load(part.benchmark).source.gated and part.origin != "samples"
+    ]
+
+
+def _ruled_languages(data: Prepared) -> dict[str, Sequence[str]]:
+    """Return the languages that an index averages over, whichever were asked for."""
+    several = (part for part in data if len(benchmarks.load(part.benchmark).languages) > 1)
+    return {part.benchmark: INDEX_LANGUAGES for part in several}

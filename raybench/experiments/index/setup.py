@@ -1,0 +1,109 @@
+"""What is asked: the questions, of whom and with what sampling, and the plan of it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from raybench import benchmarks
+from raybench.config import Config, IndexConf, judges
+from raybench.errors import ConfigurationError
+from raybench.fleet import group_engines
+from raybench.fleet.places import slots
+from raybench.pipeline import datasets
+from raybench.pipeline.datasets import Prepared, Selection
+from raybench.pipeline.stages import Asking
+from raybench.tracking import console
+from raybench.tracking.plan import turns
+from raybench.types import Grader, ModelSpec, Plan
+
+
+def prepared(config: Config, folder: Path) -> Prepared:
+    """Read, check and choose the questions, and say what the person should know of the choice."""
+    conf = config.index
+    chosen = [benchmarks.load(name) for name in conf.benchmarks]
+    if twice := {each.name for each in chosen if chosen.count(each) > 1}:
+        raise ConfigurationError(
+            f"index.benchmarks names {', '.join(sorted(twice))} more than once: once is enough"
+        )
+    selection = Selection(
+        limit=conf.limit,
+        subjects=tuple(conf.subset),
+        languages=None if conf.languages is None else tuple(conf.languages),
+        seed=config.seed,
+    )
+    data = datasets.prepare(chosen, config.data, selection, folder)
+    if not config.dry_run:  # a plan shows them itself
+        for note in data.notes:
+            console.say(f"Note: {note}")
+    return data
+
+
+def repeats_of(conf: IndexConf, benchmark: str) -> int:
+    """Return how often each question of a benchmark is asked."""
+    return conf.repeats or benchmarks.load(benchmark).repeats
+
+
+def grader_of(config: Config) -> Grader:
+    """Return by whose rules replies are graded."""
+    return cast(Grader, config.index.grader)  # `config.problems` has checked it
+
+
+def units_of(config: Config, data: Prepared) -> int:
+    """Return how many units the run has."""
+    asked = sum(part.questions * repeats_of(config.index, part.benchmark) for part in data)
+    return asked * len(config.roster.models)
+
+
+def planned(config: Config, data: Prepared) -> Plan:
+    """Say what is asked, of whom, and from where."""
+    models = tuple(models_of(config))
+    engines = group_engines((*models, *judges_of(config)))
+    awake = slots(engines, config.fleet)
+    units = units_of(config, data)
+    checked = [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
+    notes = [
+        f"{part.benchmark}: {part.questions:,} questions × "
+        f"{repeats_of(config.index, part.benchmark)} from {part.origin}"
+        for part in data
+    ]
+    if checked and config.index.checker is None:
+        notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
+    if config.index.grader != "parity":
+        notes.append(f"grader {config.index.grader}: scores compare with no published ones")
+    return Plan(
+        experiment="index",
+        models=models,
+        engines=tuple(engine.label for engine in engines),
+        slots=awake,
+        units=units,
+        unit="unit",
+        calls=f"{units:,}" + (" and those to the checker" if config.index.checker else ""),
+        notes=(*notes, *data.notes, *turns(len(engines), awake)),
+    )
+
+
+def models_of(config: Config) -> list[ModelSpec]:
+    """Return the roster's models with the sampling that they are asked with."""
+    return [_sampled(model.spec(), config.index) for model in config.roster.models]
+
+
+def _sampled(model: ModelSpec, conf: IndexConf) -> ModelSpec:
+    own = model.sampling
+    bounds = [own.max_tokens, None if model.reasoning else conf.max_tokens]
+    sampling = replace(
+        own,
+        temperature=own.temperature if conf.temperature is None else conf.temperature,
+        # A model that reasons has its own maximum.
+        max_tokens=min((bound for bound in bounds if bound is not None), default=None),
+    )
+    return replace(model, sampling=sampling)
+
+
+def judges_of(config: Config) -> list[ModelSpec]:
+    """Return the models that are asked and not ranked."""
+    return [judge.spec() for judge in judges(config)]
+
+
+def asking_of(config: Config) -> Asking:
+    """Return how questions are put, by which anybody can put them again."""
+    return Asking({model.name: model for model in models_of(config)}, config.seed)
