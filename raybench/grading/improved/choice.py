@@ -60,10 +60,10 @@ def stated(text: str, options: Sequence[str]) -> str:
         named = _named(statement, texts)
         if len(named) > 1:
             raise NoAnswer(f"several options are named: {', '.join(sorted(named))}")
-        for letter in named:
-            if letter not in texts:
-                raise NoAnswer(f"'{letter}' is no option: there is A to {letters[-1]}")
-            return letter
+        if named - texts.keys():
+            raise NoAnswer(f"'{named.pop()}' is no option: there is A to {letters[-1]}")
+        if named:
+            return named.pop()
     raise NoAnswer("no option is stated as the answer")
 
 
