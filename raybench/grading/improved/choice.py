@@ -46,7 +46,9 @@ _JOINED = re.compile(
     r"|或者?|和|と|または|أو|و|এবং|বা|और|या)?\s*",
     re.I,
 )
-_BRACKETED = re.compile(r"[(\[（【]\s?([A-J])\s?[)\]）】]")
+_BRACKETED = re.compile(r"(?<!\S)[(\[（【]\s?([A-J])\s?[)\]）】](?![\w^])")
+_BEFORE_TEXT = re.compile(r"[(\[]?([a-j])(?:\s?[)\].:,–—-]+\s?|\s+-\s+|\s+)(.+)", re.DOTALL)
+_BEHIND_TEXT = re.compile(r"(.+)\s\(([a-j])\)", re.DOTALL)
 _WORDLIKE = "AI"
 """Letters that are words of English by themselves; 'A' is one of other languages, too."""
 _PUNCTUATION = " .,;:!?。"
@@ -60,10 +62,10 @@ def stated(text: str, options: Sequence[str]) -> str:
         named = _named(statement, texts)
         if len(named) > 1:
             raise NoAnswer(f"several options are named: {', '.join(sorted(named))}")
-        for letter in named:
-            if letter not in texts:
-                raise NoAnswer(f"'{letter}' is no option: there is A to {letters[-1]}")
-            return letter
+        if named - texts.keys():
+            raise NoAnswer(f"'{named.pop()}' is no option: there is A to {letters[-1]}")
+        if named:
+            return named.pop()
     raise NoAnswer("no option is stated as the answer")
 
 
@@ -98,8 +100,21 @@ def _named(statement: str, texts: dict[str, str]) -> set[str]:
     said = _plain(statement)
     if (by_text := [letter for letter, text in texts.items() if text == said]) and said:
         return set(by_text)
+    if spelled := _spelled(said, texts):
+        return {spelled}
     named = set(_listed(statement, texts))
     return named or set(_BRACKETED.findall(statement))
+
+
+def _spelled(said: str, texts: dict[str, str]) -> str:
+    """Return the letter that a statement gives together with its option's own text."""
+    if (found := _BEFORE_TEXT.match(said)) and (text := texts.get(found[1].upper(), "")):
+        rest, text = found[2].strip("() "), text.strip("() ")
+        if rest.startswith(text) and not rest[len(text) :][:1].isalnum():
+            return found[1].upper()
+    if (found := _BEHIND_TEXT.fullmatch(said)) and texts.get(found[2].upper()) == found[1]:
+        return found[2].upper()
+    return ""
 
 
 def _listed(statement: str, texts: dict[str, str]) -> Iterator[str]:
@@ -108,9 +123,12 @@ def _listed(statement: str, texts: dict[str, str]) -> Iterator[str]:
     while (letter := _head(statement[at:], texts, bare=bare)) is not None:
         name, end = letter
         yield name
+        closed = statement[at + end - 1] in ")]）】"
         joined = _JOINED.match(statement, at + end)
-        bare = joined is None or not joined[0].strip()  # 'B C' names two, 'B Cells divide' one
-        at = joined.end() if joined else len(statement)
+        bare = joined is None or not joined[0].strip()
+        if joined is None or (closed and bare):
+            return  # 'B C' names two, 'B Cells divide' and 'B) C is wrong' one
+        at = joined.end()
 
 
 def _head(statement: str, texts: dict[str, str], *, bare: bool = False) -> tuple[str, int] | None:

@@ -42,7 +42,9 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
 _ITEM = re.compile(r"\w{1,3}[.)]")
 _SKIPPED = re.compile(r"[\s*_]*+")
 _MOST = 200
-"""Statements that are looked at, the last ones; a statement is at most as many characters long."""
+"""Statements that are looked at, the last ones."""
+_LONGEST = 500
+"""Characters of a statement that are read: some options are that long."""
 
 
 class NoAnswer(ValueError):
@@ -61,8 +63,8 @@ def last_line(text: str) -> str:
     The number or letter of a list's next item, at which a reply was cut, is none.
     """
     whole = visible(text).strip()
-    line = whole[-_MOST - 2 :].rpartition("\n\n")[2].strip()
-    short = len(line) <= _MOST and "\n" not in line
+    line = whole[-_LONGEST - 2 :].rpartition("\n\n")[2].strip()
+    short = len(line) <= _LONGEST and "\n" not in line
     return line if short and (line == whole or not _ITEM.fullmatch(line)) else ""
 
 
@@ -83,4 +85,4 @@ def _line(text: str, start: int) -> str:
     """Return the line that begins there, or below where nothing follows on it."""
     skipped = _SKIPPED.match(text, start)
     begin = skipped.end() if skipped else start
-    return text[begin : begin + _MOST].partition("\n")[0].strip()
+    return text[begin : begin + _LONGEST].partition("\n")[0].strip()

@@ -62,7 +62,7 @@ class Differences:
         place = (unit.benchmark, unit.model, _kind(record))
         self._counts[place] += 1
         if place[2] != "agree" and self._counts[place] <= _EXAMPLES:
-            self._examples.setdefault(place, []).append(_told(record))
+            self._examples.setdefault(place, []).append(_row(record))
 
     def marked(self, metrics: Metrics, rules: Rules) -> Metrics:
         """Return the metrics with parity's accuracies beside them, and who graded said of each."""
@@ -107,9 +107,7 @@ class Differences:
         shown = sum(map(len, self._examples.values()))
         if not differing:
             return " They differ nowhere."
-        more = f"; {differing - shown:,} more are" if differing > shown else ";"
-        whole = f"{more} in {FILE}" if differing > shown else f"; they are in {FILE} too"
-        return f" They differ in {differing:,} replies. {shown:,} are shown below{whole}."
+        return f" They differ in {differing:,} replies, all in {FILE}; {shown:,} are shown below."
 
 
 def titled(columns: Sequence[Column]) -> list[Column]:
@@ -123,7 +121,7 @@ def differing(journal: Path) -> Iterator[dict[str, Any]]:
         for line in lines:
             record = json.loads(line)
             if record.get("parity") and _kind(record) != "agree":
-                yield _told(record)
+                yield _row(record)
 
 
 def _kind(record: Mapping[str, Any]) -> str:
@@ -133,7 +131,7 @@ def _kind(record: Mapping[str, Any]) -> str:
     return "improved" if ours else "parity"
 
 
-def _told(record: Mapping[str, Any]) -> dict[str, Any]:
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
     names = ("model", "benchmark", "key", "language", "repeat", "truth", "parity")
     reading = {name: record[name] for name in ("correct", "answer", "reason", "by")}
     return (

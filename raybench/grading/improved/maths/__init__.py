@@ -114,7 +114,7 @@ def _quantities(one: Quantity, other: Quantity, budget: Budget) -> Decision:
     decision = _values(one, other, budget)
     relation = units.compare(one.unit, other.unit)
     if decision == "right":
-        return {"same": "right", "different": "wrong", "unclear": "undecided"}[relation]  # type: ignore[return-value]
+        return _BY_UNIT[relation]
     for percent, plain in ((one, other), (other, one)):
         if units.PERCENT in percent.unit and not plain.unit and percent.hundredth and plain.value:
             decision = _best({decision, equal(percent.hundredth, plain.value, budget)})

@@ -272,7 +272,8 @@ class Writer:
         sign = [self._take()] if whole and self._next in ("+", "-") else []
         start = self._at
         kind, text = self._take()
-        if kind in ("number", "letters") and len(text) > 1 and not (whole and kind == "number"):
+        digits = text.isdecimal() or kind == "letters"
+        if digits and len(text) > 1 and not (whole and kind == "number"):
             self._at = start
             self._lexemes[start] = Lexeme(kind, text[1:])
             return [*sign, Lexeme(kind, text[:1])]

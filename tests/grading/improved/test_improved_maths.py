@@ -161,6 +161,7 @@ def test_another_answer_is_wrong(given: str, truth: str) -> None:
         ("6x - 3y + 9 = 0", "y = 2x + 3"),
         (r"\text{no solution}", r"\text{none at all}"),
         (r"\int x", "x"),
+        (r"\frac.53", "x"),
     ],
 )
 def test_what_cannot_be_told_is_undecided(given: str, truth: str) -> None:

@@ -130,6 +130,11 @@ def test_what_settles_on_no_option_is_no_answer(response: str) -> None:
         ("Answer: E coli", "D"),  # the text of another option
         ("Answer: E coli, which lives in guts", "D"),
         ("Answer: I only", "E"),
+        ("Answer: A A dog", "A"),  # the letter with its own option's text
+        ("Answer: E) I only", "E"),
+        ("Answer: E I only, as I said", "E"),
+        ("The answer is I only (E).", "E"),
+        ("Answer: B) C is wrong", "B"),
     ],
 )
 def test_words_of_one_letter_are_told_from_letters(response: str, letter: str) -> None:
