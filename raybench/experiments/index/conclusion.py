@@ -54,8 +54,6 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
         for part in data
     }
     shown = columns(view)
-    if ledger.differences:
-        shown = graders.titled(shown)
     how = [
         *beside,
         conditions.questions(about),
@@ -77,7 +75,10 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
             **({"left_out": dict(data.left_out)} if data.left_out else {}),
         },
         settings=conditions.settings(config),
-        notes={"From cache": conditions.reused(config, ledger.reused, units)},
+        notes={
+            **({"Grader": graders.NOTE} if ledger.differences else {}),
+            "From cache": conditions.reused(config, ledger.reused, units),
+        },
     )
 
 

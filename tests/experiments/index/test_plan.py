@@ -26,9 +26,13 @@ def planned(*overrides: str) -> str:
     return describe(index.plan(configured("data=samples", *overrides)))
 
 
-def test_the_gold_of_all_samples_is_graded_right(capsys: pytest.CaptureFixture[str]) -> None:
-    asyncio.run(index.run(configured("data=samples", "validate=true"), {}))
-    assert "14 of 14 gold answers are graded right" in capsys.readouterr().out
+@pytest.mark.parametrize("grader", ["parity", "improved"])
+def test_the_gold_of_all_samples_is_graded_right(
+    grader: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asyncio.run(index.run(configured("data=samples", "validate=true", f"grader={grader}"), {}))
+    told = capsys.readouterr().out
+    assert f"14 of 14 gold answers are graded right by grader={grader}" in told
 
 
 def test_a_wrong_gold_is_found(tmp_path: Path) -> None:

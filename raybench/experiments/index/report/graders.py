@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, Unit
-from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
 
@@ -20,7 +19,12 @@ _EXAMPLES = 5
 """Of each kind, model and benchmark."""
 _END = 600
 """Characters of a reply's end that are shown."""
-_OURS = "graded by grader=improved, which compares with no published number"
+_OURS = "grader=improved"
+NOTE = (
+    "improved: stricter than the methodology's rules, and reads more; compares with no published "
+    "number"
+)
+"""What report and terminal say of who graded."""
 _THEIRS = "graded by the methodology's script alone"
 _TOLD = {
     "agree": "agree",
@@ -108,11 +112,6 @@ class Differences:
         if not differing:
             return " They differ nowhere."
         return f" They differ in {differing:,} replies, all in {FILE}; {shown:,} are shown below."
-
-
-def titled(columns: Sequence[Column]) -> list[Column]:
-    """Return the leaderboard's columns with the grader in their titles."""
-    return [replace(column, title=f"{column.title} (improved)") for column in columns]
 
 
 def differing(journal: Path) -> Iterator[dict[str, Any]]:
