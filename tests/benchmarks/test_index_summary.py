@@ -1,11 +1,10 @@
 import math
 import re
-from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import pytest
+from graded import HALF, asked, unit
 
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
@@ -13,39 +12,12 @@ from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.stats import intervals
 from raybench.types import Estimate
 
-HALF = Fraction(1, 2)
 WEIGHTS = {
     "math": {"aime_2024": HALF, "math_500": HALF},
     "coding": {"livecodebench": HALF, "scicode": HALF},
     "multilingual": {"mgsm": HALF, "multilingual_mmlu": HALF},
 }
 RULES = Rules(WEIGHTS, {"mgsm": ("de", "en"), "multilingual_mmlu": ("de", "en")})
-
-
-def unit(benchmark: str, key: str, correct: bool = False, **changes: Any) -> Unit:
-    plain: dict[str, Any] = {
-        "model": "a",
-        "benchmark": benchmark,
-        "key": key,
-        "language": "en",
-        "subject": None,
-        "repeat": 0,
-        "correct": correct,
-        "finish": "stop",
-        "parsed": True,
-        "by": "script",
-        "judge_error": False,
-        "prompt_tokens": 10,
-        "output_tokens": 100,
-    }
-    return Unit(**plain | changes)
-
-
-def asked(benchmark: str, *replies: str, **changes: Any) -> Iterator[Unit]:
-    """One word per question: a letter per repeat, R for right and w for wrong."""
-    for key, letters in enumerate(replies):
-        for repeat, letter in enumerate(letters):
-            yield unit(benchmark, str(key), letter == "R", repeat=repeat, **changes)
 
 
 def maths(**changes: Any) -> list[Unit]:

@@ -2,6 +2,7 @@ import tracemalloc
 from random import Random
 from typing import Any
 
+import graded
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,22 +13,7 @@ from raybench.types import Counts, Finish
 
 
 def unit(key: str, **changes: Any) -> Unit:
-    plain: dict[str, Any] = {
-        "model": "a",
-        "benchmark": "mgsm",
-        "key": key,
-        "language": "en",
-        "subject": None,
-        "repeat": 0,
-        "correct": False,
-        "finish": "stop",
-        "parsed": True,
-        "by": "script",
-        "judge_error": False,
-        "prompt_tokens": 10,
-        "output_tokens": 100,
-    }
-    return Unit(**plain | changes)
+    return graded.unit(**{"benchmark": "mgsm", "key": key} | changes)
 
 
 @pytest.mark.parametrize(
