@@ -1,6 +1,6 @@
 """What came out: the numbers of a journal, and everything that the report says of them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +77,14 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
         settings=conditions.settings(config),
         notes={
             **({"Grader": graders.NOTE} if ledger.differences else {}),
+            **({"Left out": _listed(data.left_out)} if data.left_out else {}),
             "From cache": conditions.reused(config, ledger.reused, units),
         },
     )
+
+
+def _listed(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
 
 
 def _looked_up(data: Prepared, wanted: Collection[Place]) -> tuple[Guessing, dict[Place, Any]]:

@@ -123,3 +123,28 @@ def test_questions_that_are_not_to_be_published_stay_out_of_the_report(tmp_path:
     assert _withheld(data) == []  # the samples are our own
     elsewhere = [replace(part, origin="my/folder") for part in data]
     assert _withheld(elsewhere) == ["gpqa_diamond"]
+
+
+def test_an_index_of_many_languages_is_not_made_of_one(tmp_path: Path) -> None:
+    chosen = ("index.benchmarks=[mgsm,multilingual_mmlu]", "index.languages=[en]")
+    metrics = outcome_of(tmp_path, *chosen).metrics["able"]
+    assert metrics["mgsm/accuracy"].value is not None
+    assert metrics["index/multilingual"].value is None
+    assert "not asked in bn, de" in metrics["index/multilingual"].method
+
+
+def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chosen = ("index.benchmarks=[math_500,aime_2024,mgsm]", "index.subset=[algebra]")
+    outcome = outcome_of(tmp_path, *chosen)
+    lacks = "it has no questions about algebra (it names no subjects)"
+    assert f"Note: mgsm is left out: {lacks}" in capsys.readouterr().err
+    assert list(outcome.about["data"]) == ["math_500"]
+    assert outcome.about["left_out"] == {"aime_2024": lacks, "mgsm": lacks}
+    assert outcome.notes["Left out"] == f"aime_2024: {lacks}; mgsm: {lacks}"
+    metrics = outcome.metrics["able"]
+    assert metrics["math_500/accuracy"].value is not None
+    assert metrics["index/math"].method == (
+        "refused: aime_2024 is missing; math_500: asked only about algebra"
+    )

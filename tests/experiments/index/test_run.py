@@ -195,33 +195,6 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
     assert inputs == {name: about["digest"] for name, about in read.items()}
 
 
-def test_an_index_of_many_languages_is_not_made_of_one(ready: Path) -> None:
-    command = (*INDEX, *ROSTER, "benchmarks=[mgsm,multilingual_mmlu]", "languages=[en]")
-    done = raybench(*command, cwd=ready)
-    assert done.returncode == 0, done.stderr
-    metrics = results_of(ready)["models"]["able"]
-    assert metrics["mgsm/accuracy"]["value"] is not None
-    assert metrics["index/multilingual"]["value"] is None
-    assert "not asked in bn, de" in metrics["index/multilingual"]["method"]
-
-
-def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(ready: Path) -> None:
-    command = (*INDEX, *ROSTER, "benchmarks=[math_500,aime_2024,mgsm]", "subset=[algebra]")
-    done = raybench(*command, cwd=ready)
-    assert done.returncode == 0, done.stderr
-    lacks = "it has no questions about algebra (it names no subjects)"
-    assert f"Note: mgsm is left out: {lacks}" in done.stderr
-    results = results_of(ready)
-    assert list(results["run"]["data"]) == ["math_500"]
-    assert results["run"]["left_out"] == {"aime_2024": lacks, "mgsm": lacks}
-    assert "left_out" in (run_of(ready) / "report.html").read_text()
-    metrics = results["models"]["able"]
-    assert metrics["math_500/accuracy"]["value"] is not None
-    assert metrics["index/math"]["method"] == (
-        "refused: aime_2024 is missing; math_500: asked only about algebra"
-    )
-
-
 def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
     done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
