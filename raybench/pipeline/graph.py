@@ -23,7 +23,6 @@ from raybench.pipeline.stages import (
     JOB,
     UNIT,
     Asking,
-    Check,
     Generate,
     Grade,
     Unit,
@@ -164,7 +163,6 @@ def _dataset(
     )
     if checker is not None:
         graph = graph.map_batches(
-            Check,
             fn_constructor_args=(link, checker, asking.seed, asking.responses),
             batch_size=None,
             compute=waiting(1),

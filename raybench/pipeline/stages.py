@@ -7,7 +7,6 @@ a stage carries the reason on and costs nobody else anything.
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,9 +17,8 @@ import numpy as np
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Draw
 from raybench.fleet import Fleet, resolved
-from raybench.fleet.link import Link
-from raybench.grading import equality
-from raybench.pipeline.responses import Responses, lasting
+from raybench.fleet.link import Door, Link
+from raybench.pipeline.responses import Responses
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Message, ModelSpec, Request
 
@@ -29,8 +27,6 @@ Block = dict[str, Any]
 """What Ray Data hands to a stage and takes from it."""
 UNIT, JOB = "unit", "job"
 """The one column of a block."""
-_VERDICT_TOKENS = 16
-_SHOWN = 80
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def prompt(block: Block, asking: Asking, done: Any) -> Block:
     for unit, known in zip(units, _known(units, asking), strict=True):
         if known is not None:
             unit |= known | {"reused": True}
-    return _packed(units)
+    return packed(units)
 
 
 def unanswered(jobs: Iterable[Job], asking: Asking, done: Sequence[int]) -> set[str]:
@@ -138,11 +134,11 @@ class Generate:
     """Asks the models. One process of it holds many blocks at once."""
 
     def __init__(self, link: Link) -> None:
-        self._door = _Door(link)
+        self._door = Door(link)
 
     async def __call__(self, block: Block) -> Block:
         """Add to each unit what its model made of the prompt."""
-        units = _unpacked(block)
+        units = unpacked(block)
         by_model: dict[str, list[Unit]] = {}
         for unit in units:
             if "finish" not in unit:
@@ -150,7 +146,7 @@ class Generate:
         if by_model:
             fleet = await self._door.fleet()
             await asyncio.gather(*(_ask(fleet, model, of) for model, of in by_model.items()))
-        return _packed(units)
+        return packed(units)
 
 
 async def _ask(fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
@@ -168,7 +164,7 @@ class Grade:
 
     def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
-        units = _unpacked(block)
+        units = unpacked(block)
         for unit in units:
             row = unit.pop("row")
             unit.pop("request", None)
@@ -179,7 +175,7 @@ class Grade:
                     unit |= self._graded(unit, row)
                 except Exception as error:  # what our rules choke on is ours to look at
                     unit["judge_error"] = f"grading failed: {_words(error)}"
-        return _packed(units)
+        return packed(units)
 
     def _graded(self, unit: Unit, row: Any) -> Unit:
         benchmark = benchmarks.load(unit["benchmark"])
@@ -196,108 +192,6 @@ class Grade:
             "reason": grade.reason,
             "by": "script" if grade.parsed else None,
         }
-
-
-class Check:
-    """Has a model look at the answers that the script does not call right."""
-
-    def __init__(self, link: Link, checker: str, seed: int, responses: Responses | None) -> None:
-        self._door = _Door(link)
-        (self._checker,) = (model for model in link.models if model.name == checker)
-        self._seed = seed
-        self._responses = responses
-
-    async def __call__(self, block: Block) -> Block:
-        """Add the checker's verdict where there is one to give."""
-        units = _unpacked(block)
-        open_ones = [
-            unit
-            for unit in units
-            if benchmarks.load(unit["benchmark"]).checked
-            and unit["answer"] is not None
-            and not unit["correct"]
-        ]
-        pairs = list(dict.fromkeys((unit["truth"], unit["answer"]) for unit in open_ones))
-        if pairs:
-            requests = [self.request(*pair) for pair in pairs]
-            told = await asyncio.to_thread(self._told, requests)
-            new = [request for request in requests if request not in told]
-            if new:
-                fleet = await self._door.fleet()
-                replies = await fleet.complete(self._checker.name, new)
-                told |= zip(new, replies, strict=True)
-                await asyncio.to_thread(self._remember, {it: told[it] for it in new})
-            verdicts = dict(zip(pairs, (told[request] for request in requests), strict=True))
-            for unit in open_ones:
-                unit |= checked(verdicts[unit["truth"], unit["answer"]])
-            # Each call is told once, whichever unit it is told with.
-            open_ones[0]["checks"] = [
-                [told[it].prompt_tokens, told[it].output_tokens, told[it].finish] for it in new
-            ]
-        return _packed(units)
-
-    def _told(self, requests: Sequence[Request]) -> dict[Request, Completion]:
-        """Return what the checker told earlier runs."""
-        if self._responses is None:
-            return {}
-        places = {request: self._address(request) for request in requests}
-        found = self._responses.get([place for place in places.values() if place])
-        return {
-            request: Completion(found[place]["response"], found[place]["finish"])
-            for request, place in places.items()
-            if place in found
-        }
-
-    def _remember(self, told: Mapping[Request, Completion]) -> None:
-        if self._responses is None:
-            return
-        new = {
-            place: {"response": reply.text, "finish": reply.finish}
-            for request, reply in told.items()
-            if lasting(reply.finish) and (place := self._address(request))
-        }
-        self._responses.put(new)
-
-    def _address(self, request: Request) -> str | None:
-        if self._responses is None:
-            return None
-        return self._responses.address(self._checker.name, resolved(request, self._checker))
-
-    def request(self, truth: str, given: str) -> Request:
-        """Return what the checker is asked."""
-        asked = (Message("user", equality.prompt(truth, given)),)
-        most = None if self._checker.reasoning else _VERDICT_TOKENS
-        return Request(asked, seed=self._seed, max_tokens=most, temperature=0.0)
-
-
-def checked(reply: Completion) -> Unit:
-    """Return what a checker's reply adds. Only a clear yes is one, as simple-evals has it."""
-    told: Unit = {"checker": reply.text}
-    if reply.finish == "error":
-        return told | {"judge_error": f"the checker gave no verdict: {reply.error}"}
-    right, said = equality.verdict(reply.text), repr(reply.text[:_SHOWN])
-    why = {True: "right, says the checker", False: "wrong, says the checker too"}
-    unclear = f"wrong: the checker says neither yes nor no ({said}, {reply.finish})"
-    return told | {
-        "correct": right is True,
-        "by": "checker",
-        "reason": unclear if right is None else why[right],
-    }
-
-
-class _Door:
-    """The fleet of this process, opened when it is first asked for."""
-
-    def __init__(self, link: Link) -> None:
-        self._link = link
-        self._opened: asyncio.Task[Fleet] | None = None
-        self._stack = AsyncExitStack()
-
-    async def fleet(self) -> Fleet:
-        """Return it; who comes while it is being opened waits for that."""
-        if self._opened is None:
-            self._opened = asyncio.ensure_future(self._stack.enter_async_context(self._link.open()))
-        return await asyncio.shield(self._opened)
 
 
 _RESPONSE = (
@@ -356,9 +250,11 @@ def _contains(ordered: Any, number: int) -> bool:
     return place < len(ordered) and int(ordered[place]) == number
 
 
-def _packed(units: Iterable[Unit]) -> Block:
+def packed(units: Iterable[Unit]) -> Block:
+    """Return units as they travel."""
     return {UNIT: np.array([json.dumps(unit) for unit in units], dtype=object)}
 
 
-def _unpacked(block: Block) -> list[Unit]:
+def unpacked(block: Block) -> list[Unit]:
+    """Return the units of a block."""
     return [json.loads(text) for text in block[UNIT]]

@@ -21,7 +21,7 @@ from raybench.config import DataConf, FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
-from raybench.pipeline import datasets, graph, stages
+from raybench.pipeline import checker, datasets, graph
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, Unit, response
@@ -138,7 +138,7 @@ async def test_the_checker_sees_what_the_script_does_not_call_right(
     ],
 )
 async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) -> None:
-    unit = stages.checked(Completion(said, "stop"))
+    unit = checker.checked(Completion(said, "stop"))
     assert (unit["correct"], unit["by"]) == (correct, "checker")
     assert unit["reason"].startswith(reason)
     assert "judge_error" not in unit  # which would withhold the score
@@ -146,9 +146,9 @@ async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) ->
 
 async def test_a_checker_that_thinks_may(fleet: Fleet) -> None:
     thinks = dataclasses.replace(JUDGE, reasoning=True)
-    check = stages.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0, None)
+    check = checker.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0, None)
     assert check.request("1", "2").max_tokens is None
-    check = stages.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0, None)
+    check = checker.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0, None)
     assert check.request("1", "2").max_tokens == 16
 
 
