@@ -50,7 +50,7 @@ def _main() -> None:
             at = sys.argv.index(flag)
             end = at + 1 + values
             sys.argv[1:] = [*sys.argv[at:end], *sys.argv[1:at], *sys.argv[end:]]
-    sys.argv[1:] = at_home(sys.argv[1:])
+    sys.argv[1:] = own_roster(at_home(sys.argv[1:]))
     parser = get_args_parser()
     parser.error = _flag_refused  # type: ignore[method-assign]
     args = parser.parse_args()
@@ -80,6 +80,17 @@ def at_home(arguments: Sequence[str]) -> list[str]:
         return list(arguments)
     own = {field.name for field in fields(sections[0])} - whole
     return [f"{named[0]}.{it}" if it.partition("=")[0] in own else it for it in arguments]
+
+
+def own_roster(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with models that they name made a roster of their own.
+
+    Else they would bear the name of the default roster, and be asked in the way that suits it.
+    """
+    named = {it.partition("=")[0] for it in arguments}
+    if "roster.models" in named and "roster" not in named:
+        return [*arguments, "roster=custom"]
+    return list(arguments)
 
 
 def conf_dir() -> Path:

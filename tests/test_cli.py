@@ -275,6 +275,16 @@ def test_an_experiments_own_settings_need_not_be_told_where_they_live(
     assert [it for it in cli.at_home(given) if "experiment" not in it] == meant
 
 
+def test_models_of_the_command_line_are_a_roster_of_their_own() -> None:
+    one = "roster.models=[{name: mine, engine: simulated}]"
+    config = cli.check(cli.compose(cli.own_roster(["+experiment=index", one, "data=samples"])))
+    assert config.roster.name == "custom"
+    # What suits the embedded models, the default, is not for them.
+    assert (config.index.max_tokens, config.index.temperature) == (4096, 0.0)
+    assert cli.own_roster([one, "roster=small"]) == [one, "roster=small"]
+    assert cli.own_roster(["seed=1"]) == ["seed=1"]
+
+
 def test_alone_it_lists_the_experiments(tmp_path: Path) -> None:
     done = raybench(cwd=tmp_path)
     assert done.returncode == 0

@@ -10,7 +10,11 @@ from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.tracking.plan import describe
 
-ROSTERS = sorted(file.stem for file in (cli.conf_dir() / "roster").glob("*.yaml"))
+ROSTERS = sorted(
+    file.stem
+    for file in (cli.conf_dir() / "roster").glob("*.yaml")
+    if file.stem != "custom"  # which waits for models from the command line
+)
 GATED = ("meta-llama/", "google/")
 # Table 2 of the paper.
 PAPER = {

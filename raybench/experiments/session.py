@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -182,9 +183,11 @@ class Session:
         console.show_leaderboard(results, outcome.columns)
         for model, counts in outcome.counts.items():
             if counts.infra_error:
+                why = commonest(outcome.failures, model)
                 console.warn(
-                    f"{model}: {counts.infra_error} calls got no reply; why stands in "
-                    f"{folder / 'failures.jsonl'}"
+                    f"{model}: {counts.infra_error} calls got no reply; "
+                    + (f"most of them: {why}. All are in " if why else "why stands in ")
+                    + str(folder / "failures.jsonl")
                 )
         for name, text in outcome.notes.items():
             print(f"{name:<11} {text}")
@@ -201,13 +204,18 @@ class Session:
 
     def verdict(self) -> None:
         """Raise RunFailed where models could not be had: what there is, is written and told."""
-        if failed := self._account.failed:
+        if failed := self._failed():
             reasons = "\n".join(f"  - {model}: {reason}" for model, reason in failed.items())
             raise RunFailed(
                 f"{len(failed)} of {len(self._plan.models)} models could not be had:\n{reasons}\n"
                 f"What the others achieved is in {self._run.folder}, and this run is over: when "
                 "that is mended, the same command starts a new one"
             )
+
+    def _failed(self) -> dict[str, str]:
+        """Return the models that could not be had, and those of which no reply ever came."""
+        outcome = self._concluded()
+        return silent(outcome.counts, outcome.failures) | dict(self._account.failed)
 
     def _concluded(self) -> Outcome:
         if self._outcome is None:
@@ -228,7 +236,7 @@ class Session:
             "mlflow_run_id": self._tracker.run_id,
             "concluded_with": dict(self._concluded_with),
             **self._concluded().about,
-            **({"failed": dict(self._account.failed)} if self._account.failed else {}),
+            **({"failed": failed} if (failed := self._failed()) else {}),
             **self._versions,
         }
 
@@ -302,7 +310,7 @@ async def open_session(
 
 
 def _tell_beginning(run: Run, plan: Plan, done: int, concluded_with: Mapping[str, Any]) -> None:
-    for reason in run.passed:
+    for reason in () if run.resumed else run.passed:
         console.say(reason)
     if run.finished:
         by = ", ".join(f"{name}={str(value).lower()}" for name, value in concluded_with.items())
@@ -340,6 +348,25 @@ def _words(
         **({"swaps, this session": _swaps(account)} if account["total"]["swaps"] else {}),
         "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
     }
+
+
+def silent(counts: Mapping[str, Counts], failures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the models that were asked and never replied, with what kept most replies away."""
+    mute = {
+        model: of.infra_error
+        for model, of in counts.items()
+        if of.infra_error and not (of.ok or of.truncated or of.unparsed)
+    }
+    return {
+        model: f"no reply came to any of {calls} calls: {commonest(failures, model) or 'see above'}"
+        for model, calls in mute.items()
+    }
+
+
+def commonest(failures: Sequence[Mapping[str, Any]], model: str) -> str:
+    """Return the reason that most of a model's failures have, where they name one."""
+    reasons = Counter(it["why"] for it in failures if it.get("model") == model and it.get("why"))
+    return max(reasons, key=reasons.__getitem__, default="")
 
 
 def _shown(value: object) -> str:

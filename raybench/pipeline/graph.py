@@ -19,6 +19,7 @@ from raybench.fleet.client import Say
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
+from raybench.pipeline.checker import Check
 from raybench.pipeline.stages import (
     JOB,
     UNIT,
@@ -163,6 +164,7 @@ def _dataset(
     )
     if checker is not None:
         graph = graph.map_batches(
+            Check,
             fn_constructor_args=(link, checker, asking.seed, asking.responses),
             batch_size=None,
             compute=waiting(1),

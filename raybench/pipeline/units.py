@@ -5,13 +5,14 @@ many questions as travel together, of one benchmark and for one model.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-JOB_UNITS = 64
-"""Most units of a job: a batch of it goes to an engine at once and comes back when all are done."""
+JOB_UNITS, REMOTE_UNITS = 64, 8
+"""Most units of a job, and of one for an endpoint: its batch comes back when all are done, and only
+then does it count. Endpoints are slower, and what they once said cannot always be had again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,13 @@ def unit_seed(seed: int, record: Mapping[str, Any]) -> int:
     return int.from_bytes(digest[:4], "big") >> 1
 
 
-def jobs(engines: Sequence[Sequence[str]], slots: int, questions: Sequence[Questions]) -> list[Job]:
-    """Return all jobs in the order in which they start.
+def jobs(
+    engines: Sequence[Sequence[str]],
+    slots: int,
+    questions: Sequence[Questions],
+    remote: Container[str] = (),
+) -> list[Job]:
+    """Return all jobs in the order in which they start; models that are `remote` get small ones.
 
     `engines` has the models of each engine. As many engines as there are slots are fed in turn; the
     next ones follow when these have had all of their work, so that none is swapped in twice.
@@ -59,16 +65,22 @@ def jobs(engines: Sequence[Sequence[str]], slots: int, questions: Sequence[Quest
     ordered = []
     for begin in range(0, len(engines), slots):
         fed = [
-            [job for model in engine for job in _jobs_of(model, questions)]
+            [
+                job
+                for model in engine
+                for job in _jobs_of(
+                    model, questions, REMOTE_UNITS if model in remote else JOB_UNITS
+                )
+            ]
             for engine in engines[begin : begin + slots]
         ]
         ordered += [job for turn in zip_longest(*fed) for job in turn if job is not None]
     return ordered
 
 
-def _jobs_of(model: str, questions: Sequence[Questions]) -> Iterator[Job]:
+def _jobs_of(model: str, questions: Sequence[Questions], most: int) -> Iterator[Job]:
     for part in questions:
-        step = max(1, JOB_UNITS // part.repeats)
+        step = max(1, most // part.repeats)
         for shard, rows in part.shards:
             for start in range(0, rows, step):
                 stop = min(start + step, rows)

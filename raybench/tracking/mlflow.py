@@ -157,7 +157,10 @@ class Tracker:
         failed = dict(results.get("run", {}).get("failed", {}))
         if failed:
             failed[_PARENT] = "; ".join(f"{model}: {reason}" for model, reason in failed.items())
-        tags = {"simulated": "true"} if results.get("simulated") else {}
+        concluded = results.get("run", {}).get("concluded_with", {})
+        tags = {name: entries.text(str(value).lower()) for name, value in concluded.items()}
+        if results.get("simulated"):
+            tags["simulated"] = "true"
         self._close("FINISHED", tags, artifacts, results, failed)
 
     def fail(self, reason: str, artifacts: Sequence[Path] = ()) -> None:
@@ -258,6 +261,8 @@ class Tracker:
             return None
         self._client.update_run(run_id, status="RUNNING")
         self._client.set_tag(run_id, "resumed", "true")
+        if "reason" in run.data.tags:  # why it ended before it was resumed
+            self._client.delete_tag(run_id, "reason")
         self._started_ms = self._started_ms or run.info.start_time
         return run_id
 
@@ -354,7 +359,7 @@ class Tracker:
         self._log_data(results.get("run", {}).get("data", {}))
 
     def _log_data(self, data: Mapping[str, Mapping[str, Any]]) -> None:
-        """Write what was asked as the parent's inputs, known by the digest of the questions."""
+        """Write what was asked as everybody's inputs, known by the digest of the questions."""
         from mlflow.entities import Dataset, DatasetInput, InputTag
 
         inputs = [
@@ -371,7 +376,8 @@ class Tracker:
             for name, about in data.items()
         ]
         if inputs:
-            self._client.log_inputs(self._runs[_PARENT], datasets=inputs)
+            for run in self._runs.values():
+                self._client.log_inputs(run, datasets=inputs)
 
     def _add_final(self, run: str, key: str, value: object) -> None:
         """Add a result so that it is the metric's latest value, in a run closed twice too."""

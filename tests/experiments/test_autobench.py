@@ -149,6 +149,7 @@ def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
     with start_raybench(*SLOW, cwd=ready) as first:
         wait_for_units(ready, 1, first)
         under_way = only_run(ready)
+        first.send_signal(signal.SIGSTOP)  # however long the second takes to begin
         second = raybench(*SLOW, cwd=ready)
         first.kill()
     assert second.returncode == 0

@@ -19,7 +19,7 @@ from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.swaps import Swaps
 from raybench.tracking.console import Progress
-from raybench.types import Completion, ModelSpec, Request
+from raybench.types import Completion, Counts, ModelSpec, Request
 
 REASON = "engine e did not start: no weights. Download them"
 BROKEN = "sim-02"
@@ -204,3 +204,11 @@ def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> N
     config.fleet.slots = 3
     assert autobench.plan(config).slots == 3
     assert "turns" not in str(autobench.plan(config).notes)
+
+
+def test_who_never_replied_has_failed_for_the_commonest_reason() -> None:
+    counts = {"mute": Counts(infra_error=3), "shaky": Counts(ok=1, infra_error=2), "well": Counts()}
+    failures = [{"model": "mute", "why": why} for why in ("HTTP 500", "HTTP 401", "HTTP 401")]
+    assert session.silent(counts, failures) == {
+        "mute": "no reply came to any of 3 calls: HTTP 401",
+    }

@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.pipeline.units import JOB_UNITS, Questions, jobs, unit_id, unit_seed
+from raybench.pipeline.units import JOB_UNITS, REMOTE_UNITS, Questions, jobs, unit_id, unit_seed
 
 UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
 
@@ -57,6 +57,12 @@ def test_no_engine_is_needed_again_once_its_work_is_done(
     engine_of = {model: place for place, engine in enumerate(engines) for model in engine}
     order = [engine_of[job.model] // slots for job in jobs(engines, slots, asked)]
     assert order == sorted(order)
+
+
+def test_an_endpoints_jobs_are_small() -> None:
+    asked = [Questions("mmlu_pro", [("0.jsonl", JOB_UNITS)], 2)]
+    sizes = Counter(job.model for job in jobs([["far"], ["near"]], 2, asked, remote=["far"]))
+    assert sizes == {"far": 2 * JOB_UNITS // REMOTE_UNITS, "near": 2}
 
 
 def test_engines_that_are_awake_together_are_fed_in_turn() -> None:

@@ -20,7 +20,10 @@ from raybench.tracking.mlflow import Tracker
 
 MODELS = {"alpha": {"temperature": 0.5}, "beta": {"weights": "x" * 9000}}
 RESULTS: dict[str, Any] = {
-    "run": {"data": {"quiz": {"origin": "samples", "digest": "0123456789" * 7, "questions": 12}}},
+    "run": {
+        "data": {"quiz": {"origin": "samples", "digest": "0123456789" * 7, "questions": 12}},
+        "concluded_with": {"demo.partial": True},
+    },
     "models": {
         "alpha": {
             "demo/score": {
@@ -125,6 +128,8 @@ def test_a_run_with_a_child_per_model(
     assert alpha.info.status == "FINISHED"
     assert alpha.data.tags["mlflow.parentRunId"] == tracker.run_id
     assert alpha.data.tags["model"] == "alpha"
+    assert alpha.data.tags["demo.partial"] == "true"
+    assert [asked.dataset.name for asked in alpha.inputs.dataset_inputs] == ["quiz"]
     assert alpha.data.params == {"temperature": "0.5"}
     assert alpha.data.metrics == {
         "demo/score": 0.7, "demo/score/ci_low": 0.5, "demo/score/ci_high": 0.9,
@@ -161,6 +166,7 @@ def test_a_resumed_run_goes_on_in_the_same_runs_and_doubles_nothing(
     parent = client().get_run(again.run_id)
     assert parent.info.status == "RUNNING"
     assert parent.data.tags["resumed"] == "true"
+    assert "reason" not in parent.data.tags  # it was that of the first end
     assert (parent.data.params["seed"], parent.data.params["new"]) == ("1", "yes")
     log(again, 5)
     again.finish(RESULTS, [])

@@ -72,7 +72,9 @@ def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: 
         )
         for part in data
     ]
-    return jobs([[model.name for model in engine.models] for engine in engines], awake, questions)
+    names = [[model.name for model in engine.models] for engine in engines]
+    remote = [model.name for each in engines if each.kind == "openai" for model in each.models]
+    return jobs(names, awake, questions, remote)
 
 
 def _lines(shard: Path) -> int:

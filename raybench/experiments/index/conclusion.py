@@ -77,6 +77,7 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
         settings=conditions.settings(config),
         notes={
             **({"Grader": graders.NOTE} if ledger.differences else {}),
+            **conditions.narrowed(config, data),
             **({"Left out": _listed(data.left_out)} if data.left_out else {}),
             "From cache": conditions.reused(config, ledger.reused, units),
         },

@@ -105,7 +105,8 @@ def test_replies_are_shown_with_the_question_as_it_was_asked(outcome: Outcome) -
 def test_what_came_from_the_cache_is_told_to_report_and_terminal(outcome: Outcome) -> None:
     units = 2 * sum(of["questions"] for of in outcome.about["data"].values())
     told = f"{units // 2:,} of {units:,} replies came from earlier runs, {units // 2:,} were new"
-    assert outcome.notes == {"From cache": told}
+    assert outcome.notes["From cache"] == told
+    assert outcome.notes["Samples"].endswith("compare with nothing")
 
 
 def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> None:
@@ -142,6 +143,7 @@ def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(
     assert f"Note: mgsm is left out: {lacks}" in capsys.readouterr().err
     assert list(outcome.about["data"]) == ["math_500"]
     assert outcome.about["left_out"] == {"aime_2024": lacks, "mgsm": lacks}
+    assert outcome.notes["Subjects"].startswith("only algebra")
     assert outcome.notes["Left out"] == f"aime_2024: {lacks}; mgsm: {lacks}"
     metrics = outcome.metrics["able"]
     assert metrics["math_500/accuracy"].value is not None

@@ -1,6 +1,6 @@
 """How it was asked: the questions, the models and the settings, for whoever does it again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from raybench import benchmarks
@@ -106,6 +106,17 @@ def settings(config: Config) -> dict[str, str]:
         else "withhold the score",
     }
     return {name: text for name, text in found.items() if text}
+
+
+def narrowed(config: Config, data: Iterable[Dataset]) -> dict[str, str]:
+    """Return what keeps scores from comparing with those of others, by short names."""
+    subjects = ", ".join(config.index.subset)
+    samples = any(part.origin == "samples" for part in data)
+    return ({"Subjects": f"only {subjects}: scores are over these alone"} if subjects else {}) | (
+        {"Samples": "questions shipped to try things out: scores on them compare with nothing"}
+        if samples
+        else {}
+    )
 
 
 def reused(config: Config, reused: int, units: int) -> str:
