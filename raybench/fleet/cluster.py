@@ -17,9 +17,12 @@ from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
 
 if TYPE_CHECKING:
+    import psutil
+
     from raybench.fleet.client import Say
 
 _KNOCK_S = 10.0
+_END_S = 10.0
 _STARTUP = "timed out during startup"
 _OWN = "local"
 
@@ -51,8 +54,10 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
         quieten()
         yield
     finally:
+        family = _family() if address == _OWN else []
         with contextlib.redirect_stdout(io.StringIO()):
             ray.shutdown()
+        _end(family)
 
 
 @contextlib.asynccontextmanager
@@ -147,6 +152,24 @@ def _init(address: str) -> None:
             logging_level="ERROR",
             namespace="raybench",
         )
+
+
+def _family() -> "list[psutil.Process]":
+    """Return the processes of a Ray of our own: its workers and what these have started."""
+    import psutil
+
+    raylets = [it for it in psutil.Process().children() if it.name() == "raylet"]
+    return [worker for raylet in raylets for worker in raylet.children(recursive=True)]
+
+
+def _end(family: "list[psutil.Process]") -> None:
+    """Wait for processes that are on their way out; one in a thousand gets stuck there."""
+    import psutil
+
+    _, stuck = psutil.wait_procs(family, timeout=_END_S)
+    for process in stuck:
+        with contextlib.suppress(psutil.Error):
+            process.kill()
 
 
 def _set_environment() -> None:
