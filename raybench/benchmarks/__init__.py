@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from functools import cache
 from typing import cast
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
@@ -15,6 +16,7 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
 
 
+@cache  # every unit asks: looking through the folder each time took half of a stage's work
 def load(name: str) -> Benchmark:
     """Return a benchmark by name; 'MATH-500', 'math500' and 'math_500' are one."""
     known = {_plain(module): module for module in names()}

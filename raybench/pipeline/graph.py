@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from raybench.errors import RunFailed
@@ -36,7 +36,7 @@ from raybench.types import Grader
 _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
 _ENGINES_EACH = 8
-"""Engines that it keeps busy with these: each has some 500 requests, more than it batches."""
+"""Engines that it keeps busy with these: each has 256 requests or more, as many as it batches."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _REMARK = "has constructor arguments in the object store and max_restarts > 0"
@@ -45,36 +45,33 @@ _LIGHT, _SOME = 0.01, 0.5
 """CPUs of a stage that only waits for engines, and of one that computes beside them."""
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a graph is to do."""
+
+    jobs: Sequence[Job]
+    asking: Asking
+    checker: str | None = None
+    grader: Grader = "parity"
+    done: Sequence[int] = ()
+    """Ids of units that need not be asked."""
+    awake: int = 1
+    """How many engines work side by side."""
+
+
 async def stream(
-    jobs: Sequence[Job],
-    *,
-    link: Link,
-    asking: Asking,
-    checker: str | None,
-    done: Sequence[int],
-    awake: int = 1,
-    say: Say = lambda text: None,
-    grader: Grader = "parity",
+    work: Work, link: Link, say: Say = lambda text: None
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    `awake` is how many engines work side by side; `say` is told what endpoints are waited for.
-    Raises RunFailed where a stage breaks in a way that is no unit's.
+    `say` is told what endpoints are waited for. Raises RunFailed where a stage breaks in a way that
+    is no unit's.
     """
     from ray.exceptions import RayError
 
     try:
         async with _listening(link, say) as link:
-            dataset = await asyncio.to_thread(
-                _dataset,
-                jobs,
-                link=link,
-                asking=asking,
-                checker=checker,
-                done=done,
-                awake=awake,
-                grader=grader,
-            )
+            dataset = await asyncio.to_thread(_dataset, work, link)
             blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
             with without_lines(_REMARK):
                 block = await asyncio.to_thread(next, blocks, None)
@@ -110,24 +107,15 @@ async def _listening(link: Link, say: Say) -> AsyncIterator[Link]:
         remarks.shutdown(force=True)
 
 
-def _dataset(
-    jobs: Sequence[Job],
-    *,
-    link: Link,
-    asking: Asking,
-    checker: str | None,
-    done: Sequence[int],
-    awake: int,
-    grader: Grader,
-) -> Any:
+def _dataset(work: Work, link: Link) -> Any:
     import ray
     from ray.data import ActorPoolStrategy
 
-    _quieten()
+    _settle()
     cpus = int(ray.cluster_resources().get("CPU", 1))
     # The questions lie on this machine's disk, and so do earlier responses.
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
-    known = ray.put(ordered(done))
+    known = ray.put(ordered(work.done))
 
     def waiting(size: int) -> ActorPoolStrategy:
         return ActorPoolStrategy(
@@ -138,11 +126,12 @@ def _dataset(
 
     graph = (
         ray.data.from_items(
-            [{JOB: json.dumps(asdict(job))} for job in jobs], override_num_blocks=len(jobs)
+            [{JOB: json.dumps(asdict(job))} for job in work.jobs],
+            override_num_blocks=len(work.jobs),
         )
         .map_batches(
             prompt,
-            fn_kwargs={"asking": asking, "done": known},
+            fn_kwargs={"asking": work.asking, "done": known},
             batch_size=None,
             num_cpus=_SOME,
             label_selector=here,
@@ -151,21 +140,21 @@ def _dataset(
             Generate,
             fn_constructor_args=(link,),
             batch_size=None,
-            compute=waiting(generators(link, awake)),
+            compute=waiting(generators(link, work.awake)),
             num_cpus=_LIGHT,
         )
         .map_batches(
             Grade,
-            fn_constructor_args=(asking.seed, grader),
+            fn_constructor_args=(work.asking.seed, work.grader),
             batch_size=None,
             compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
             num_cpus=_SOME,
         )
     )
-    if checker is not None:
+    if work.checker is not None:
         graph = graph.map_batches(
             Check,
-            fn_constructor_args=(link, checker, asking.seed, asking.responses),
+            fn_constructor_args=(link, work.checker, work.asking.seed, work.asking.responses),
             batch_size=None,
             compute=waiting(1),
             num_cpus=_LIGHT,
@@ -185,11 +174,14 @@ def _endpoints(link: Link) -> bool:
     return any(model.engine == "openai" for model in link.models)
 
 
-def _quieten() -> None:
-    """Have Ray Data say nothing: we show our own progress, and what breaks is ours to tell."""
+def _settle() -> None:
+    """Have Ray Data do and say only what is wanted: progress and what breaks are ours to tell."""
     import ray
 
-    ray.data.DataContext.get_current().enable_progress_bars = False
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = False
+    # Nobody reads how much memory a block took, which costs each of them a thread.
+    context.memory_usage_poll_interval_s = None
     quieten()
     for name in ["ray.data", *logging.root.manager.loggerDict]:
         if name.startswith("ray.data"):

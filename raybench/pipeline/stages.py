@@ -146,6 +146,8 @@ class Generate:
         if by_model:
             fleet = await self._door.fleet()
             await asyncio.gather(*(_ask(fleet, model, of) for model, of in by_model.items()))
+        for unit in units:
+            unit.pop("request", None)
         return packed(units)
 
 
@@ -167,7 +169,6 @@ class Grade:
         units = unpacked(block)
         for unit in units:
             row = unit.pop("row")
-            unit.pop("request", None)
             unit |= {"correct": False, "answer": None, "reason": unit["error"], "by": None}
             unit["judge_error"] = None
             if unit["finish"] != "error":

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-JOB_UNITS, REMOTE_UNITS = 64, 8
-"""Most units of a job, and of one for an endpoint: its batch comes back when all are done, and only
-then does it count. Endpoints are slower, and what they once said cannot always be had again."""
+FEWEST, MOST, REMOTE_UNITS = 32, 128, 8
+"""Units of a job, and of one for an endpoint: its batch comes back when all are done, and only then
+does it count. Large ones cost least, small ones lose least when the run is killed. Endpoints are
+slower, and what they once said cannot always be had again."""
+_JOBS = 64
+"""Into so many jobs a model's work is cut, where they then are neither too large nor too small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +65,15 @@ def jobs(
     `engines` has the models of each engine. As many engines as there are slots are fed in turn; the
     next ones follow when these have had all of their work, so that none is swapped in twice.
     """
+    units = sum(rows * part.repeats for part in questions for _, rows in part.shards)
+    most = min(MOST, max(FEWEST, units // _JOBS))
     ordered = []
     for begin in range(0, len(engines), slots):
         fed = [
             [
                 job
                 for model in engine
-                for job in _jobs_of(
-                    model, questions, REMOTE_UNITS if model in remote else JOB_UNITS
-                )
+                for job in _jobs_of(model, questions, REMOTE_UNITS if model in remote else most)
             ]
             for engine in engines[begin : begin + slots]
         ]

@@ -146,14 +146,16 @@ def test_nobody_reads_what_it_prints_and_the_run_is_finished_all_the_same(tmp_pa
 
 
 def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
-    with start_raybench(*SLOW, cwd=ready) as first:
-        wait_for_units(ready, 1, first)
-        under_way = only_run(ready)
-        first.send_signal(signal.SIGSTOP)  # however long the second takes to begin
-        second = raybench(*SLOW, cwd=ready)
-        first.kill()
-    assert second.returncode == 0
-    assert f"at work on runs/autobench/{under_way.name}" in second.stderr
+    long = (*SLOW, "autobench.iterations=1000")  # however long the second takes to begin
+    first = start_raybench(*long, cwd=ready)
+    wait_for_units(ready, 1, first)
+    under_way = only_run(ready)
+    second = start_raybench(*long, cwd=ready)
+    assert second.stdout
+    said = [line for line, _ in zip(second.stdout, range(2), strict=False)]
+    assert f"at work on runs/autobench/{under_way.name}" in said[0], said
+    assert said[1].startswith("Run runs/autobench/"), said
+    assert under_way.name not in said[1]
 
 
 def test_a_finished_run_is_never_touched_again(finished: Path) -> None:

@@ -66,16 +66,15 @@ async def asked(
     awake: int = 1,
     **settings: Any,
 ) -> list[Unit]:
-    asking = Asking({m.name: m for m in MODELS}, 0, **settings)
-    found = []
-    async for units in graph.stream(
+    work = graph.Work(
         jobs([[model] for model in models], len(models), parts),
-        link=Link.to(fleet, MODELS, FleetConf()),
-        asking=asking,
+        Asking({m.name: m for m in MODELS}, 0, **settings),
         checker=checker,
         done=done,
         awake=awake,
-    ):
+    )
+    found = []
+    async for units in graph.stream(work, Link.to(fleet, MODELS, FleetConf())):
         found += units
     return found
 
@@ -257,14 +256,8 @@ async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Pa
     part = questions(tmp_path, "mmlu_pro")
     with Busy() as server:
         far = ModelSpec("far", "openai", "far", options={"base_url": server.url})
-        stream = graph.stream(
-            jobs([["far"]], 1, [part]),
-            link=Link((far,), FleetConf(), None, {}),
-            asking=Asking({"far": far}, 0),
-            checker=None,
-            done=(),
-            say=said.append,
-        )
+        work = graph.Work(jobs([["far"]], 1, [part]), Asking({"far": far}, 0))
+        stream = graph.stream(work, Link((far,), FleetConf(), None, {}), said.append)
         units = [unit async for block in stream for unit in block]
     assert {unit["finish"] for unit in units} == {"stop"}
     assert any("too busy" in remark and "trying again" in remark for remark in said), said

@@ -1,10 +1,11 @@
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.pipeline.units import JOB_UNITS, REMOTE_UNITS, Questions, jobs, unit_id, unit_seed
+from raybench.pipeline.units import FEWEST, MOST, REMOTE_UNITS, Questions, jobs, unit_id, unit_seed
 
 UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
 
@@ -46,7 +47,7 @@ def test_a_job_is_no_more_than_a_batch(
 ) -> None:
     for job in jobs(engines, slots, asked):
         rows = job.stop - job.start
-        assert rows * job.repeats <= JOB_UNITS or rows == 1
+        assert rows * job.repeats <= MOST or rows == 1
 
 
 @given(engines, st.integers(1, 5))
@@ -60,13 +61,21 @@ def test_no_engine_is_needed_again_once_its_work_is_done(
 
 
 def test_an_endpoints_jobs_are_small() -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", JOB_UNITS)], 2)]
+    asked = [Questions("mmlu_pro", [("0.jsonl", FEWEST)], 2)]
     sizes = Counter(job.model for job in jobs([["far"], ["near"]], 2, asked, remote=["far"]))
-    assert sizes == {"far": 2 * JOB_UNITS // REMOTE_UNITS, "near": 2}
+    assert sizes == {"far": 2 * FEWEST // REMOTE_UNITS, "near": 2}
+
+
+@pytest.mark.parametrize(
+    ("units", "largest"), [(10, 10), (640, FEWEST), (6400, 100), (64_000, MOST)]
+)
+def test_jobs_grow_with_the_work(units: int, largest: int) -> None:
+    asked = [Questions("mmlu_pro", [("0.jsonl", units)], 1)]
+    assert max(job.stop - job.start for job in jobs([["m"]], 1, asked)) == largest
 
 
 def test_engines_that_are_awake_together_are_fed_in_turn() -> None:
-    asked = [Questions("mmlu_pro", [("0.jsonl", 3 * JOB_UNITS)], 1)]
+    asked = [Questions("mmlu_pro", [("0.jsonl", 3 * FEWEST)], 1)]
     order = [job.model for job in jobs([["a"], ["b"], ["c"]], 2, asked)]
     assert order == ["a", "b", "a", "b", "a", "b", "c", "c", "c"]
 

@@ -39,16 +39,8 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     asked = [model for model in (*models, *others) if model.name in wanted]
     async with session.fleet(asked, ray=True) as fleet:
         session.phase("asking")
-        stream = graph.stream(
-            work,
-            link=Link.to(fleet, asked, config.fleet),
-            asking=asking,
-            checker=conf.checker,
-            done=ledger.done,
-            awake=awake,
-            grader=grader_of(config),
-            say=session.phase,
-        )
+        todo = graph.Work(work, asking, conf.checker, grader_of(config), ledger.done, awake)
+        stream = graph.stream(todo, Link.to(fleet, asked, config.fleet), session.phase)
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):
