@@ -33,6 +33,7 @@ class Outcome:
     metrics: Mapping[str, Mapping[str, Estimate]]
     counts: Mapping[str, Counts]
     failures: Sequence[Mapping[str, Any]]
+    """What somebody has to look at."""
     columns: Sequence[Column]
     """The first is what the leaderboard is sorted by."""
     sections: Sequence[report.Section]
@@ -44,6 +45,8 @@ class Outcome:
     """What the report and the terminal say of the run, by short names."""
     files: Mapping[str, Iterable[Mapping[str, Any]]] = field(default_factory=dict)
     """Further files of JSON lines, by their names."""
+    accepted: bool = False
+    """Somebody has looked at the failures."""
 
 
 class Session:
@@ -194,7 +197,7 @@ class Session:
         print(f"Results     {folder / RESULTS}")
         print(f"Report      {folder / 'report.html'}")
         if failures := len(outcome.failures):
-            print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures)})")
+            print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures, outcome.accepted)})")
         if self._tracker.run_id:
             print(f"MLflow      {ui_command(self._config.tracking.uri)}")
         else:
@@ -392,5 +395,7 @@ def _swaps(account: Mapping[str, Any]) -> str:
     )
 
 
-def _eyes(failures: int) -> str:
+def _eyes(failures: int, accepted: bool) -> str:
+    if accepted:
+        return f"{failures} unit{'s' * (failures > 1)}, accepted"
     return f"{failures} unit{' needs' if failures == 1 else 's need'} a person's eye"

@@ -52,6 +52,11 @@ def unit(name: str) -> str:
     return "row" if ending(name) == ".parquet" else "line"
 
 
+def is_table(name: str) -> bool:
+    """Tell whether such a file is text whose first line names the columns."""
+    return ending(name) in (".csv", ".tsv")
+
+
 def _json_lines(path: Path) -> Iterator[Read]:
     opener = gzip.open if path.name.lower().endswith(".gz") else open
     with cast(BinaryIO, opener(path, "rb")) as file:

@@ -16,6 +16,7 @@ from raybench.pipeline.sources import File, Place
 _PLAIN = {"id", "question", "answer"}
 """By these plain columns are known where not all of the hub's are there."""
 _ALL_PLAIN = _PLAIN | {"options"}
+_EITHER = "id, question, answer, subject do as well, with options or language where there are any"
 _TOLD = 5
 """Kinds of mistakes that are told, and rows of each; the others are counted."""
 _LONGEST = 300
@@ -124,7 +125,7 @@ def _question(
     try:
         row = _in_columns(benchmark, {"number": number, **read, "language": language})
         if missing := _missing(benchmark, row):
-            return f"lacks {', '.join(missing)}; it has {_columns(read)}"
+            return _lacks(", ".join(missing), benchmark, file, read)
         if not benchmark.belongs(row):
             return None
         if not language:
@@ -140,7 +141,7 @@ def _question(
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # as it will have to be
         return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
     except KeyError as error:
-        return f"lacks {error}; it has {_columns(read)}"
+        return _lacks(str(error), benchmark, file, read)
     except ValueError as error:
         return f"cannot be a question of it: {error}"
     except (TypeError, LookupError, AttributeError) as error:
@@ -162,9 +163,15 @@ def _missing(benchmark: Benchmark, row: Mapping[str, Any]) -> list[str]:
     return [repr(column) for column in benchmark.columns if column not in row]
 
 
-def _columns(read: Mapping[str, Any]) -> str:
+def _lacks(columns: str, benchmark: Benchmark, file: File, read: Mapping[str, Any]) -> str:
     # Where the first line of a table names no columns, a whole question stands for one.
-    return ", ".join(repr(shorten(name, 40, placeholder=" …")) for name in read)
+    there = ", ".join(repr(shorten(name, 40, placeholder=" …")) for name in read)
+    told = f"lacks {columns}; it has {there}"
+    if read.keys() >= _PLAIN:
+        return told
+    if files.is_table(file.name) and not read.keys() & {*benchmark.columns, *_ALL_PLAIN}:
+        return f"{told}: the first line of a table names its columns"
+    return f"{told} ({_EITHER})"
 
 
 def _at(file: File, number: int) -> str:

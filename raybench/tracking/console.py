@@ -14,6 +14,7 @@ from raybench.tracking.leaderboard import (
     Column,
     Row,
     counts_shown,
+    measured,
     notes,
     refusals,
     rows,
@@ -251,11 +252,15 @@ def show_leaderboard(
     title: str = "",
     file: TextIO | None = None,
 ) -> None:
-    """Print the final table on stdout: coloured on a terminal, plain and unbroken in a file."""
+    """Print the final table on stdout: coloured on a terminal, plain and unbroken in a file.
+
+    Columns without a number for any model make it no wider: why there is none is said below.
+    """
     from rich.console import Console
     from rich.text import Text
 
     out = file or sys.stdout
+    columns, none = measured(results, columns)
     lines = rows(results, columns)
     console = Console(file=out, highlight=False)
     wide = _table(lines, columns, compact=False)
@@ -271,7 +276,7 @@ def show_leaderboard(
             console.print(Text(SIMULATED, style="bold yellow"), soft_wrap=not console.is_terminal)
         console.print(wide if fits else _table(lines, columns, compact=True))
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
-        for note in [*reasons, *notes(lines, columns)]:
+        for note in [*reasons, *none, *notes(lines, columns)]:
             console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
     _write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 

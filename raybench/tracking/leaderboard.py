@@ -134,6 +134,24 @@ def refusals(lines: Iterable[Row]) -> dict[str, int]:
     return {reason: mark for mark, reason in enumerate(dict.fromkeys(reasons), start=1)}
 
 
+def measured(
+    results: Mapping[str, Any], columns: Sequence[Column]
+) -> tuple[list[Column], list[str]]:
+    """Return the columns in which some model has a number, and why the others have none.
+
+    The first one stays in any case: it sets the order.
+    """
+    lines = rows(results, columns)
+    shown, why = list(columns[:1]), []
+    for place, column in enumerate(columns[1:], start=1):
+        cells = [row.cells[place] for row in lines]
+        if any(cell.value is not None for cell in cells):
+            shown.append(column)
+        elif reasons := dict.fromkeys(one_line(cell.method) for cell in cells):
+            why.append(f"No {column.title}: {'; '.join(reasons).removeprefix('refused: ')}")
+    return shown, why
+
+
 def notes(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
     """Return what is to be read below the table: the order, the methods, the marks."""
     told = [ranking(lines, columns), *methods(lines, columns), guesses(lines, columns)]

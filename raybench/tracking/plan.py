@@ -32,6 +32,8 @@ def turns(engines: int, slots: int | None) -> list[str]:
 
 
 def _awake(plan: Plan) -> str:
+    if not plan.engines:
+        return "0 (no model is asked)"
     if plan.slots is None:
         return "not known before the engines are weighed: those that do not fit take turns"
     if plan.slots >= len(plan.engines):
@@ -40,11 +42,13 @@ def _awake(plan: Plan) -> str:
 
 
 def _model(model: ModelSpec) -> str:
+    most = model.sampling.max_tokens
     settings = [f"{name} {value}" for name, value in model.options.items()]
     if model.engine != "simulated":  # stand-ins do not sample
         settings = [
             f"temperature {model.sampling.temperature:g}",
             f"top_p {model.sampling.top_p:g}",
+            *([] if most is None else [f"at most {most:,} tokens"]),
             *settings,
         ]
     weights = f" {model.weights}" if model.weights else ""

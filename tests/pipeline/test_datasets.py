@@ -402,11 +402,17 @@ def test_a_missing_column_is_named_with_those_there_are(tmp_path: Path) -> None:
         "toy.jsonl, line 1: lacks 'options', 'field'; it has 'label', 'ask', 'gold', 'long long"
         in (said := refusal(tmp_path))
     )
-    assert len(said) < 400
+    assert "id, question, answer, subject do as well" in said
+    assert len(said) < 500
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": [], "answer": "A"}])
     assert "lacks 'subject'; it has 'id', 'question', 'options', 'answer'" in refusal(tmp_path)
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "answer": "A", "subject": "x"}])
     assert "lacks 'options'; it has 'id', 'question', 'answer', 'subject'" in refusal(tmp_path)
+
+
+def test_a_table_that_names_no_columns_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "toy.tsv").write_text("What is one and one?\t2\nAnd two?\t3\n")
+    assert ": the first line of a table names its columns" in refusal(tmp_path)
 
 
 def test_of_many_wrong_rows_the_first_are_told_and_all_counted(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 import io
 import sys
+from typing import Any
 
 import pytest
 
@@ -146,7 +147,7 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     assert "\x1b" not in stream.getvalue()
 
 
-RESULTS = {
+RESULTS: dict[str, Any] = {
     "models": {
         name: {
             "t/score": {
@@ -174,11 +175,28 @@ def test_the_leaderboard_in_a_file_is_plain_and_unbroken() -> None:
     assert "Score: t interval (n = 20)" in text
 
 
+def test_a_column_without_any_number_is_told_below_and_not_shown() -> None:
+    out = io.StringIO()
+    none = {"value": None, "stderr": None, "ci95": None, "n": 0, "method": "refused: b is missing"}
+    models = {name: {**of, "t/index": none} for name, of in RESULTS["models"].items()}
+    show_leaderboard({**RESULTS, "models": models}, [*COLUMNS, Column("t/index", "I")], file=out)
+    head = next(line for line in out.getvalue().splitlines() if "model" in line and "Score" in line)
+    assert head.split() == ["#", "model", "Score", "Other", "ok", "unparsed"]
+    assert "\nNo I: b is missing\n" in out.getvalue()
+
+
+def test_the_headline_stays_though_nobody_has_a_number() -> None:
+    out = io.StringIO()
+    show_leaderboard(RESULTS, [Column("t/third", "Third"), *COLUMNS], file=out)
+    assert "Third  " in out.getvalue()
+    assert "Not ranked: Third is refused for every model" in out.getvalue()
+
+
 def test_the_leaderboard_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in [("TERM", "xterm"), ("COLUMNS", "80"), ("NO_COLOR", "1")]:
         monkeypatch.setenv(name, value)
     out = Terminal()
-    wider = [*COLUMNS, Column("t/third", "Third"), Column("t/fourth", "Fourth")]
+    wider = [*COLUMNS, Column("t/other", "Third"), Column("t/other", "Fourth")]
     show_leaderboard(RESULTS, wider, file=out)
     text = out.getvalue()
     assert max(map(len, text.splitlines())) <= 80 + len("\x1b[1m\x1b[0m") * 12

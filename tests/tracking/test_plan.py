@@ -26,6 +26,16 @@ def test_a_stand_in_has_its_ability_instead() -> None:
     assert "able: simulated, ability 0.9" in lines(able)
 
 
+def test_a_models_line_says_how_much_it_may_write() -> None:
+    model = ModelSpec("m", "vllm", "org/m", sampling=Sampling(max_tokens=4096))
+    assert "m: vllm org/m, temperature 0, top_p 1, at most 4,096 tokens" in lines(model)
+
+
+def test_a_plan_may_ask_nobody() -> None:
+    plan = Plan("index", (), (), 0, 10, "gold answer", "0")
+    assert "Slots       0 (no model is asked)" in describe(plan)
+
+
 def test_the_plan_says_how_much_there_is_to_do() -> None:
     shown = lines(ModelSpec("m", "vllm", "embedded"))
     assert "Units       1,200 iterations" in shown

@@ -65,6 +65,7 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
         metrics=metrics,
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
+        accepted=config.index.accept_failures,
         columns=shown,
         sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
         files=files,

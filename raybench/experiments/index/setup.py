@@ -56,6 +56,8 @@ def units_of(config: Config, data: Prepared) -> int:
 
 def planned(config: Config, data: Prepared) -> Plan:
     """Say what is asked, of whom, and from where."""
+    if config.index.validate:
+        return _self_check(config, data)
     models = tuple(models_of(config))
     engines = group_engines((*models, *judges_of(config)))
     awake = slots(engines, config.fleet)
@@ -79,6 +81,19 @@ def planned(config: Config, data: Prepared) -> Plan:
         unit="unit",
         calls=f"{units:,}" + (" and those to the checker" if config.index.checker else ""),
         notes=(*notes, *data.notes, *turns(len(engines), awake)),
+    )
+
+
+def _self_check(config: Config, data: Prepared) -> Plan:
+    return Plan(
+        experiment="index",
+        models=(),
+        engines=(),
+        slots=0,
+        units=sum(part.questions for part in data),
+        unit="gold answer",
+        calls=f"0: the gold answers are graded, by grader={grader_of(config)}",
+        notes=(*(f"{it.benchmark}: {it.questions:,} from {it.origin}" for it in data), *data.notes),
     )
 
 

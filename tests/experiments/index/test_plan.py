@@ -52,6 +52,13 @@ def test_the_plan_counts_units_and_names_the_data() -> None:
     assert "no checker" in told
 
 
+def test_the_plan_of_a_self_check_asks_nobody() -> None:
+    told = planned("validate=true", "benchmarks=[mmlu_pro,math_500]")
+    assert "Models      0" in told
+    assert "Units       28 gold answers" in told
+    assert "Calls       0: the gold answers are graded, by grader=parity" in told
+
+
 def test_the_plan_says_what_is_left_out() -> None:
     chosen = "benchmarks=[mmlu_pro,multilingual_mmlu,mgsm]"
     told = planned(chosen, "languages=[te,en]")

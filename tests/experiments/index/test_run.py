@@ -174,6 +174,7 @@ def test_an_outage_withholds_the_score(ready: Path) -> None:
     assert accepted.returncode == 0, accepted.stderr
     assert "is finished: it is concluded anew" in accepted.stderr
     assert "index.accept_failures=true" in accepted.stderr
+    assert ", accepted)" in accepted.stdout
     assert journal_of(ready) == journal
     results = results_of(ready)
     published = results["models"]["dull"]["mmlu_pro/accuracy"]
