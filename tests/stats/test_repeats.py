@@ -30,7 +30,8 @@ def test_accuracy_over_averaged_repeats() -> None:
     assert found.ci95 == pytest.approx((0.095323, 0.904677), abs=1e-6)
     assert found.n == 4
     assert found.method == (
-        "mean over questions, repeats averaged first; Wilson for the effective number, Student's t"
+        "mean over questions, repeats averaged first; Wilson for the effective number with one "
+        "extreme source more, Student's t"
     )
 
 
