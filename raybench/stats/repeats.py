@@ -46,7 +46,8 @@ def accuracy(asked: Asked, *, over: str = "questions") -> Estimate:
         found.stderr,
         wilson(found.value, size, z=z),
         asked.n,
-        f"{_averaged(asked, over)}; Wilson for the effective number with one extreme source more, Student's t",
+        f"{_averaged(asked, over)}; Wilson for the effective number with one extreme source more, "
+        "Student's t",
     )
 
 
