@@ -19,7 +19,7 @@ from raybench.fleet.client import Say
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
-from raybench.pipeline.checker import Check
+from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.stages import (
     JOB,
     UNIT,
@@ -51,7 +51,7 @@ class Work:
 
     jobs: Sequence[Job]
     asking: Asking
-    checker: str | None = None
+    checker: Verdicts | None = None
     grader: Grader = "parity"
     done: Sequence[int] = ()
     """Ids of units that need not be asked."""
@@ -154,7 +154,7 @@ def _dataset(work: Work, link: Link) -> Any:
     if work.checker is not None:
         graph = graph.map_batches(
             Check,
-            fn_constructor_args=(link, work.checker, work.asking.seed, work.asking.responses),
+            fn_constructor_args=(link, work.checker),
             batch_size=None,
             compute=waiting(1),
             num_cpus=_LIGHT,

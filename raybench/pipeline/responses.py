@@ -132,6 +132,8 @@ class Responses:
     def get(self, addresses: Sequence[str]) -> dict[str, Response]:
         """Return the responses that are there."""
         found: dict[str, Response] = {}
+        if not addresses:
+            return found
         with closing(self._open()) as store:
             for start in range(0, len(addresses), _AT_ONCE):
                 some = addresses[start : start + _AT_ONCE]

@@ -64,24 +64,7 @@ def prompt(block: Block, asking: Asking, done: Any) -> Block:
     import ray
 
     ids = ray.get(done)
-    units = [unit for job in block[JOB] for unit in _put(Job(**json.loads(job)), asking, ids)]
-    for unit, known in zip(units, _known(units, asking), strict=True):
-        if known is not None:
-            unit |= known | {"reused": True}
-    return packed(units)
-
-
-def unanswered(jobs: Iterable[Job], asking: Asking, done: Sequence[int]) -> set[str]:
-    """Return the models that are to be asked something: what is not done, nor known from before."""
-    ids = ordered(done)
-    found: set[str] = set()
-    for job in jobs:
-        if job.model not in found:
-            units = _put(job, asking, ids)
-            open_ones = zip(units, _known(units, asking), strict=True)
-            if any(known is None and "request" in unit for unit, known in open_ones):
-                found.add(job.model)
-    return found
+    return packed(unit for job in block[JOB] for unit in put(Job(**json.loads(job)), asking, ids))
 
 
 def ordered(done: Sequence[int]) -> Any:
@@ -89,9 +72,9 @@ def ordered(done: Sequence[int]) -> Any:
     return np.sort(np.array(done, dtype=np.uint64))
 
 
-def _put(job: Job, asking: Asking, ids: Any) -> list[Unit]:
-    """Return the units of a job that are not done, each with its request."""
-    units = [unit for unit in _asked(job) if not _contains(ids, unit_id(unit))]
+def put(job: Job, asking: Asking, done: Any) -> list[Unit]:
+    """Return the units of a job that are not done: with its request, and the reply if known."""
+    units = [unit for unit in _asked(job) if not _contains(done, unit_id(unit))]
     for unit in units:
         try:
             request = asking.request(benchmarks.load(unit["benchmark"]), unit)
@@ -100,16 +83,12 @@ def _put(job: Job, asking: Asking, ids: Any) -> list[Unit]:
             continue
         unit["request"] = _plain(request)
         unit["address"] = asking.address(request, unit)
+    if asking.responses is not None:
+        known = asking.responses.get([unit["address"] for unit in units if unit.get("address")])
+        for unit in units:
+            if (reply := known.get(unit.get("address") or "")) is not None:
+                unit |= reply | {"reused": True}
     return units
-
-
-def _known(units: Sequence[Unit], asking: Asking) -> list[Unit | None]:
-    """Return what earlier runs have of each unit's reply."""
-    if asking.responses is None:
-        return [None] * len(units)
-    places = [unit.get("address") for unit in units]
-    found = asking.responses.get([place for place in places if place])
-    return [found.get(place) if place else None for place in places]
 
 
 def _asked(job: Job) -> Iterator[Unit]:
@@ -166,7 +145,10 @@ class Grade:
 
     def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
-        units = unpacked(block)
+        return packed(self.graded(unpacked(block)))
+
+    def graded(self, units: Sequence[Unit]) -> Sequence[Unit]:
+        """Return the units, which have replies, with what these are worth for their questions."""
         for unit in units:
             row = unit.pop("row")
             unit |= {"correct": False, "answer": None, "reason": unit["error"], "by": None}
@@ -176,7 +158,7 @@ class Grade:
                     unit |= self._graded(unit, row)
                 except Exception as error:  # what our rules choke on is ours to look at
                     unit["judge_error"] = f"grading failed: {_words(error)}"
-        return packed(units)
+        return units
 
     def _graded(self, unit: Unit, row: Any) -> Unit:
         benchmark = benchmarks.load(unit["benchmark"])

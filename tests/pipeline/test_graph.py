@@ -21,7 +21,8 @@ from raybench.config import DataConf, FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
-from raybench.pipeline import checker, datasets, graph
+from raybench.pipeline import datasets, graph
+from raybench.pipeline.checker import Verdicts, checked
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, Unit, response
@@ -61,15 +62,17 @@ async def asked(
     models: Sequence[str],
     parts: Sequence[Questions],
     *,
-    checker: str | None = None,
+    checker: str = "",
     done: Sequence[int] = (),
     awake: int = 1,
     **settings: Any,
 ) -> list[Unit]:
+    by_name = {model.name: model for model in MODELS}
+    asking = Asking(by_name, 0, **settings)
     work = graph.Work(
         jobs([[model] for model in models], len(models), parts),
-        Asking({m.name: m for m in MODELS}, 0, **settings),
-        checker=checker,
+        asking,
+        checker=Verdicts(by_name[checker], 0, asking.responses) if checker else None,
         done=done,
         awake=awake,
     )
@@ -137,17 +140,17 @@ async def test_the_checker_sees_what_the_script_does_not_call_right(
     ],
 )
 async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) -> None:
-    unit = checker.checked(Completion(said, "stop"))
+    unit = checked(Completion(said, "stop"))
     assert (unit["correct"], unit["by"]) == (correct, "checker")
     assert unit["reason"].startswith(reason)
     assert "judge_error" not in unit  # which would withhold the score
 
 
-async def test_a_checker_that_thinks_may(fleet: Fleet) -> None:
+async def test_a_checker_that_thinks_may() -> None:
     thinks = dataclasses.replace(JUDGE, reasoning=True)
-    check = checker.Check(Link.to(fleet, [thinks], FleetConf()), "judge", 0, None)
+    check = Verdicts(thinks, 0, None)
     assert check.request("1", "2").max_tokens is None
-    check = checker.Check(Link.to(fleet, [JUDGE], FleetConf()), "judge", 0, None)
+    check = Verdicts(JUDGE, 0, None)
     assert check.request("1", "2").max_tokens == 16
 
 

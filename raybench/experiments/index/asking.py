@@ -14,33 +14,30 @@ from raybench.experiments.session import Session
 from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
-from raybench.pipeline import graph
+from raybench.pipeline import graph, wanted
+from raybench.pipeline.checker import Verdicts
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.responses import Responses, lasting
-from raybench.pipeline.stages import response, unanswered
+from raybench.pipeline.stages import response
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.types import Completion
 
 
 async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
     """Have every unit that is not done asked, graded and kept."""
-    conf = config.index
-    models, others = models_of(config), judges_of(config)
-    cache = Responses.of((*models, *others), config.fleet.max_model_len) if conf.cache else None
+    everybody = (*models_of(config), *judges_of(config))
+    context = config.fleet.max_model_len
+    cache = Responses.of(everybody, context) if config.index.cache else None
     if cache:
         await asyncio.to_thread(cache.prepare)
-    asking = replace(asking_of(config), responses=cache)
-    engines = group_engines(models)
-    awake = slots(engines, config.fleet) or len(engines)
-    work = _jobs(config, data, engines, awake)
+    work = _work(config, data, ledger, cache)
     # Engines whose models have nothing left to say need not come up.
     session.phase("looking up earlier replies")
-    wanted = await asyncio.to_thread(unanswered, work, asking, ledger.done) | {conf.checker}
-    asked = [model for model in (*models, *others) if model.name in wanted]
+    needed = await asyncio.to_thread(wanted.models, work)
+    asked = [model for model in everybody if model.name in needed]
     async with session.fleet(asked, ray=True) as fleet:
         session.phase("asking")
-        todo = graph.Work(work, asking, conf.checker, grader_of(config), ledger.done, awake)
-        stream = graph.stream(todo, Link.to(fleet, asked, config.fleet), session.phase)
+        stream = graph.stream(work, Link.to(fleet, asked, config.fleet), session.phase)
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):
@@ -51,8 +48,25 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
                         if not unit["reused"]:
                             count[unit["model"]](_completion(unit))
                         for call in unit.pop("checks", ()):
-                            count[conf.checker or ""](_check(call))
+                            count[config.index.checker or ""](_check(call))
                     _keep(session, units)
+
+
+def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | None) -> graph.Work:
+    models = models_of(config)
+    engines = group_engines(models)
+    awake = slots(engines, config.fleet) or len(engines)
+    checkers = [
+        model for model in (*models, *judges_of(config)) if model.name == config.index.checker
+    ]
+    return graph.Work(
+        _jobs(config, data, engines, awake),
+        replace(asking_of(config), responses=cache),
+        checker=Verdicts(checkers[0], config.seed, cache) if checkers else None,
+        grader=grader_of(config),
+        done=tuple(ledger.done),
+        awake=awake,
+    )
 
 
 def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:

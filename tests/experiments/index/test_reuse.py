@@ -106,17 +106,17 @@ def test_an_engine_whose_replies_are_all_there_is_not_started(ready: Path) -> No
     environment = cached(ready)
     data = questions(ready / "data")
 
-    def run(*settings: str) -> dict[str, Any]:
+    def run() -> dict[str, Any]:
         done = raybench(
             "+experiment=index", f"data.dir={data}", "benchmarks=[math_500,mgsm]",
             "languages=[en,de]", "roster.models=[{name: small, weights: embedded}]", "limit=6",
-            "repeats=1", "max_tokens=96", "temperature=0", *settings,
+            "repeats=1", "max_tokens=96", "temperature=0", "checker=small",
             cwd=ready, environment=environment, timeout=400,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return last_results(ready)
 
-    first = run("checker=small")
+    first = run()
     assert first["run"]["units"] == 18
     assert sum(first["counts"]["small"][kind] for kind in ("infra_error", "judge_error")) == 0
     *_, journal = sorted(ready.glob("runs/index/*/journal/units.jsonl"))
