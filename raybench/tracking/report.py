@@ -13,6 +13,7 @@ from raybench.tracking.leaderboard import (
     Cell,
     Column,
     counts_shown,
+    measured,
     notes,
     refusals,
     rows,
@@ -20,7 +21,7 @@ from raybench.tracking.leaderboard import (
 from raybench.tracking.text import printable
 from raybench.types import Estimate
 
-_BESIDE = 6
+_BESIDE = 5
 
 Value = str | int | float | Estimate | None
 
@@ -70,7 +71,7 @@ def render(
     sections: Sequence[Section],
     run: Mapping[str, str],
 ) -> str:
-    """Return the page's HTML."""
+    """Return the page's HTML. Why a column has no number for any model is said below the table."""
     from jinja2 import Environment, StrictUndefined
 
     source = files("raybench.tracking").joinpath("report.html.j2").read_text(encoding="utf-8")
@@ -86,6 +87,7 @@ def render(
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
     environment.filters["refusals"] = _refusals
+    columns, none = measured(results, columns)
     lines = rows(results, columns)
     shown = counts_shown(lines)
     return environment.from_string(source).render(
@@ -96,7 +98,7 @@ def render(
         counts=shown,
         meanings={name: COUNT_MEANINGS.get(name, "") for name in shown},
         marks=refusals(lines),
-        notes=notes(lines, columns),
+        notes=[*none, *notes(lines, columns)],
         simulated=SIMULATED if results.get("simulated") else "",
         sections=dict(_addressed(sections)),
         run=run,
