@@ -1,12 +1,13 @@
 """What does the pipeline cost, and does its memory stay flat?
 
-    python perf/index_pipeline.py [--units 12032 110000]
+    python perf/index_pipeline.py [--units 12032 110000] [--data FOLDER]
 
-Runs +experiment=index with a stand-in that answers at once, over MMLU-Pro where ../shared/datasets
-has it and over the shipped samples elsewhere, asked as often as makes about so many units. Prints
-for each size: units per second while the journal grows from a tenth to nine tenths, and the most
-memory that the program and all processes it started held together (their proportional set sizes,
-so that what they share counts once); then the ratio of the last size's memory to the first's.
+Runs +experiment=index with a stand-in that answers at once, over MMLU-Pro where the folder (or
+../shared/datasets) has it, and else over the shipped samples, whose short rows go quicker; asked as
+often as makes about so many units. Prints for each size: units per second while the journal grows
+from a tenth to nine tenths, and the most memory that the program and all processes it started held
+together (their proportional set sizes, so that what they share counts once); then the ratio of the
+last size's memory to the first's.
 """
 
 import argparse
@@ -38,10 +39,13 @@ def main() -> None:
     """Measure every size and print what came of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--units", type=int, nargs="+", default=[12_032, 110_000])
+    parser.add_argument("--data", type=Path, default=_DATASETS, help="folder with MMLU-Pro")
     arguments = parser.parse_args()
+    source, questions = _questions(arguments.data)
+    print(f"{questions:,} questions again and again, of {' '.join(source)}", flush=True)
     seen = []
     for units in arguments.units:
-        seen.append(found := measured(units))
+        seen.append(found := measured(units, source, questions))
         print(
             f"{found.units:7,} units  {found.per_second:6,.0f} units/s  peak {found.peak_gib:.2f} "
             "GiB",
@@ -51,9 +55,8 @@ def main() -> None:
         print(f"peak memory, last / first: {seen[-1].peak_gib / seen[0].peak_gib:.2f}")
 
 
-def measured(units: int) -> Measured:
+def measured(units: int, source: Sequence[str], questions: int) -> Measured:
     """Run about so many units and watch from outside."""
-    source, questions = _questions()
     repeats = max(1, round(units / questions))
     limit = min(questions, units // repeats)
     with TemporaryDirectory() as folder:
@@ -102,9 +105,9 @@ def _steady(seen: Sequence[tuple[float, int]], units: int) -> float:
     return 0.8 * units / max(end - begin, _LOOK_S)
 
 
-def _questions() -> tuple[list[str], int]:
-    if (_DATASETS / "mmlu_pro_test.jsonl").exists():
-        return [f"data.dir={_DATASETS}"], 12_032
+def _questions(folder: Path) -> tuple[list[str], int]:
+    if (folder / "mmlu_pro_test.jsonl").exists():
+        return [f"data.dir={folder}"], 12_032
     return ["data=samples"], 14
 
 

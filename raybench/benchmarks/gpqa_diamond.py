@@ -65,8 +65,9 @@ class GPQADiamond(MultipleChoice):
     def from_common(self, row: Row) -> dict[str, Any]:
         """Return a plain row in the hub's columns."""
         options = lettered(row["options"], len(_ANSWERS))
-        if (wrong := next(rows.no_option(row, "answer", "".join(options)), None)) is not None:
-            raise ValueError(wrong)
+        told = (*rows.blank(row, "answer"), *rows.no_option(row, "answer", "".join(options)))
+        if told:
+            raise ValueError(told[0])
         right = options.pop(row["answer"])
         return {
             "Record ID": row["id"],

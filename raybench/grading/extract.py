@@ -6,18 +6,20 @@ Every function takes time in proportion to the text, whatever a model wrote.
 import re
 
 _CHOICE = re.compile(r"(?i)[\*\_]{0,2}Answer[\*\_]{0,2}\s*:[\s\*\_]{0,2}\s*([A-Z])(?![a-zA-Z0-9])")
+_LAST_LINES = 3
 _BOX = re.compile(r"\\boxed\s*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _FENCE, _END = "```python\n", "\n```"
 
 
 def choice(text: str) -> str | None:
-    """Return the letter, upper-cased, of the last 'Answer: X'.
+    """Return the letter, upper-cased, of the last 'Answer: X' in the last lines.
 
-    The last counts because the prompt asks for the answer in the last line. The letter need not be
-    one of the options.
+    The prompt asks for it in the last line, and there the methodology looks: models may add a line
+    or two, but what stands further up is a quotation, a first thought, or all that came before the
+    reply was cut off. The letter need not be one of the options.
     """
-    found = _last(_CHOICE, text)
+    found = _last(_CHOICE, text, _last_lines(text))
     return found[1].upper() if found else None
 
 
@@ -27,7 +29,7 @@ def boxed(text: str) -> str | None:
     An earlier box is not taken for one that was cut off: the model went on after it. `\{` and `\}`
     are symbols to TeX, so they neither open nor close.
     """
-    opening = _last(_BOX, text)
+    opening = _last(_BOX, text, 0)
     if opening is None:
         return None
     depth = 1
@@ -53,8 +55,19 @@ def code(text: str) -> str | None:
     return text[begin:end] if end >= 0 else None
 
 
-def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
+def _last_lines(text: str) -> int:
+    """Return where the last lines begin, of those that hold anything."""
+    end = len(text.rstrip())
+    for _ in range(_LAST_LINES):
+        begin = text.rfind("\n", 0, end) + 1
+        if begin == 0:
+            return 0
+        end = len(text[:begin].rstrip())
+    return begin
+
+
+def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:
     last = None
-    for match in pattern.finditer(text):
+    for match in pattern.finditer(text, begin):
         last = match
     return last

@@ -92,32 +92,47 @@ def _problems(conf: DataConf, chosen: Selection) -> Iterator[str]:
 
 def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list[T]:
     """Return what comes of each benchmark; the mistakes of all are told together."""
-    done, mistakes = [], {}
+    done, mistakes, absent = [], {}, {}
     for benchmark in asked:
         try:
             done.append(work(benchmark))
+        except sources.NoFiles as error:
+            absent[benchmark.name] = f"{benchmark.name}: {error}"
         except ConfigurationError as error:
             mistakes[benchmark.name] = f"{benchmark.name}: {error}"
-    if mistakes:
-        raise ConfigurationError(_together(list(mistakes.values())) + _without(asked, mistakes))
+    if mistakes or absent:
+        told = [*mistakes.values(), *_absent(absent, alone=len(absent) == len(asked))]
+        broken = len(mistakes) + len(absent)
+        raise ConfigurationError(_together(told, broken) + _without(asked, mistakes, absent))
     return done
 
 
-def _together(mistakes: Sequence[str]) -> str:
+def _absent(absent: Mapping[str, str], *, alone: bool) -> list[str]:
+    """Say of which benchmarks there are no files: in short, where there are files of others."""
+    if alone or len(absent) == 1:
+        return list(absent.values())
+    if not absent:
+        return []
+    return [f"there are no files of {', '.join(absent)}: name them so, as in {min(absent)}.jsonl"]
+
+
+def _together(mistakes: Sequence[str], benchmarks: int) -> str:
     if len(mistakes) == 1:
         return mistakes[0]
     # The lines of one mistake stay together below its first.
     told = "".join("\n  - " + indent(it, "    ").lstrip() for it in mistakes)
-    return f"the questions of {len(mistakes)} benchmarks cannot be asked:{told}"
+    return f"the questions of {benchmarks} benchmarks cannot be asked:{told}"
 
 
-def _without(asked: Sequence[Benchmark], mistaken: Collection[str]) -> str:
+def _without(asked: Sequence[Benchmark], mistaken: Collection[str], absent: Collection[str]) -> str:
     """Say how the others can be asked, where there are any."""
-    others = [benchmark.name for benchmark in asked if benchmark.name not in mistaken]
-    if not others:
+    there = [benchmark.name for benchmark in asked if benchmark.name not in absent]
+    sound = [name for name in there if name not in mistaken]
+    if not sound and not (there and absent):
         return ""
-    them = "it" if len(mistaken) == 1 else "them"
-    return f"\nOr leave {them} out: benchmarks=[{','.join(others)}]"
+    them = "it" if len(mistaken) + len(absent) == 1 else "them"
+    leave = f"leave {them} out" if sound else "ask only what there are files of"
+    return f"\nOr {leave}: benchmarks=[{','.join(sound or there)}]"
 
 
 # --------------------------------------------------------------------------------------- reading

@@ -16,6 +16,7 @@ from raybench.pipeline.sources import File, Place
 _PLAIN = {"id", "question", "answer"}
 """By these plain columns are known where not all of the hub's are there."""
 _ALL_PLAIN = _PLAIN | {"options"}
+_PLAINLY = ("id", "question", "answer", "subject")
 _EITHER = "id, question, answer, subject do as well, with options or language where there are any"
 _TOLD = 5
 """Kinds of mistakes that are told, and rows of each; the others are counted."""
@@ -125,7 +126,9 @@ def _question(
     try:
         row = _in_columns(benchmark, {"number": number, **read, "language": language})
         if missing := _missing(benchmark, row):
-            return _lacks(", ".join(missing), benchmark, file, read)
+            plain = [repr(column) for column in _PLAINLY if column not in read]
+            told = plain if len(plain) < len(missing) else missing
+            return _lacks(", ".join(told), benchmark, file, read)
         if not benchmark.belongs(row):
             return None
         if not language:
@@ -137,7 +140,8 @@ def _question(
         row = {name: None if row[name] != row[name] else row[name] for name in benchmark.columns}
         row["language"] = str(language)
         if wrong := "; ".join(benchmark.problems(row)):
-            return wrong
+            renamed = any(f"'{name}'" in wrong for name in benchmark.columns if name not in read)
+            return wrong + (" (the hub's names of the columns)" if renamed else "")
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # as it will have to be
         return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
     except KeyError as error:

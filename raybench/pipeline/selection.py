@@ -100,6 +100,9 @@ class Survey:
     def lacks(self, selection: Selection) -> str:
         """Return which of the chosen languages and subjects have no question here, or ''."""
         languages = _unspoken(selection, self.languages) if _several(self.benchmark) else []
+        if _several(self.benchmark) and not selection.languages:
+            asked = selection.spoken(self.benchmark, self.benchmark.languages)
+            languages = [name for name in asked if name not in self.languages]
         subjects = _unnamed(selection, self.subjects)
         parts = [f"in {', '.join(languages)}"] if languages else []
         parts += [f"about {', '.join(subjects)}"] if subjects else []

@@ -15,6 +15,10 @@ _SOURCES = ("hub", "samples")
 _SAMPLES = Path(benchmarks.__file__).parent / "samples"
 
 
+class NoFiles(ConfigurationError):
+    """A folder holds no file of a benchmark."""
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """A file of questions."""
@@ -114,7 +118,7 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
     if not files:
         named = dict.fromkeys((*own, *upstream))
         kinds = ", ".join(kind.removeprefix(".") for kind in ENDINGS)
-        raise ConfigurationError(
+        raise NoFiles(
             f"'{folder}' holds no questions of {benchmark.name}. They are looked for in files "
             f"named {', '.join(named)} or {benchmark.name}_LANGUAGE, and in a folder "
             f"{benchmark.name}, with one of the endings {kinds}"

@@ -96,7 +96,7 @@ def _asked(job: Job) -> Iterator[Unit]:
     with Path(job.shard).open("rb") as lines:
         rows = [json.loads(line) for line in islice(lines, job.start, job.stop)]
     for row in rows:
-        for repeat in range(job.repeats):
+        for repeat in range(job.first, job.first + job.repeats):
             yield {
                 "model": job.model,
                 "benchmark": job.benchmark,

@@ -38,6 +38,8 @@ class Job:
     start: int
     stop: int
     repeats: int
+    first: int = 0
+    """The first of the repeats."""
 
 
 def unit_id(record: Mapping[str, Any]) -> int:
@@ -87,4 +89,6 @@ def _jobs_of(model: str, questions: Sequence[Questions], most: int) -> Iterator[
         for shard, rows in part.shards:
             for start in range(0, rows, step):
                 stop = min(start + step, rows)
-                yield Job(model, part.benchmark, shard, start, stop, part.repeats)
+                for first in range(0, part.repeats, most):  # of one question, where there are many
+                    repeats = min(most, part.repeats - first)
+                    yield Job(model, part.benchmark, shard, start, stop, repeats, first)

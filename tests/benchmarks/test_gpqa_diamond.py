@@ -105,6 +105,9 @@ def test_plain_rows_have_four_options_of_which_one_is_right() -> None:
     for options in ("xyz", "vwxyz"):
         with pytest.raises(ValueError, match="options where each question has 4"):
             GPQA.from_common(plain | {"options": list(options)})
-    for wrong in ("E", 2, "", None, "AB"):
+    for nothing in ("", None):
+        with pytest.raises(ValueError, match="'answer' is empty"):
+            GPQA.from_common(plain | {"answer": nothing})
+    for wrong in ("E", 2, "AB"):
         with pytest.raises(ValueError, match=f"'answer' is '{wrong}', which is no option: give a"):
             GPQA.from_common(plain | {"answer": wrong})

@@ -41,6 +41,7 @@ def test_the_regexes_are_the_methodologys() -> None:
         ("The final answer: J", "J"),
         ("Answer: P", "P"),  # no option anywhere, and captured all the same
         ("Answer: C\n\nI am sure of it.", "C"),
+        ("I think.\n\nAnswer: C\n \n\nI am sure.\n```\n\n", "C"),
     ],
 )
 def test_a_letter_in_the_asked_form_is_read(response: str, letter: str) -> None:
@@ -66,6 +67,9 @@ def test_a_letter_in_the_asked_form_is_read(response: str, letter: str) -> None:
         "Answer: А",  # Cyrillic
         "C",
         "",
+        "\n \n",
+        "The form is 'Answer: A'.\nLet me think.\nIt is not easy.\nI cannot tell.",
+        "Answer: A\n" + "And so on.\n" * 50,
     ],
 )
 def test_other_forms_are_not_read(response: str) -> None:

@@ -287,7 +287,7 @@ def test_a_benchmark_without_the_chosen_subjects_is_left_out(tmp_path: Path) -> 
     assert [(part.benchmark, part.questions) for part in both] == [("toy", 3), ("tongues", 5)]
     assert both.notes[1:] == (
         "toy has no questions about law",
-        "tongues has no questions about logic",
+        "tongues has no questions in en, sw and none about logic",
     )
     said = refusal(tmp_path, Selection(subjects=("medicine",)), *everything)
     assert said.splitlines()[1:4] == [
@@ -365,7 +365,22 @@ def test_the_mistakes_of_several_benchmarks_are_told_together(tmp_path: Path) ->
     assert f"\n  - sayings: '{tmp_path}' holds no questions of sayings." in said
     assert said.splitlines()[-1] == "Or leave them out: benchmarks=[dialects]"
     spoken_elsewhere.unlink()
-    assert "leave them out" not in refusal(tmp_path, ALL, *everything)
+    said = refusal(tmp_path, ALL, *everything)
+    assert (
+        "\n  - there are no files of sayings, dialects: name them so, as in dialects.jsonl" in said
+    )
+    assert said.splitlines()[-1] == (
+        "Or ask only what there are files of: benchmarks=[toy,tongues]"
+    )
+    assert said.startswith("the questions of 4 benchmarks cannot be asked:")
+
+
+def test_a_plain_row_is_told_of_in_plain_columns(tmp_path: Path) -> None:
+    write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": ["a", "b"]}])
+    assert "lacks 'answer', 'subject'; it has 'id'" in refusal(tmp_path)
+    row = {"id": 1, "question": "?", "options": ["a", "b"], "answer": "", "subject": "x"}
+    write(tmp_path / "toy.jsonl", [row])
+    assert "'gold' is empty (the hub's names of the columns)" in refusal(tmp_path)
 
 
 # --------------------------------------------------------------------------------------- mistakes

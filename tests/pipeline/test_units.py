@@ -23,21 +23,23 @@ engines = st.lists(st.lists(st.uuids().map(str), min_size=1, max_size=2), min_si
 
 
 @given(engines, st.integers(1, 5), st.lists(questions, max_size=2, unique_by=lambda q: q.benchmark))
-def test_every_question_is_in_one_job_of_every_model(
+def test_every_asking_is_in_one_job_of_every_model(
     engines: list[list[str]], slots: int, asked: list[Questions]
 ) -> None:
     seen = Counter(
-        (job.model, job.benchmark, job.shard, row)
+        (job.model, job.benchmark, job.shard, row, repeat)
         for job in jobs(engines, slots, asked)
         for row in range(job.start, job.stop)
+        for repeat in range(job.first, job.first + job.repeats)
     )
     assert seen == Counter(
-        (model, part.benchmark, shard, row)
+        (model, part.benchmark, shard, row, repeat)
         for engine in engines
         for model in engine
         for part in asked
         for shard, rows in part.shards
         for row in range(rows)
+        for repeat in range(part.repeats)
     )
 
 
@@ -47,7 +49,7 @@ def test_a_job_is_no_more_than_a_batch(
 ) -> None:
     for job in jobs(engines, slots, asked):
         rows = job.stop - job.start
-        assert rows * job.repeats <= MOST or rows == 1
+        assert rows * job.repeats <= MOST
 
 
 @given(engines, st.integers(1, 5))

@@ -50,7 +50,7 @@ class MultipleChoice(Benchmark):
         letters = LETTERS[: len(self.options(row, draw))]
         given = self.read(response)
         if given is None:
-            return Grade(False, "no answer of the form 'Answer: A'")
+            return Grade(False, "no answer of the form 'Answer: A' in its last lines")
         if given not in letters:
             return Grade(False, f"'{given}' is no option: there is A to {letters[-1]}")
         right = given == self.truth(row, draw=draw)

@@ -25,8 +25,8 @@ def empty(value: Any) -> bool:
 
 
 def no_option(row: Row, column: str, letters: str) -> Iterator[str]:
-    """Yield a complaint where the right letter is none of the options'."""
-    if str(row[column]) not in tuple(letters):
+    """Yield a complaint where the right letter is none of the options'; `blank` tells of none."""
+    if not empty(row[column]) and str(row[column]) not in tuple(letters):
         there = f"give a letter, A to {letters[-1]}"
         yield f"'{column}' is '{row[column]}', which is no option: {there}"
 
