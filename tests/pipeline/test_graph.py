@@ -266,12 +266,13 @@ async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Pa
     assert any("too busy" in remark and "trying again" in remark for remark in said), said
 
 
-async def test_a_generation_process_may_die(fleet: Fleet, tmp_path: Path) -> None:
+@pytest.mark.parametrize("stage", ["Generate", "Grade"])
+async def test_a_process_of_a_stage_may_die(fleet: Fleet, tmp_path: Path, stage: str) -> None:
     part = questions(tmp_path, "mgsm")
-    before = _workers("MapBatches(Generate)")  # of earlier graphs, on their way out
+    before = _workers(f"MapBatches({stage})")  # of earlier graphs, on their way out
     under_way = asyncio.create_task(asked(fleet, ["slow"], [part]))
     async with asyncio.timeout(60):
-        while not (victims := _workers("MapBatches(Generate)") - before):
+        while not (victims := _workers(f"MapBatches({stage})") - before):
             await asyncio.sleep(0.1)
     await asyncio.sleep(2)  # into the first batches: a reply takes five seconds
     os.kill(victims.pop(), signal.SIGKILL)

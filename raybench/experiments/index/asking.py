@@ -1,7 +1,7 @@
 """Asking what is still missing: engines up, questions through the graph, units into the journal."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -44,12 +44,22 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
                 async for units in stream:
                     session.phase("asking")
                     await asyncio.to_thread(_remember, cache, units)
-                    for unit in units:
-                        if not unit["reused"]:
-                            count[unit["model"]](_completion(unit))
-                        for call in unit.pop("checks", ()):
-                            count[config.index.checker or ""](_check(call))
+                    account(units, count, config.index.checker)
                     _keep(session, units)
+
+
+def account(
+    units: Sequence[dict[str, Any]],
+    count: Mapping[str, Callable[[Completion], None]],
+    checker: str | None,
+) -> None:
+    """Count what models were asked for units and, taken out of them, the checker."""
+    for unit in units:
+        # A question that could not be put was put to nobody: its model may not even be up.
+        if not unit["reused"] and unit["model"] in count:
+            count[unit["model"]](_completion(unit))
+        for call in unit.pop("checks", ()):
+            count[checker or ""](_check(call))
 
 
 def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | None) -> graph.Work:

@@ -81,6 +81,8 @@ def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: 
     assert 16 <= more <= 18
     again, run = asked("limit=6", "repeats=2", "resume=false")
     assert (again, run["units"], run["reused"]) == (0, 24, 24)
+    anew, run = asked("limit=4", "repeats=1", "cache=false")
+    assert (anew, run["units"], run["reused"]) == (first, 8, 0)
 
 
 def questions(folder: Path) -> Path:
