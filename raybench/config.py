@@ -16,6 +16,8 @@ from raybench.types import EngineKind, Grader, ModelSpec, Sampling
 MISSING = "???"
 """What OmegaConf reads as 'this must be given'."""
 
+SANDBOXES = ("auto", "namespaces", "bubblewrap", "landlock", "unsafe")
+"""What may contain untrusted programs; `auto` is the best that a node has."""
 _SECRET = re.compile(
     r"(.*[_-])?(api[_-]?key|(access|secret)[_-]?key|(hf|api|auth|access|bearer)[_-]?token|secret"
     r"|password|authorization)|key|token",
@@ -120,6 +122,18 @@ class DataConf:
 
     source: str = "hub"
     dir: str | None = None
+    beside: str | None = None
+    """Folder of files that tell more of the hub's questions than the hub does."""
+
+
+@dataclass
+class SandboxConf:
+    """What programs that models write run in, on every node."""
+
+    python: str | None = None
+    scientific_python: str | None = None
+    backend: str = "auto"
+    slots: int | None = None
 
 
 @dataclass
@@ -178,6 +192,7 @@ class Config:
     serve: ServeConf = field(default_factory=ServeConf)
     tracking: TrackingConf = field(default_factory=TrackingConf)
     data: DataConf = field(default_factory=DataConf)
+    sandbox: SandboxConf = field(default_factory=SandboxConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
     index: IndexConf = field(default_factory=IndexConf)
     seed: int = 0
@@ -193,6 +208,7 @@ def problems(config: Config) -> Iterator[str]:
     yield from _roster_problems(config.roster)
     yield from _fleet_problems(config.fleet)
     yield from _serve_problems(config.serve)
+    yield from _sandbox_problems(config.sandbox)
     if config.experiment == "autobench":
         yield from _autobench_problems(config.autobench, len(config.roster.models))
     if config.experiment == "index":
@@ -300,6 +316,17 @@ def _serve_problems(serve: ServeConf) -> Iterator[str]:
             "serve.api_key_env is no variable's name (it is not repeated here, lest it be the key "
             "itself): name the environment variable that holds the key, for example RAYBENCH_KEY"
         )
+
+
+def _sandbox_problems(sandbox: SandboxConf) -> Iterator[str]:
+    if sandbox.backend not in SANDBOXES:
+        yield f"sandbox.backend is '{sandbox.backend}'." + did_you_mean(sandbox.backend, SANDBOXES)
+    if sandbox.slots is not None and sandbox.slots < 1:
+        yield f"sandbox.slots is {sandbox.slots}: it is 1 or more, or null for our choice"
+    for name in ("python", "scientific_python"):
+        value = getattr(sandbox, name)
+        if value is not None and not value.strip():
+            yield f"sandbox.{name} is empty: give a path or a name, or null for our choice"
 
 
 def _autobench_problems(autobench: AutobenchConf, models: int) -> Iterator[str]:

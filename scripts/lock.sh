@@ -57,3 +57,12 @@ sed -i \
     -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' \
     -e "s|-r $scratch/dev.in|raybench (pyproject.toml)|" requirements/dev.txt
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
+
+# What the sandbox's scientific programs run with stays as it was when SciCode came out: their results
+# are compared with numbers of then. Without this project's configuration (its environments would be a
+# marker on every line), from its own folder (the list names its source as it is given).
+echo "lock: sandboxes/scientific.txt"
+uv=$(realpath "$bin/uv")
+(cd sandboxes && "$uv" pip compile --quiet --no-config --universal --python-version 3.11 \
+    --exclude-newer 2024-10-01 --annotation-style line --custom-compile-command "make lock" \
+    --output-file scientific.txt scientific.in >/dev/null)

@@ -78,3 +78,8 @@ if [[ ! .venv/raybench-metadata -nt pyproject.toml ]]; then
     pip install --quiet --no-deps --no-build-isolation --editable .
     touch .venv/raybench-metadata
 fi
+
+# What the sandbox's scientific programs run with. All else works without it, and it is tried again
+# when it is needed, so its absence is no failure of this.
+.venv/bin/python -m raybench.sandbox.environments ||
+    say "all is ready but the libraries of SciCode's programs: see above"

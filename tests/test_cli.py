@@ -54,6 +54,12 @@ MISTAKES = {
     "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
     "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
     "no folder": ([AUTOBENCH, "runs_dir="], ["runs_dir", "name a folder"]),
+    "unknown sandbox": (
+        [AUTOBENCH, "sandbox.backend=namespace"],
+        ["sandbox.backend", "Did you mean 'namespaces'"],
+    ),
+    "no slots": ([AUTOBENCH, "sandbox.slots=0"], ["sandbox.slots", "1 or more", "null"]),
+    "no Python": ([AUTOBENCH, "sandbox.python="], ["sandbox.python", "a path or a name", "null"]),
     "no value": ([AUTOBENCH, "autobench.iterations"], ["autobench.iterations", "KEY=VALUE"]),
     "empty roster": ([AUTOBENCH, "roster.models=[]"], ["no models", "roster.models"]),
     "impossible temperature": (

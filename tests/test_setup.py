@@ -15,6 +15,7 @@ case "$*" in
     "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;
     "-m pip "*) echo "${*:3}" >> "$PIP_NOTES"; [[ "$*" != *torch-cpu* || "$*" == *$TORCH_AT* ]] ;;
     *compileall*) ;;
+    "-m raybench."*) echo "${*:2}" >> "$PIP_NOTES.ours"; [[ -z ${OFFLINE:-} ]] ;;
     *sys.executable*) echo "$0" ;;
     *) exec REAL "$@" ;;
 esac
@@ -91,6 +92,14 @@ def test_what_was_chosen_stays_chosen(checkout: Path) -> None:
     assert any("cpu.txt" in line for line in later)
     assert not any("gpu.txt" in line for line in later)
     assert any("gpu.txt" in line for line in setup(checkout, DEVICE="gpu")[-2:])
+
+
+@pytest.mark.parametrize("offline", ["", "yes"])
+def test_the_libraries_of_scientific_programs_are_prepared_where_they_can_be(
+    checkout: Path, offline: str
+) -> None:
+    setup(checkout, OFFLINE=offline)  # succeeds either way: all else works without them
+    assert (checkout / "notes.ours").read_text().split() == ["raybench.sandbox.environments"]
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])

@@ -23,6 +23,8 @@ def test_it_carries_the_configuration_and_nothing_of_the_workshop(wheel: Path) -
     names = set(zipfile.ZipFile(wheel).namelist())
     for file in (ROOT / "conf").rglob("*.yaml"):
         assert f"raybench/conf/{file.relative_to(ROOT / 'conf')}" in names
+    for file in (ROOT / "sandboxes").iterdir():
+        assert f"raybench/sandboxes/{file.name}" in names
     assert "raybench/tracking/report.html.j2" in names
     assert "raybench/py.typed" in names
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"raybench"}
