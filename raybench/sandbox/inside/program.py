@@ -1,0 +1,108 @@
+"""Running a program as Python itself would run it, in a process that has done nothing else."""
+
+import atexit
+import contextlib
+import importlib
+import linecache
+import os
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+NAME = "main.py"
+
+
+def run(source: bytes) -> int:
+    """Run a program as `__main__` to its very end, and return its exit code."""
+    main = types.ModuleType("__main__")
+    main.__dict__.update(__builtins__=__builtins__, __file__=NAME, __cached__=None)
+    sys.modules["__main__"] = main
+    sys.argv = [NAME]
+    code = _ended(lambda: _execute(source, main.__dict__))
+    for last in (_threads, atexit._run_exitfuncs):
+        _ended(last)  # what goes wrong there is shown and changes nothing, as in Python
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except BaseException:
+            code = code or 120  # as Python says of output that it could not write
+    return code & 0xFF
+
+
+def _execute(source: bytes, space: dict[str, Any]) -> None:
+    text = source.decode("utf-8", "surrogatepass")
+    # Tracebacks show the program's lines, though it lies in no file.
+    linecache.cache[NAME] = (len(text), None, text.splitlines(keepends=True), NAME)
+    exec(compile(text, NAME, "exec", dont_inherit=True), space)
+
+
+def _ended(work: Callable[[], None]) -> int:
+    """Return the exit code that a piece of work stands for."""
+    try:
+        work()
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or 0
+        print(ended.code, file=sys.stderr)
+        return 1
+    except BaseException as error:
+        _show(error)
+        return 1
+    return 0
+
+
+def _show(error: BaseException) -> None:
+    """Print what went wrong, from the program's own first line on."""
+    mine = error.__traceback__
+    while mine is not None and mine.tb_frame.f_code.co_filename != NAME:
+        mine = mine.tb_next
+    kind, hook = type(error), sys.excepthook
+    try:
+        if hook is not sys.__excepthook__:
+            hook(kind, error, mine)
+        else:
+            traceback.print_exception(kind, error, mine)
+    except BaseException:
+        print(f"{kind.__name__}, which could not be shown", file=sys.__stderr__)
+
+
+def _threads() -> None:
+    getattr(threading, "_shutdown")()  # noqa: B009 - there is no public name for waiting for all
+
+
+def fresh() -> None:
+    """Leave nothing that all runs of a server would have in common."""
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed()  # `random` does so by itself after a fork
+
+
+def open_streams() -> None:
+    """Make the standard streams as Python makes them."""
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdout = open(
+        1, "w", encoding="utf-8", errors="surrogateescape", closefd=False, buffering=-1
+    )
+    sys.stderr = open(
+        2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
+    )
+    for name in ("stdin", "stdout", "stderr"):
+        setattr(sys, f"__{name}__", getattr(sys, name))
+
+
+def import_all(names: Sequence[str]) -> None:
+    """Import what programs are likely to, so that it is there already."""
+    for name in names:
+        importlib.import_module(name)
+    import site
+
+    # `exit` and its like, without the folders of packages that `site` would add as well.
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    with contextlib.suppress(ImportError):
+        importlib.import_module("encodings.idna")
+    os.environ.setdefault("HOME", "/tmp")

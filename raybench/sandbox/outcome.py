@@ -1,0 +1,90 @@
+"""What a run in the sandbox may use, and what came of it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Status = Literal["ok", "error", "timeout", "memory", "output", "killed"]
+"""How a program ended.
+
+ok: by itself, with exit code 0. error: by itself, with another code or with a signal of its own
+making. timeout, memory, output: it was stopped at that limit. killed: by a signal that neither it
+nor a limit is known to have sent.
+"""
+Backend = Literal["namespaces", "bubblewrap", "landlock", "unsafe"]
+Profile = Literal["plain", "scientific"]
+"""plain: Python and its standard library. scientific: numpy, scipy, sympy, h5py and matplotlib too,
+in the versions that SciCode was written for, imported before the program starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one run may use, all of its processes together where nothing else is said."""
+
+    cpu_s: float = 10.0
+    wall_s: float = 20.0
+    memory_mb: int = 2048
+    disk_mb: int = 64
+    """Of the files it writes; they lie in memory, apart from `memory_mb`, and vanish with it."""
+    files: int = 4096
+    """How many of them there may be."""
+    processes: int = 64
+    """Processes and threads at once."""
+    descriptors: int = 256
+    """Of each process."""
+    stack_mb: int = 64
+    output_kept_mb: float = 1.0
+    """Of stdout and of stderr, each; what is more is cut out of the middle and marked."""
+    output_killed_mb: float = 64.0
+    """At so much, both together, the run is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a run."""
+
+    status: Status
+    reason: str
+    """The status in words a person can act on."""
+    exit_code: int | None
+    """None where a signal ended it or it was stopped."""
+    signal: int | None
+    cpu_s: float
+    wall_s: float
+    memory_mb: float
+    """The most it held at once."""
+    stdout: str
+    stderr: str
+    truncated: bool
+    """More was written than is kept."""
+    backend: Backend
+    python: str
+    """The version that ran it, as 3.12.1."""
+    kernel: str
+    """That of the machine, as 6.1.0."""
+    limits: Limits
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether it ended by itself without an error."""
+        return self.status == "ok"
+
+    @property
+    def crowded(self) -> bool:
+        """Tell whether the clock stopped it while it had CPU time left.
+
+        Perhaps it waits for nothing, perhaps others kept the machine from it: alone on the machine
+        it would show.
+        """
+        stopped_by_clock = self.status == "timeout" and self.wall_s >= self.limits.wall_s
+        return stopped_by_clock and self.cpu_s < self.limits.cpu_s
+
+    @property
+    def place(self) -> dict[str, str]:
+        """Return where it ran, which has to be said beside whatever is made of it."""
+        return {"backend": self.backend, "python": self.python, "kernel": self.kernel}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what journals keep of it: all but the output."""
+        told = asdict(self)
+        del told["stdout"], told["stderr"]
+        return told

@@ -1,0 +1,171 @@
+"""Where programs run on this machine: which walls it allows, and servers behind them."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from raybench.sandbox import environments, interpreters, recipes, selftest
+from raybench.sandbox.errors import SandboxUnavailableError
+from raybench.sandbox.inside.box import Box
+from raybench.sandbox.interpreters import Interpreter
+from raybench.sandbox.outcome import Profile
+from raybench.sandbox.server import FaultError, Server
+
+AUTO = "auto"
+_IN_TURN = ("namespaces", "landlock")
+"""What is tried if nothing else was asked for."""
+_ON_THE_HOST = ("landlock", "unsafe")
+"""Walls that leave programs in the host's own tree."""
+_LINKER = ("/lib32", "/etc/ld.so.cache", "/etc/alternatives")
+_PACKAGES = ("site-packages", "dist-packages")
+_USERS = range(60_001, 61_000)
+"""Users that root becomes: of no account, and below what small user namespaces map."""
+_MENDS = {
+    "namespaces": (
+        "allow user namespaces: `sysctl user.max_user_namespaces=15000`, on Debian "
+        "`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu 23.10 and later the AppArmor "
+        "profile in sandboxes/README.md, in a container `--security-opt seccomp=unconfined "
+        "--security-opt apparmor=unconfined`"
+    ),
+    "landlock": "boot a kernel with Landlock, version 6 (Linux 6.12) or later",
+    "bubblewrap": "install it (`apt-get install bubblewrap`) and allow user namespaces",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How programs are run on this machine."""
+
+    backend: str = AUTO
+    python: str | None = None
+    """The interpreter, by path or name; None for the best there is."""
+    scientific_python: str | None = None
+    """One that has the scientific libraries; None for an environment of our own."""
+    slot: int | None = None
+    """The place among those that run programs on this machine at once: its user, and its core."""
+    pinned: bool = False
+
+
+def start(settings: Settings, profile: Profile) -> Server:
+    """Start a server behind the walls that were asked for, or the best that can be had.
+
+    Raises SandboxUnavailableError with the call that failed and the mend.
+    """
+    try:
+        return _started(_backend(settings), settings, profile)
+    except FaultError as refusal:
+        raise SandboxUnavailableError(str(refusal)) from refusal
+
+
+def _backend(settings: Settings) -> str:
+    """Return the walls to use: those asked for, or the first that stand on this machine."""
+    if settings.backend != AUTO:
+        return settings.backend
+    return _best(settings.python)
+
+
+@cache
+def _best(python: str | None) -> str:
+    refusals = []
+    for backend in _IN_TURN:
+        try:
+            _started(backend, Settings(backend, python), "plain").close()
+        except FaultError as refusal:
+            refusals.append(refusal)
+        else:
+            return backend
+    told = "".join(f"\n  - {refusal}" for refusal in refusals)
+    raise SandboxUnavailableError(
+        f"programs cannot be confined on this machine ({os.uname().nodename}):{told}\nOr run them "
+        "without walls, which lets them do whatever you may: sandbox.backend=unsafe (every result "
+        "says so)"
+    )
+
+
+def _started(backend: str, settings: Settings, profile: Profile) -> Server:
+    """Return a server that has passed its test; raise FaultError with what is in the way."""
+    try:
+        server = Server(*_box(backend, settings, profile))
+        try:
+            selftest.check(server)
+        except BaseException:
+            server.close()
+            raise
+    except FaultError as fault:
+        mend = _MENDS.get(backend)
+        raise FaultError(f"{backend}: {fault}" + (f": {mend}" if mend else "")) from fault
+    return server
+
+
+def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
+    interpreter = interpreters.chosen(settings.python)
+    binds, paths, imports = interpreter.binds, tuple[str, ...](), tuple[str, ...]()
+    variables: dict[str, str] = {}
+    if profile == "scientific":
+        environment = environments.scientific(interpreter, settings.scientific_python)
+        interpreter = environment.interpreter
+        binds, paths = environment.binds, environment.site
+        variables, imports = dict(environment.variables), environments.MODULES
+    slot = os.getpid() if settings.slot is None else settings.slot
+    uid = _USERS[slot % len(_USERS)]
+    if backend in _ON_THE_HOST:
+        _check_open(interpreter, (*binds, *paths), uid)
+    return interpreter.path, Box(
+        backend=backend,
+        binds=(*interpreters.SYSTEM, *_LINKER, *binds),
+        covered=[path for path in _packages(interpreter) if not _holds(path, (*binds, *paths))],
+        paths=paths,
+        imports=imports,
+        variables=variables,
+        policy=_policy(),
+        uid=uid,
+        python=interpreter.path,
+        here=str(Path(__file__).parent),
+        bwrap=_bwrap() if backend == "bubblewrap" else "",
+        core=_core(slot) if settings.pinned else None,
+    )
+
+
+def _check_open(interpreter: Interpreter, paths: tuple[str, ...], uid: int) -> None:
+    """Raise FaultError where root, once it is somebody else, can no longer reach its Python."""
+    if os.getuid() == 0:
+        for path in paths:
+            if (folder := interpreters.barred(path, uid)) is not None:
+                raise FaultError(
+                    f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to "
+                    "the user that programs run as: name another one with sandbox.python=/path"
+                )
+
+
+def _packages(interpreter: Interpreter) -> Iterator[str]:
+    """Yield the folders of packages that came with an interpreter: programs see them empty."""
+    release = ".".join(interpreter.version.split(".")[:2])
+    prefixes = {"/usr", "/usr/local", str(Path(interpreter.path).parents[1])}
+    for prefix in sorted(prefixes):
+        for name in _PACKAGES:
+            yield f"{prefix}/lib/python3/{name}"
+            yield f"{prefix}/lib/python{release}/{name}"
+
+
+def _holds(folder: str, paths: tuple[str, ...]) -> bool:
+    return any(Path(path).is_relative_to(folder) for path in paths)
+
+
+def _core(slot: int) -> int:
+    cores = sorted(os.sched_getaffinity(0))
+    return cores[slot % len(cores)]
+
+
+def _bwrap() -> str:
+    found = shutil.which("bwrap")
+    if found is None:
+        raise FaultError("there is no bwrap on PATH")
+    return os.path.realpath(found)
+
+
+@cache
+def _policy() -> str:
+    return (recipes.folder() / "seccomp.toml").read_text(encoding="utf-8")

@@ -1,0 +1,83 @@
+"""The sandbox of this process: its servers, started when first needed, and the runs in them."""
+
+import os
+import threading
+from collections.abc import Mapping
+
+from raybench.sandbox import places, verdict
+from raybench.sandbox.errors import SandboxFaultError
+from raybench.sandbox.outcome import Limits, Outcome, Profile
+from raybench.sandbox.places import Settings
+from raybench.sandbox.server import FaultError, Server
+
+_TRIES = 3
+_RECYCLED_AFTER = 1000
+"""Runs of a server: what its kernel objects and its interpreter may have gathered goes with it."""
+
+
+class Runner:
+    """Servers of one process: as many as it has runs at once."""
+
+    def __init__(self, settings: Settings = Settings()) -> None:
+        self.settings = settings
+        self._lock = threading.Lock()
+        self._idle: dict[Profile, list[Server]] = {}
+        self._process = os.getpid()
+
+    def run(
+        self,
+        source: str,
+        stdin: str,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        profile: Profile,
+    ) -> Outcome:
+        """Run a program; what goes wrong with the sandbox itself is tried again."""
+        text, given = (it.encode("utf-8", "surrogatepass") for it in (source, stdin))
+        faults: list[str] = []
+        for _ in range(_TRIES):
+            server = self._taken(profile)
+            try:
+                run = server.run(text, given, files, limits)
+            except FaultError as fault:
+                faults.append(str(fault))
+                server.close()
+                continue
+            except BaseException:
+                server.close()  # in the middle of an answer, perhaps
+                raise
+            self._given_back(profile, server)
+            return verdict.outcome(
+                run,
+                backend=server.backend,
+                python=server.ready.python,
+                kernel=server.ready.kernel,
+            )
+        told_once = "; ".join(dict.fromkeys(faults))
+        raise SandboxFaultError(
+            f"the sandbox failed {_TRIES} times on the same program: {told_once}. The program has "
+            "no outcome; run again, or see sandboxes/README.md"
+        )
+
+    def close(self) -> None:
+        """End all servers that do nothing."""
+        with self._lock:
+            servers = [server for idle in self._idle.values() for server in idle]
+            self._idle = {}
+        for server in servers:
+            server.close()
+
+    def _taken(self, profile: Profile) -> Server:
+        with self._lock:
+            if self._process != os.getpid():  # a fork: the servers are its parent's
+                self._process, self._idle = os.getpid(), {}
+            if idle := self._idle.get(profile):
+                return idle.pop()
+        return places.start(self.settings, profile)
+
+    def _given_back(self, profile: Profile, server: Server) -> None:
+        if server.runs >= _RECYCLED_AFTER:
+            server.close()
+            return
+        with self._lock:
+            self._idle.setdefault(profile, []).append(server)

@@ -1,0 +1,208 @@
+"""One run from its start to its end, as its client sees to it: feed, take output, stop at limits.
+
+All this happens here and not in the server, which is to know nothing of one program when it forks
+the next one off.
+"""
+
+import errno
+import json
+import math
+import os
+import select
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from io import FileIO
+from typing import Any
+
+from raybench.sandbox.inside.watch import Proc
+from raybench.sandbox.outcome import Limits
+from raybench.sandbox.output import Kept
+
+_MB = 1 << 20
+_LOOK_EVERY_S = 0.03
+_CHUNK = 1 << 18
+_SOCKET_MB = 0.21
+"""What a Unix socket may hold that nobody has read, by Linux' defaults: in no process's memory."""
+
+
+@dataclass
+class Run:
+    """What is known of a run."""
+
+    limits: Limits
+    began: float = field(default_factory=time.monotonic)
+    init: int | None = None
+    """The process that all others of it descend from."""
+    folder: str | None = None
+    """Where its files lie on the host; None where they lie in a tree of its own."""
+    status: int | None = None
+    """How the program ended, as `wait` has it, once it has."""
+    stopped: str | None = None
+    """The limit that it was stopped at."""
+    fault: str | None = None
+    """What went wrong with its walls."""
+    note: str | None = None
+    cpu_s: float = 0.0
+    wall_s: float = 0.0
+    memory_mb: float = 0.0
+    stdout: Kept = field(init=False)
+    stderr: Kept = field(init=False)
+    spent: dict[int, float] = field(default_factory=dict)
+    """The CPU time that each of its processes had used when it was last seen."""
+
+    def __post_init__(self) -> None:
+        bound = int(self.limits.output_kept_mb * _MB)
+        self.stdout, self.stderr = Kept(bound), Kept(bound)
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it has been running."""
+        return time.monotonic() - self.began
+
+    def hear(self, said: Mapping[str, Any]) -> None:
+        """Take in what its processes report."""
+        for name in ("init", "folder", "fault", "note", "status"):
+            if name in said:
+                setattr(self, name, said[name])
+        self.cpu_s = max(self.cpu_s, said.get("cpu_s", 0.0))
+        self.memory_mb = max(self.memory_mb, said.get("memory_mb", 0.0))
+
+
+class Pipes:
+    """The pipes of a run: its own ends, in the order in which the server takes them, and ours."""
+
+    def __init__(self) -> None:
+        ends = [os.pipe() for _ in range(4)]
+        # As files, which are closed once and no more: a number may soon be somebody else's.
+        self.stdin, *self._ours = [
+            FileIO(pair[0 if number else 1], "rb" if number else "wb")
+            for number, pair in enumerate(ends)
+        ]
+        self.stdout, self.stderr, self.report = self._ours
+        self._theirs = [
+            FileIO(pair[1 if number else 0], "wb" if number else "rb")
+            for number, pair in enumerate(ends)
+        ]
+
+    @property
+    def theirs(self) -> list[int]:
+        """Return the run's ends."""
+        return [end.fileno() for end in self._theirs]
+
+    def keep_ours(self) -> None:
+        """Close the run's ends."""
+        for end in self._theirs:
+            end.close()
+
+    def close(self) -> None:
+        """Close all."""
+        for end in (self.stdin, *self._ours, *self._theirs):
+            end.close()
+
+
+def attend(
+    run: Run, pipes: Pipes, stdin: bytes, proc: Proc, shared_mb: float, stop: Callable[[], None]
+) -> None:
+    """Move bytes until all ends are closed, which they are when every process has ended.
+
+    `stop` has all of its processes ended at once.
+    """
+    given = pipes.stdin.fileno()
+    sinks = {pipes.stdout.fileno(): run.stdout, pipes.stderr.fileno(): run.stderr}
+    open_ends = {*sinks, pipes.report.fileno()}
+    poll = select.poll()
+    for descriptor in open_ends:
+        poll.register(descriptor, select.POLLIN)
+    feed, said = memoryview(stdin), b""
+    os.set_blocking(given, False)
+    poll.register(given, select.POLLOUT)
+    looked = run.began
+    while open_ends:
+        for descriptor, _ in poll.poll(1000 * _LOOK_EVERY_S):
+            if descriptor == given:
+                feed = _fed(given, feed)
+                if not feed:
+                    poll.unregister(given)
+                    pipes.stdin.close()
+                continue
+            data = os.read(descriptor, _CHUNK)
+            if not data:
+                poll.unregister(descriptor)
+                open_ends.remove(descriptor)
+            elif descriptor in sinks:
+                sinks[descriptor].add(data)
+            else:
+                *lines, said = (said + data).split(b"\n")
+                for line in lines:
+                    run.hear(json.loads(line))
+        if run.stopped is None and run.status is None:
+            if time.monotonic() - looked >= _LOOK_EVERY_S:
+                looked = time.monotonic()
+                _look(run, proc, shared_mb)
+            run.stopped = run.stopped or _exceeded(run)
+            if run.stopped:
+                stop()
+    run.wall_s = run.seconds
+
+
+def _fed(descriptor: int, feed: memoryview) -> memoryview:
+    """Write what the pipe takes; return what is left of it, nothing where nobody reads it."""
+    try:
+        return feed[os.write(descriptor, feed[:_CHUNK]) :] if feed else feed
+    except BlockingIOError:
+        return feed
+    except BrokenPipeError:
+        return memoryview(b"")
+
+
+def _exceeded(run: Run) -> str | None:
+    """Return the limit that a run is over, of those that show without looking at its processes."""
+    if run.stdout.total + run.stderr.total > run.limits.output_killed_mb * _MB:
+        return "output"
+    return "wall" if run.seconds > run.limits.wall_s else None
+
+
+def _look(run: Run, proc: Proc, shared_mb: float) -> None:
+    """See what its processes use."""
+    if run.init is None:
+        return
+    limits = run.limits
+    usage = proc.usage(run.init, shared_mb, limits.memory_mb)
+    sockets = 0 if run.folder else proc.unix_sockets(run.init)
+    memory = usage.memory_mb + sockets * _SOCKET_MB
+    run.memory_mb = max(run.memory_mb, memory + shared_mb)
+    # A process whose parent does not wait for it takes its time with it: what it had when it was
+    # seen last counts on.
+    for pid, seconds in usage.spent.items():
+        run.spent[pid] = max(seconds, run.spent.get(pid, 0.0))
+    run.cpu_s = max(run.cpu_s, usage.cpu_s, sum(run.spent.values()))
+    if memory > limits.memory_mb:
+        run.stopped = "memory"
+    elif run.cpu_s > limits.cpu_s + _LOOK_EVERY_S:
+        run.stopped = "cpu"
+    else:
+        size, files = _written(run.folder)
+        if size > limits.disk_mb or files > limits.files:
+            run.stopped = "disk"
+
+
+def _written(place: str | None) -> tuple[float, float]:
+    """Return the MiB and the number of a run's files, where the kernel does not bound them."""
+    if place is None:
+        return 0.0, 0
+    size = count = 0.0
+    folders = [place]
+    while folders:
+        try:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # so deep that nobody can count what is there
+                return size / _MB, math.inf
+    return size / _MB, count

@@ -1,0 +1,82 @@
+"""From what a server says of a run to what came of it."""
+
+import re
+import signal
+from typing import cast
+
+from raybench.sandbox.outcome import Backend, Outcome, Status
+from raybench.sandbox.supervise import Run
+
+_OUT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b", re.MULTILINE)
+"""How a Python program ends that was refused memory: in the last line of its traceback."""
+_LAST = 2000
+_CPU_SLACK_S = 0.1
+
+
+def outcome(run: Run, *, backend: str, python: str, kernel: str) -> Outcome:
+    """Return what came of a run."""
+    out, err = (kept.bytes().decode("utf-8", "replace") for kept in (run.stdout, run.stderr))
+    code, number = _end(run.status)
+    status, reason = _status(run, code, number, err)
+    return Outcome(
+        status=status,
+        reason=reason,
+        exit_code=None if run.stopped else code,
+        signal=None if run.stopped else number,
+        cpu_s=round(run.cpu_s, 4),
+        wall_s=round(run.wall_s, 4),
+        memory_mb=round(run.memory_mb, 1),
+        stdout=out,
+        stderr=err,
+        truncated=run.stdout.truncated or run.stderr.truncated,
+        backend=cast(Backend, backend),
+        python=python,
+        kernel=kernel,
+        limits=run.limits,
+    )
+
+
+def _end(status: int | None) -> tuple[int | None, int | None]:
+    """Return the exit code or the signal that a wait status stands for."""
+    if status is None:
+        return None, None
+    if status & 0x7F:
+        return None, status & 0x7F
+    return status >> 8, None
+
+
+def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[Status, str]:
+    limits = run.limits
+    at_limit: dict[str, tuple[Status, str]] = {
+        "wall": ("timeout", f"still running after {limits.wall_s:g} s"),
+        "cpu": ("timeout", f"used more than {limits.cpu_s:g} s of CPU time"),
+        "memory": ("memory", f"used more than {limits.memory_mb:,} MiB of memory"),
+        "disk": (
+            "output",
+            f"wrote more than {limits.disk_mb} MiB of files, or more than {limits.files:,} of them",
+        ),
+        "output": ("output", f"wrote more than {limits.output_killed_mb:g} MiB"),
+    }
+    if run.stopped is not None:
+        return at_limit[run.stopped]
+    if number is not None:
+        spent = run.cpu_s >= limits.cpu_s - _CPU_SLACK_S
+        if number == signal.SIGXCPU or (number == signal.SIGKILL and spent):
+            return at_limit["cpu"]
+        name = _name(number)
+        if number == signal.SIGKILL:
+            return "killed", f"ended by {name}: its own doing, or the machine was out of memory"
+        return "error", f"ended by {name}"
+    if code == 0:
+        return "ok", "ended by itself"
+    if _OUT_OF_MEMORY.search(err[-_LAST:].rstrip().rpartition("\n")[2]):
+        return "memory", f"was refused memory beyond {limits.memory_mb:,} MiB"
+    last = err.rstrip().rpartition("\n")[2]
+    return "error", f"exit code {code}" + (f": {last[:200]}" if last else "")
+
+
+def _name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

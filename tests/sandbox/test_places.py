@@ -1,0 +1,164 @@
+"""Which walls are used, and what is said where none stand."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from raybench import sandbox
+from raybench.errors import RunFailed
+from raybench.sandbox import interpreters, places, selftest
+from raybench.sandbox.errors import SandboxUnavailableError
+from raybench.sandbox.inside.box import Box
+from raybench.sandbox.outcome import Profile
+from raybench.sandbox.places import Settings
+from raybench.sandbox.runner import Runner
+from raybench.sandbox.server import FaultError, Server
+
+LIMITS = sandbox.Limits()
+
+
+class Standing:
+    """A server that cannot do anything but end."""
+
+    def __init__(self, backend: str) -> None:
+        self.backend = backend
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """A machine that refuses walls by name; yields what it was asked for."""
+    asked: list[str] = []
+
+    def start(python: str, box: Box) -> Standing:
+        asked.append(box.backend)
+        if box.backend in os.environ["REFUSED"].split():
+            raise FaultError(f"the {box.backend} call: Operation not permitted")
+        return Standing(box.backend)
+
+    monkeypatch.setattr(places, "Server", start)
+    monkeypatch.setattr(selftest, "check", lambda server: None)
+    monkeypatch.setattr(places, "_check_open", lambda *_: None)
+    monkeypatch.setenv("REFUSED", "")
+    places._best.cache_clear()
+    yield asked
+    places._best.cache_clear()
+
+
+def started(backend: str, profile: Profile = "plain") -> str:
+    return places.start(Settings(backend=backend), profile).backend
+
+
+def test_namespaces_come_first(machine: list[str]) -> None:
+    assert started("auto") == "namespaces"
+    assert "landlock" not in machine
+
+
+def test_landlock_is_taken_where_namespaces_are_refused(
+    machine: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFUSED", "namespaces")
+    assert started("auto") == "landlock"
+    assert machine == ["namespaces", "landlock", "landlock"]
+    assert started("auto") == "landlock"
+    assert machine.count("namespaces") == 1  # once is enough
+
+
+def test_a_machine_that_refuses_all_is_told_of_with_the_mends(
+    machine: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFUSED", "namespaces landlock")
+    with pytest.raises(SandboxUnavailableError) as refusal:
+        started("auto")
+    told = str(refusal.value)
+    assert isinstance(refusal.value, RunFailed)
+    assert "the namespaces call: Operation not permitted" in told
+    assert "sysctl user.max_user_namespaces" in told
+    assert "AppArmor profile in sandboxes/README.md" in told
+    assert "--security-opt" in told
+    assert "the landlock call: Operation not permitted" in told
+    assert "Linux 6.12" in told
+    assert "sandbox.backend=unsafe" in told
+    assert "unsafe" not in machine  # never without being asked for
+
+
+def test_walls_that_were_asked_for_are_used_or_refused(
+    machine: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert started("unsafe") == "unsafe"
+    assert started("landlock") == "landlock"
+    monkeypatch.setenv("REFUSED", "landlock")
+    with pytest.raises(SandboxUnavailableError, match="landlock call"):
+        started("landlock")
+    assert "namespaces" not in machine
+
+
+def test_bubblewrap_has_to_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxUnavailableError, match="no bwrap on PATH: install it"):
+        places.start(Settings(backend="bubblewrap"), "plain")
+
+
+def test_a_python_that_its_user_cannot_reach_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root becomes somebody else")
+    monkeypatch.setattr(interpreters, "barred", lambda path, uid: "/closed")
+    with pytest.raises(SandboxUnavailableError, match="lies in /closed, which is closed"):
+        places.start(Settings(backend="landlock"), "plain")
+
+
+def test_walls_that_do_not_hold_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        selftest, "_PROGRAM", "print('it read a file of the host;it saw all', flush=True)"
+    )
+    refused = "the walls do not hold: it read a file of the host, it saw all"
+    with pytest.raises(SandboxUnavailableError, match=refused):
+        places.start(Settings(backend="namespaces"), "plain")
+
+
+def test_the_self_test_finds_what_has_no_walls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run without walls it gets at everything it is after."""
+    said: list[str] = []
+    real = Server.run
+
+    def run(self: Server, *given: object) -> object:
+        done = real(self, *given)  # type: ignore[arg-type]
+        said.append(done.stdout.bytes().decode())
+        return done
+
+    monkeypatch.setattr(Server, "run", run)
+    python = "/usr/bin/python3" if os.getuid() == 0 else None
+    if python and not Path(python).exists():
+        pytest.skip("no Python that another user could run")
+    places.start(Settings(backend="unsafe", python=python), "plain").close()
+    assert "it read a file of the host" in said[0]
+    assert "it wrote a file of the host" in said[0]
+    assert "it reached the network" in said[0]
+
+
+def test_unsafe_is_stamped_on_the_outcome() -> None:
+    python = "/usr/bin/python3" if os.getuid() == 0 else None
+    if python and not Path(python).exists():
+        pytest.skip("no Python that another user could run")
+    runner = Runner(Settings(backend="unsafe", python=python))
+    try:
+        outcome = runner.run("print(1)", "", {}, LIMITS, "plain")
+    finally:
+        runner.close()
+    assert (outcome.status, outcome.backend, outcome.place["backend"]) == ("ok", *["unsafe"] * 2)
+
+
+def test_a_slot_has_a_core_and_a_user_of_its_own() -> None:
+    cores = sorted(os.sched_getaffinity(0))
+    runner = Runner(Settings(slot=1, pinned=True))
+    try:
+        outcome = runner.run(
+            "import os; print(sorted(os.sched_getaffinity(0)))", "", {}, LIMITS, "plain"
+        )
+    finally:
+        runner.close()
+    assert outcome.stdout == f"[{cores[1 % len(cores)]}]\n"

@@ -1,0 +1,360 @@
+"""Programs in the sandbox, for real: how they end, and what is told of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from raybench import sandbox
+from raybench.sandbox import Limits, Outcome, Settings
+from raybench.sandbox.errors import SandboxFaultError
+from raybench.sandbox.inside.watch import Proc
+from raybench.sandbox.runner import Runner
+from raybench.sandbox.server import FaultError, Server
+
+RUNS = int(os.environ.get("RAYBENCH_SANDBOX_RUNS", "2000"))
+"""Of the longest test: 10,000 take minutes."""
+SMALL = Limits(cpu_s=1, wall_s=2, memory_mb=128, disk_mb=4, files=64, processes=8)
+
+
+def lines(source: str, **given: object) -> list[str]:
+    outcome = sandbox.run(source, **given)  # type: ignore[arg-type]
+    assert outcome.ok, outcome
+    return outcome.stdout.splitlines()
+
+
+# ------------------------------------------------------------------------------ how programs end
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "exit_code", "number", "reason"),
+    [
+        ("", "ok", 0, None, "ended by itself"),
+        ("raise SystemExit", "ok", 0, None, "ended by itself"),
+        ("exit(0)", "ok", 0, None, "ended by itself"),
+        ("import sys; sys.exit(3)", "error", 3, None, "exit code 3"),
+        ("raise SystemExit('why')", "error", 1, None, "exit code 1: why"),
+        ("1/0", "error", 1, None, "exit code 1: ZeroDivisionError: division by zero"),
+        ("x =", "error", 1, None, "exit code 1: SyntaxError: invalid syntax"),
+        ("import os; os._exit(7)", "error", 7, None, "exit code 7"),
+        ("import os; os.abort()", "error", None, signal.SIGABRT, "ended by SIGABRT"),
+        ("import os; os.kill(os.getpid(), 15)", "error", None, signal.SIGTERM, "ended by SIGTERM"),
+        (
+            "import os; os.kill(os.getpid(), 9)",
+            "killed",
+            None,
+            signal.SIGKILL,
+            "ended by SIGKILL: its own doing, or the machine was out of memory",
+        ),
+        ("while True: pass", "timeout", None, signal.SIGXCPU, "used more than 1 s of CPU time"),
+        ("import time; time.sleep(60)", "timeout", None, None, "still running after 2 s"),
+        ("bytearray(1 << 30)", "memory", 1, None, "was refused memory beyond 128 MiB"),
+        ("while True: print('x' * 9999)", "output", None, None, "wrote more than 64 MiB"),
+    ],
+)
+def test_every_end_is_told_as_it_was(
+    source: str, status: str, exit_code: int | None, number: int | None, reason: str
+) -> None:
+    outcome = sandbox.run(source, limits=SMALL)
+    assert (outcome.status, outcome.exit_code, outcome.reason) == (status, exit_code, reason)
+    assert outcome.signal == number
+    assert outcome.ok == (status == "ok")
+
+
+def test_memory_of_all_processes_counts_together() -> None:
+    source = """
+import os, time
+for _ in range(4):
+    if os.fork() == 0:
+        held = b"x" * (60 << 20)
+        time.sleep(60)
+os.wait()
+"""
+    outcome = sandbox.run(source, limits=SMALL)
+    assert (outcome.status, outcome.reason) == ("memory", "used more than 128 MiB of memory")
+    assert outcome.memory_mb > 128
+
+
+def test_what_processes_have_in_common_counts_once() -> None:
+    source = """
+import os, time
+held = b"x" * (60 << 20)
+for _ in range(4):
+    if os.fork() == 0:
+        time.sleep(0.3)
+        os._exit(0)
+for _ in range(4):
+    os.wait()
+"""
+    assert sandbox.run(source, limits=SMALL).ok
+
+
+def test_time_is_told_apart() -> None:
+    outcome = sandbox.run("import time; time.sleep(0.3)")
+    assert outcome.wall_s >= 0.3 > outcome.cpu_s
+    outcome = sandbox.run("import time\nwhile time.process_time() < 0.3: pass")
+    assert outcome.cpu_s >= 0.25
+
+
+def test_a_time_out_with_cpu_time_left_may_be_the_machines_fault() -> None:
+    assert sandbox.run("import time; time.sleep(60)", limits=SMALL).crowded
+    assert not sandbox.run("while True: pass", limits=SMALL).crowded
+    assert not sandbox.run("").crowded
+
+
+def test_peak_memory_is_the_programs_own() -> None:
+    assert sandbox.run("").memory_mb < 20
+    held = sandbox.run("held = b'x' * (100 << 20)").memory_mb
+    assert 90 < held < 130
+
+
+def test_output_is_kept_from_both_ends() -> None:
+    limits = Limits(output_kept_mb=0.01)
+    outcome = sandbox.run("print('begin', 'x' * 99_999, 'end')", limits=limits)
+    assert outcome.truncated
+    assert outcome.stdout.startswith("begin")
+    assert outcome.stdout.endswith("end\n")
+    assert "bytes left out" in outcome.stdout
+    assert len(outcome.stdout) < 11_000
+
+
+def test_what_cannot_be_read_as_text_does_not_break_the_outcome() -> None:
+    outcome = sandbox.run(r"import os; os.write(1, b'\xff\x00ok'); os.write(2, b'\xfe')")
+    assert outcome.ok
+    assert outcome.stdout == "\ufffd\x00ok"
+
+
+# -------------------------------------------------------------------- what programs find in there
+
+
+def test_input_files_and_folder() -> None:
+    found = lines(
+        "import os; print(input()); print(sorted(os.listdir('.'))); print(open('a/b').read())",
+        stdin="first\nsecond",
+        files={"a/b": b"content", "c": b""},
+    )
+    assert found == ["first", "['a', 'c']", "content"]
+
+
+def test_input_that_nobody_reads_is_no_hindrance() -> None:
+    assert lines("print('done')", stdin="x" * (8 << 20)) == ["done"]
+
+
+def test_large_input_arrives_whole() -> None:
+    text = "".join(map(str, range(400_000)))
+    assert lines("import sys, zlib; print(zlib.crc32(sys.stdin.buffer.read()))", stdin=text) == [
+        str(zlib.crc32(text.encode()))
+    ]
+
+
+def test_the_environment_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAYBENCH_SECRET", "s3cret")
+    found = lines("import os; print(os.environ.get('TZ'), hash('a'), *os.environ)")
+    again = lines("import os; print(os.environ.get('TZ'), hash('a'), *os.environ)")
+    assert found == again
+    assert "RAYBENCH_SECRET" not in found[0]
+
+
+def test_programs_run_in_a_main_of_their_own() -> None:
+    source = """
+import __main__, inspect, pickle, sys
+class Thing:
+    pass
+print(__name__, __main__.Thing is Thing, type(pickle.loads(pickle.dumps(Thing()))) is Thing)
+print(inspect.getsource(Thing).strip().splitlines()[-1].strip(), sys.argv)
+"""
+    assert lines(source) == ["__main__ True True", "pass ['main.py']"]
+
+
+def test_tracebacks_show_the_program_and_nothing_of_ours() -> None:
+    outcome = sandbox.run("def fail():\n    raise KeyError('here')\n\nfail()")
+    assert outcome.stderr.splitlines() == [
+        "Traceback (most recent call last):",
+        '  File "main.py", line 4, in <module>',
+        "    fail()",
+        '  File "main.py", line 2, in fail',
+        "    raise KeyError('here')",
+        "KeyError: 'here'",
+    ]
+
+
+def test_what_is_left_to_do_at_the_end_is_done() -> None:
+    source = """
+import atexit, threading, time
+atexit.register(print, "exit")
+threading.Thread(target=lambda: (time.sleep(0.1), print("thread"))).start()
+print("main")
+"""
+    assert lines(source) == ["main", "thread", "exit"]
+
+
+def test_ordinary_things_work() -> None:
+    source = """
+import asyncio, hashlib, multiprocessing, sqlite3, subprocess, sys, tempfile, threading
+async def one(): return 1
+def square(x): return x * x
+print(asyncio.run(one()))
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    print(pool.map(square, [1, 2, 3]))
+print(subprocess.run([sys.executable, "-c", "print(2)"], capture_output=True).stdout)
+with tempfile.TemporaryFile() as file:
+    print(file.write(b"abc"))
+print(sqlite3.connect("own.db").execute("select 3").fetchone())
+sys.setrecursionlimit(10**6)
+def depth(n): return n and 1 + depth(n - 1)
+print(depth(50_000), hashlib.sha256(b"").hexdigest()[:8])
+"""
+    assert lines(source) == ["1", "[1, 4, 9]", "b'2\\n'", "3", "(3,)", "50000 e3b0c442"]
+
+
+def test_chance_differs_from_run_to_run() -> None:
+    source = "import random; print(random.random())"
+    assert lines(source) != lines(source)
+
+
+def test_nothing_is_left_to_the_next_program() -> None:
+    source = """
+import builtins, json, os
+print(getattr(builtins, "left", None), getattr(json, "left", None), os.listdir("."))
+builtins.left = json.left = 1
+open("left", "w").close()
+"""
+    assert lines(source) == lines(source) == ["None None []"]
+
+
+def test_where_it_ran_is_told() -> None:
+    outcome = sandbox.run("import platform; print(platform.python_version())")
+    assert outcome.python == outcome.stdout.strip()
+    assert outcome.place == {
+        "backend": outcome.backend,
+        "python": outcome.python,
+        "kernel": os.uname().release,
+    }
+    assert "stdout" not in outcome.to_json()
+
+
+# ---------------------------------------------------------------------------------- many at once
+
+
+def test_threads_have_servers_of_their_own() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(lambda n: sandbox.run(f"print({n})"), range(40)))
+    assert [it.stdout for it in done] == [f"{number}\n" for number in range(40)]
+
+
+# ------------------------------------------------------------------------------------- scientific
+
+
+@pytest.mark.slow
+def test_the_scientific_profile_has_its_libraries() -> None:
+    source = """
+import h5py, matplotlib.pyplot as plt, numpy as np, scipy, sympy
+from scipy.integrate import simps
+plt.plot([1, 2]); plt.savefig("plot.png")
+print(np.__version__, scipy.__version__, simps([1, 1, 1]), sympy.sqrt(4))
+with h5py.File("x.h5", "w") as file:
+    file["a"] = np.eye(2)
+"""
+    assert lines(source, profile="scientific") == ["1.26.4 1.13.1 2.0 2"]
+
+
+def test_the_plain_profile_has_none() -> None:
+    outcome = sandbox.run("import numpy")
+    assert outcome.reason == "exit code 1: ModuleNotFoundError: No module named 'numpy'"
+
+
+# ----------------------------------------------------------------------------------------- faults
+
+
+def _while_running(deed: Callable[[Server], None]) -> Outcome:
+    """Run a program and do something to its server meanwhile, once."""
+    runner = Runner(Settings())
+    try:
+        runner.run("", "", {}, Limits(), "plain")
+        (server,) = runner._idle["plain"]
+        threading.Timer(0.3, deed, [server]).start()
+        return runner.run("import time; time.sleep(1); print('done')", "", {}, Limits(), "plain")
+    finally:
+        runner.close()
+
+
+def test_a_server_that_is_killed_costs_a_retry() -> None:
+    outcome = _while_running(lambda server: os.kill(server.pid, signal.SIGKILL))
+    assert (outcome.status, outcome.stdout) == ("ok", "done\n")
+
+
+def test_a_run_whose_init_is_killed_costs_a_retry() -> None:
+    def kill(server: Server) -> None:
+        _, init, *_ = server._proc.below(server.pid)
+        os.kill(init, signal.SIGKILL)
+
+    outcome = _while_running(kill)
+    assert (outcome.status, outcome.stdout) == ("ok", "done\n")
+
+
+def test_what_fails_every_time_is_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise FaultError("the wall fell")
+
+    monkeypatch.setattr(Server, "run", fail)
+    monkeypatch.setattr("raybench.sandbox.selftest.check", lambda server: None)
+    with pytest.raises(SandboxFaultError, match=r"failed 3 times.*the wall fell\."):
+        Runner(Settings()).run("", "", {}, Limits(), "plain")
+
+
+def test_nobody_who_is_killed_leaves_anything_running() -> None:
+    source = (
+        "from raybench import sandbox\n"
+        "sandbox.run('')\n"
+        "print('ready', flush=True)\n"
+        "sandbox.run('import time; time.sleep(600)', limits=sandbox.Limits(wall_s=900))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as client:
+        assert client.stdout is not None
+        client.stdout.readline()
+        time.sleep(0.5)
+        proc = Proc()
+        left = list(proc.below(client.pid))
+        assert len(left) >= 4  # server, porter, init, program
+        client.kill()
+    deadline = time.monotonic() + 10
+    while any(proc.read(f"{pid}/cmdline") for pid in left) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(proc.read(f"{pid}/cmdline") for pid in left)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_thousands_of_runs_leave_nothing_behind() -> None:
+    runner = Runner(Settings())
+    ours = psutil.Process()
+
+    def state() -> tuple[int, int, int]:
+        mounts = Path("/proc/self/mounts").read_text().count("\n")
+        return len(ours.children(recursive=True)), ours.num_fds(), mounts
+
+    def some(count: int) -> None:
+        with ThreadPoolExecutor(2) as threads:
+            done = threads.map(
+                lambda number: runner.run(f"print({number})", "", {}, Limits(), "plain"),
+                range(count),
+            )
+            assert all(it.stdout == f"{number}\n" for number, it in enumerate(done))
+
+    alone = state()
+    some(500)
+    before, memory = state(), ours.memory_info().rss
+    some(RUNS)
+    assert state() == before
+    assert ours.memory_info().rss < memory + (16 << 20)
+    runner.close()
+    assert state()[0] == alone[0]
