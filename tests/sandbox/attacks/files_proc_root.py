@@ -1,0 +1,25 @@
+"""Read the secrets through the root and the working folder of any process in /proc.
+
+unconfined: safe
+"""
+
+import json
+import os
+import re
+import sys
+
+bait = json.loads(sys.stdin.readline())
+found = []
+try:
+    pids = [name for name in os.listdir("/proc") if name.isdigit()]
+except OSError as error:
+    pids = [str(error)]
+for pid in {"1", "self", "thread-self", str(os.getppid()), str(bait["victim"]), *pids}:
+    for name in ("root", "cwd", "cwd/../../../../../../../.."):
+        for path in bait["secret_files"]:
+            try:
+                with open(f"/proc/{pid}/{name}{path}", "rb") as file:
+                    found += re.findall(bait["pattern"].encode(), file.read())
+            except OSError as error:
+                print(error, file=sys.stderr)
+print("BREACH" if found else "CONTAINED", *found[:5])
