@@ -5,10 +5,10 @@ import pkgutil
 from functools import cache
 from typing import cast
 
-from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
+from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source, UngradableError
 from raybench.errors import ConfigurationError, did_you_mean
 
-__all__ = ["Benchmark", "Draw", "Grade", "Row", "Source", "load", "names"]
+__all__ = ["Benchmark", "Draw", "Grade", "Row", "Source", "UngradableError", "load", "names"]
 
 
 def names() -> list[str]:

@@ -17,8 +17,10 @@ from raybench.stats import clusters
 from raybench.stats.asked import Asked
 from raybench.stats.clusters import Scores
 from raybench.stats.intervals import Z, share, student, wilson
-from raybench.types import Estimate
+from raybench.types import Estimate, Interval
 
+BOUNDED = "Wilson for the effective number with one extreme source more, Student's t"
+"""How `bounded` makes an interval."""
 Over = Literal["re-runs", "questions"]
 """What an interval is over: the same questions asked anew, or other questions of the same kind."""
 
@@ -38,17 +40,23 @@ def accuracy(asked: Asked, *, over: str = "questions") -> Estimate:
     if asked.plain and asked.once:
         return share(int(asked.right.sum()), asked.n, over=over)
     found = clusters.mean(asked.scores(), asked.sources)
-    estimated = found.stderr is not None and 0 < found.value < 1
-    z = student(found.sources - 1) if estimated else Z
-    size = min(_effective(found), int(asked.times.sum()))
     return Estimate(
         found.value,
         found.stderr,
-        wilson(found.value, size, z=z),
+        bounded(found, int(asked.times.sum())),
         asked.n,
-        f"{_averaged(asked, over)}; Wilson for the effective number with one extreme source more, "
-        "Student's t",
+        f"{_averaged(asked, over)}; {BOUNDED}",
     )
+
+
+def bounded(found: clusters.Mean, most: float) -> Interval:
+    """Return a 95 % interval inside 0 and 1 around a mean of scores between them.
+
+    No more independent answers are taken for granted than `most`.
+    """
+    estimated = found.stderr is not None and 0 < found.value < 1
+    z = student(found.sources - 1) if estimated else Z
+    return wilson(found.value, min(_effective(found), most), z=z)
 
 
 def _effective(found: clusters.Mean) -> float:

@@ -4,8 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
+from raybench.sandbox import Profile
 from raybench.types import Message
 
 Row = Mapping[str, Any]
@@ -22,8 +24,8 @@ class Source:
 
     repo: str
     revision: str
-    files: Mapping[str, str]
-    """The file of each language; what is in one language only has one, 'en'."""
+    files: Mapping[str, str | tuple[str, ...]]
+    """The file of each language, or its files; what is in one language only has one, 'en'."""
     licence: str
     gated: bool = False
     """The hub hands it out to those who accepted its terms (HF_TOKEN)."""
@@ -33,6 +35,11 @@ class Source:
     def of(self, language: str) -> "Source":
         """Return the dataset that has the language's file."""
         return self.elsewhere.get(language, self)
+
+    def listed(self, language: str) -> tuple[str, ...]:
+        """Return the files of a language that this dataset has."""
+        files = self.files[language]
+        return (files,) if isinstance(files, str) else files
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +59,19 @@ class Grade:
     """'right', 'wrong', or why no answer could be read."""
     answer: str | None = None
     """What was read from the response; None where it holds no answer in the asked form."""
+    flags: tuple[str, ...] = ()
+    """What of a program looks like a way to pass without solving the problem."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What else the journal keeps of it: plain values."""
 
     @property
     def parsed(self) -> bool:
         """Tell whether an answer could be read."""
         return self.answer is not None
+
+
+class UngradableError(Exception):
+    """A response has no grade, for a reason that is not its model's: it counts as no one's miss."""
 
 
 class Benchmark(ABC):
@@ -70,10 +85,27 @@ class Benchmark(ABC):
     """What a row must hold, in the hub's names."""
     stems: ClassVar[tuple[str, ...]] = ()
     """Names, without their ending, that its files may have in a local folder, beside its own."""
+    size: ClassVar[int | None] = None
+    """How many questions the methodology counts, where it counts those of one language."""
     repeats: ClassVar[int] = 1
     """How often the methodology asks each question."""
     weights: ClassVar[Mapping[str, Fraction]]
     """Its weight in each index that counts it."""
+    beside: ClassVar[Mapping[str, Source | None]] = {}
+    """Files that may lie beside the questions and tell more of them, by their names: where the hub
+    has each, if it does."""
+    chained: ClassVar[bool] = False
+    """Some questions follow others of their cluster, and stand behind them in a row's order."""
+    whole: ClassVar[str] = ""
+    """What questions of one cluster are together: the name of the score that counts a cluster as
+    right where all of its questions are. None has no name."""
+    sandboxed: ClassVar[bool] = False
+    """Replies are programs: grading runs them in the sandbox."""
+    profiles: ClassVar[tuple[Profile, ...]] = ("plain",)
+    """What of it they may need."""
+    verdicts: ClassVar[tuple[str, ...]] = ()
+    """Other verdicts on replies, true or false, that the details of its grades hold by these names:
+    each makes a second accuracy."""
     checked: ClassVar[bool] = False
     """An equality checker looks at answers that the script does not call right."""
 
@@ -111,6 +143,10 @@ class Benchmark(ABC):
         """
         return self.grade(row, response, draw=draw)
 
+    def has_gold(self, row: Row) -> bool:
+        """Tell whether a right answer is known: `gold` raises ValueError where none is."""
+        return True
+
     @abstractmethod
     def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the right answer as a response would state it."""
@@ -133,6 +169,30 @@ class Benchmark(ABC):
         place in its file, counted from 1. It names what has no name of its own.
         """
         return dict(row)
+
+    def questions(self, row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
+        """Yield the questions that a row of a file holds, in the file's columns: most hold one.
+
+        `beside` has the files beside the questions that the benchmark names, of those there are.
+        Raises ValueError where one of these is not what it should be.
+        """
+        yield row
+
+    def follows(self, row: Row) -> tuple[str, ...]:
+        """Return the keys of the questions that must have been answered before this one is put."""
+        return ()
+
+    def after(self, row: Row, responses: Mapping[str, str]) -> Row:
+        """Return the question as it is put after responses to those it follows, by their keys."""
+        return row
+
+    def standing_in(self, key: str) -> str:
+        """Return a response that says that it stands for a model's own, where that is not known."""
+        return f"(the model's own reply to {key})"
+
+    def cluster(self, row: Row) -> str | None:
+        """Return what the question shares with others that rise and fall with it, if anything."""
+        return None
 
     def chance(self, row: Row) -> float | None:
         """Return how likely a guess is right, where the prompt lists what there is to choose."""
