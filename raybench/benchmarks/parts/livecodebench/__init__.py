@@ -1,0 +1,1 @@
+"""How programs for LiveCodeBench's problems are tested."""
