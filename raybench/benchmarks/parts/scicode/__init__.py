@@ -1,0 +1,1 @@
+"""How SciCode's steps are asked and graded: prompts, targets, test cases, the sandbox's side."""

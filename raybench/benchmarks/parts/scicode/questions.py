@@ -1,0 +1,86 @@
+"""SciCode's problems as questions: one for each step, with what files beside the problems tell."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raybench.benchmarks.parts.contract import Row, Source, UngradableError
+from raybench.benchmarks.parts.scicode import steps, targets
+from raybench.benchmarks.parts.scicode.given import GIVEN
+from raybench.benchmarks.parts.scicode.split import needs_target
+
+_H5 = Source(
+    "Srimadh/Scicode-test-data-h5",
+    "72c247d3a8410921b2e848e046d71ed63d9a0ddb",
+    {"en": "test_data.h5"},
+    licence="Apache-2.0 (upstream's)",
+)
+_TARGETS: Mapping[str, Source | None] = {
+    "test_data.h5": _H5,
+    "scicode_targets.jsonl": None,
+    "scicode_dev_targets.jsonl": None,
+}
+BESIDE: Mapping[str, Source | None] = {**_TARGETS, **{f"{step}.txt": None for step in GIVEN}}
+"""Upstream's targets and regenerated ones, and upstream's code of the steps that are given."""
+
+
+def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
+    """Yield a question for each step of a problem, but for those whose code is given."""
+    if "step" in row or not isinstance(row.get("sub_steps"), list):
+        yield row
+        return
+    for number, step in enumerate(row["sub_steps"], start=1):
+        if (name := str(step["step_number"])) not in GIVEN:
+            sub_steps = row["sub_steps"][:number]
+            yield {
+                **row,
+                "step": name,
+                "sub_steps": sub_steps,
+                "given": _given([str(it["step_number"]) for it in sub_steps], beside),
+                "targets": _targets(name, len(step["test_cases"]), beside),
+            }
+
+
+def _given(numbers: Sequence[str], beside: Mapping[str, Path]) -> dict[str, str]:
+    files = {number: beside.get(f"{number}.txt") for number in numbers if number in GIVEN}
+    return {
+        number: path.read_text(encoding="utf-8") if path else GIVEN[number]
+        for number, path in files.items()
+    }
+
+
+def _targets(step: str, cases: int, beside: Mapping[str, Path]) -> list[Any]:
+    """Return a step's targets, of the first file that has each."""
+    found: list[Any] = [None] * cases
+    for name in _TARGETS:
+        if name in beside and None in found:
+            more = targets.read(beside[name], step, cases)
+            found = [it if it is not None else new for it, new in zip(found, more, strict=True)]
+    return found
+
+
+def targets_of(row: Row) -> list[Any]:
+    """Return the targets of a question's test cases, encoded; None for what needs none.
+
+    Raises UngradableError where one is missing.
+    """
+    cases = steps.so_far(row)[-1]["test_cases"]
+    known = [*row["targets"], *[None] * len(cases)]
+    needed = [it if needs_target(case) else None for case, it in zip(cases, known, strict=False)]
+    missing = [
+        str(number)
+        for number, (case, target) in enumerate(zip(cases, needed, strict=True), start=1)
+        if target is None and needs_target(case)
+    ]
+    if missing:
+        raise UngradableError(
+            f"no target for step {row['step']}, test case {', '.join(missing)}: put upstream's "
+            f"test_data.h5 beside the questions (data.dir=FOLDER), or take the step out"
+        )
+    try:
+        return [target and targets.fetched(target) for target in needed]
+    except (OSError, ValueError) as error:
+        raise UngradableError(
+            f"the targets of step {row['step']} cannot be read here ({error}): put test_data.h5 "
+            "where every machine of the cluster reads it"
+        ) from error

@@ -1,0 +1,112 @@
+"""SciCode's problems as questions, one for each step: prompt, earlier code, the code of a reply."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from raybench.benchmarks.parts.contract import Row, UngradableError
+from raybench.grading import extract
+
+Step = Mapping[str, Any]
+_IMPORTS = re.compile(r"^\s*(?:import .*|from .*\s+import\s+.*)", re.MULTILINE)
+"""What upstream takes out of a reply: lines that import, wherever they stand."""
+_TEMPLATE = """\
+PROBLEM DESCRIPTION:
+You will be provided with the main description of the problem, previous steps, and the next step. \
+Your task will be to generate the disciplinary knowledge necessary for solving the next step and \
+then develop a Python solution focused on this step.
+
+PREVIOUS STEPS DESCRIPTION:
+{previous}
+
+NEXT STEP - PROBLEM DESCRIPTION AND FUNCTION HEADER:
+This part will describe the next step in the problem-solving process. First, provide the necessary \
+scientific background knowledge as a comment at the beginning of your response, starting with \
+'Background: '. Then, a function header will be provided, and your task is to develop the Python \
+code for this next step based on the provided description and function header.
+
+{next}
+
+DEPENDENCIES:
+Use only the following dependencies in your solution. Do not include these dependencies at the \
+beginning of your code.
+{dependencies}
+
+RESPONSE GUIDELINES:
+1. Start with the scientific background required for the next step, formatted as a comment.
+2. Then write the complete and executable Python program for the next step in a single block.
+3. Your response should focus exclusively on implementing the solution for the next step, adhering \
+closely to the specified function header and the context provided by the initial steps.
+4. DO NOT include previous function code, example usage or test code in your response.
+5. Ensure your response is in the format of ```python``` and includes the necessary background as \
+a comment at the top.
+
+Example:
+```python
+# Background: [Here, insert the necessary scientific knowledge required for the next step.]
+
+[Insert the Python code here based on the provided function header and dependencies.]
+```
+"""
+
+
+def prompt(row: Row) -> str:
+    """Return what a model is asked about a step: the methodology's text, upstream's parts in it."""
+    *earlier, now = so_far(row)
+    told = [f"{_described(step)}\n\n{code_of(row, step)}" for step in earlier]
+    header = f"{_described(now)}\n\n{now['function_header']}\n\n{now['return_line']}"
+    return _TEMPLATE.format_map(
+        {
+            "previous": "\n\n------\n\n".join(told),
+            "next": header,
+            "dependencies": row["required_dependencies"],
+        }
+    )
+
+
+def so_far(row: Row) -> list[Step]:
+    """Return the steps up to the one that is asked, which is the last."""
+    numbers = [str(step["step_number"]) for step in row["sub_steps"]]
+    return list(row["sub_steps"][: numbers.index(str(row["step"])) + 1])
+
+
+def problems(row: Row) -> Iterator[str]:
+    """Yield what is wrong with the steps of a question that has a number."""
+    numbers = [str(step["step_number"]) for step in row["sub_steps"]]
+    if str(row["step"]) not in numbers:
+        yield f"'step' is '{row['step']}', which is none of 'sub_steps': {', '.join(numbers)}"
+        return
+    for step in row["sub_steps"]:
+        for column in ("step_description_prompt", "function_header"):
+            if not str(step[column] or "").strip():
+                yield f"'{column}' of step {step['step_number']} is empty: fill it in"
+
+
+def code_of(row: Row, step: Step) -> str:
+    """Return the code of an earlier step: the model's own, the given one, or the solution's."""
+    number = str(step["step_number"])
+    for codes in (row.get("previous") or {}, row["given"] or {}):
+        if (code := codes.get(number)) is not None:
+            return str(code)
+    if code := step.get("ground_truth_code"):
+        return str(code)
+    raise UngradableError(
+        f"step {row['step']} needs the code of step {number}, and neither a reply nor a solution "
+        "has any: ask the steps of a problem one after the other"
+    )
+
+
+def code(response: str) -> str | None:
+    """Return the program of a reply without its imports; None where it holds none."""
+    found = extract.code(response)
+    return None if found is None else _IMPORTS.sub("", found)
+
+
+def program(row: Row, code: str) -> str:
+    """Return the whole program: dependencies, the code of the steps before, and this step's."""
+    earlier = [code_of(row, step) for step in so_far(row)[:-1]]
+    return "\n".join([row["required_dependencies"], *earlier, "", code])
+
+
+def _described(step: Step) -> str:
+    return f"{step['step_description_prompt']}\n{step['step_background'] or ''}"

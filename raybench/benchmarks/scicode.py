@@ -1,0 +1,120 @@
+r"""SciCode: research problems in steps, each a function to be written, graded by running it.
+
+Source: SciCode1/SciCode on the Hugging Face hub, splits validation and test: 80 problems of 341
+steps, of which 338 are asked (the code of 13.6, 62.1 and 76.3 is given)
+Revision: 4510f6a6aa27c43fad7b43da2c59602a86e88480
+Paper: https://arxiv.org/abs/2407.13168
+Row: {"problem_id": "900", "problem_name": "halving", "problem_description_main": "Halve.",
+"required_dependencies": "import numpy as np", "sub_steps": [{"step_number": "900.1",
+"step_description_prompt": "Write a function that halves an array.", "step_background": "",
+"ground_truth_code": "def half(x):\n    return x / 2", "function_header": "def half(x):",
+"test_cases": ["assert np.allclose(half(np.ones(2)), target)"], "return_line": "    return y"}],
+"step": "900.1", "given": {}, "targets": [{"value": {"t": "float", "v": "0.5"}}]}
+
+A question is a step; a row of the hub's is a problem. `given` and `targets` come from files beside:
+the hub's dataset has none (parts/scicode/questions.py says where they are published).
+"""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+from raybench.benchmarks.parts import rows
+from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
+from raybench.benchmarks.parts.scicode import grading, questions, steps
+from raybench.grading import extract
+from raybench.types import Message
+
+
+class SciCode(Benchmark):
+    """Each step builds on the model's own code for those before it."""
+
+    name = "scicode"
+    title = "SciCode"
+    source = Source(
+        "SciCode1/SciCode",
+        "4510f6a6aa27c43fad7b43da2c59602a86e88480",
+        {"en": ("problems_test.jsonl", "problems_dev.jsonl")},
+        licence="Apache-2.0",
+    )
+    columns = (
+        *("step", "problem_id", "problem_name", "problem_description_main"),
+        *("required_dependencies", "sub_steps", "given", "targets"),
+    )
+    stems = ("scicode_dev", "scicode_test", "problems_dev", "problems_test", "problems_all")
+    beside: ClassVar = questions.BESIDE
+    repeats = 3
+    weights: ClassVar = {"intelligence": Fraction(1, 8), "coding": Fraction(1, 2)}
+    sandboxed = True
+    profiles = ("scientific",)
+    chained = True
+    whole = "main_problems"
+
+    def questions(self, row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
+        """Yield the steps of a problem."""
+        return questions.of(row, beside)
+
+    def key(self, row: Row) -> str:
+        """Return the step's number: '13.2'."""
+        return str(row["step"])
+
+    def cluster(self, row: Row) -> str:
+        """Return the problem: its steps stand on one another."""
+        return str(row["problem_id"])
+
+    def follows(self, row: Row) -> tuple[str, ...]:
+        """Return the steps before, without those whose code is given."""
+        before = (str(step["step_number"]) for step in steps.so_far(row)[:-1])
+        return tuple(step for step in before if step not in row["given"])
+
+    def after(self, row: Row, responses: Mapping[str, str]) -> Row:
+        """Return the step with the model's code of those before, whatever its tests said of it."""
+        return {**row, "previous": {it: steps.code(said) or "" for it, said in responses.items()}}
+
+    def standing_in(self, key: str) -> str:
+        """Return a block that says whose code would be there."""
+        return f"```python\n# the model's own code for step {key}\n```"
+
+    def problems(self, row: Row) -> Iterator[str]:
+        """Want a number and a problem, and steps that say what is to be written."""
+        yield from rows.blank(row, "step", "problem_id", "problem_description_main")
+        if not rows.empty(row["step"]):
+            yield from steps.problems(row)
+
+    def prompt(
+        self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
+    ) -> tuple[Message, ...]:
+        """Return the step after those before it, with the model's code for them."""
+        return (Message("user", steps.prompt(row)),)
+
+    def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
+        """Run the first block of Python against the step's test cases: all must hold."""
+        targets = questions.targets_of(row)  # without them nobody can tell, whatever was replied
+        if (code := steps.code(response)) is None:
+            return Grade(False, "no block that begins with ```python and ends with ```")
+        return grading.graded(row, code, targets, written=extract.code(response))
+
+    def has_gold(self, row: Row) -> bool:
+        """Tell whether the solution is published: that of the test split is not."""
+        return bool(self.truth(row))
+
+    def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
+        """Return the published solution; '' of the test split's steps, which have none."""
+        return str(steps.so_far(row)[-1].get("ground_truth_code") or "")
+
+    def gold(self, row: Row, *, draw: Draw = Draw()) -> str:
+        """Return the solution as a block."""
+        return f"```python\n{self.truth(row, draw=draw)}\n```"
+
+    def from_hub(self, row: Row) -> dict[str, Any]:
+        """Return the row with what files beside it would tell."""
+        return {"given": {}, "targets": [], **row}
+
+    def from_common(self, row: Row) -> dict[str, Any]:
+        """Return a plain row, which has steps too, in the hub's columns."""
+        named = {"problem_id": row["id"], "problem_description_main": row["question"]}
+        return self.from_hub({"problem_name": row["answer"] and row["id"], **row, **named})
+
+
+BENCHMARK = SciCode()

@@ -1,0 +1,317 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import methodology
+import numpy as np
+import pytest
+import real_rows
+import scicode_steps
+import scipy.sparse
+from scicode_steps import SCICODE, block, doubling, question, step
+
+from raybench import sandbox
+from raybench.benchmarks.parts.contract import UngradableError
+from raybench.benchmarks.parts.scicode import codec, grading, targets
+from raybench.benchmarks.parts.scicode.given import GIVEN
+
+FIRST = step("1.1", "double(x)", "assert double(1) == 2", gold="def double(x):\n    return 2 * x")
+SECOND = step("1.2", "four(x)", "assert four(1) == 4", gold="def four(x):\n    return 4 * x")
+
+
+# -------------------------------------------------------------------------------------- asking
+
+
+def test_the_prompt_is_the_methodologys() -> None:
+    row = question(FIRST, SECOND, required_dependencies="import numpy as np\nimport math")
+    (message,) = SCICODE.prompt(SCICODE.after(row, {"1.1": block("def double(x):\n    return x")}))
+    previous = "Write double(x)\nBackground of 1.1.\n\ndef double(x):\n    return x"
+    following = "Write four(x)\nBackground of 1.2.\n\ndef four(x):\n\n    return x"
+    asked = methodology.scicode(previous, following, "import numpy as np\nimport math")
+    assert (message.role, message.content) == ("user", asked)
+
+
+def test_steps_before_are_told_with_their_code_between_lines() -> None:
+    third = step("1.3", "eight(x)")
+    row = SCICODE.after(question(FIRST, SECOND, third), {"1.1": block("A"), "1.2": "no code"})
+    (message,) = SCICODE.prompt(row)
+    assert (
+        "\n\nA\n\n------\n\nWrite four(x)\nBackground of 1.2.\n\n\n\nNEXT STEP" in message.content
+    )
+
+
+def test_without_replies_the_solutions_stand_for_them() -> None:
+    (message,) = SCICODE.prompt(question(FIRST, SECOND))
+    assert "def double(x):\n    return 2 * x" in message.content
+
+
+def test_a_step_whose_earlier_code_nobody_knows_cannot_be_put() -> None:
+    with pytest.raises(UngradableError, match=r"needs the code of step 1\.1"):
+        SCICODE.prompt(question(FIRST | {"ground_truth_code": None}, SECOND))
+
+
+def test_a_step_follows_those_before_it_but_the_given_ones() -> None:
+    assert SCICODE.follows(question(FIRST)) == ()
+    assert SCICODE.follows(question(FIRST, SECOND)) == ("1.1",)
+    assert SCICODE.follows(question(FIRST, SECOND, given={"1.1": "code"})) == ()
+
+
+def test_a_problem_is_a_question_for_each_step() -> None:
+    problem = {"problem_id": "13", "sub_steps": [step(f"13.{n}", "f(x)") for n in range(5, 8)]}
+    fifth, seventh = SCICODE.questions(problem, {})
+    assert (fifth["step"], seventh["step"]) == ("13.5", "13.7")
+    assert len(seventh["sub_steps"]) == 3
+    assert (fifth["given"], seventh["given"]) == ({}, {"13.6": GIVEN["13.6"]})
+    assert SCICODE.cluster(fifth) == SCICODE.cluster(seventh) == "13"
+
+
+def test_given_code_beside_the_questions_comes_first(tmp_path: Path) -> None:
+    path = tmp_path / "13.6.txt"
+    path.write_text("class Maxwell: ...")
+    problem = {"problem_id": "13", "sub_steps": [step("13.6", "f(x)"), step("13.7", "g(x)")]}
+    (row,) = SCICODE.questions(problem, {"13.6.txt": path})
+    assert row["given"] == {"13.6": "class Maxwell: ..."}
+
+
+def test_the_given_code_runs() -> None:
+    cases = (
+        "m = Maxwell(6, 2)\nassert m.x.shape == (6, 1, 1)\nassert m.phi.shape == (6, 6, 6)\n"
+        "assert np.allclose([m.delta, m.x[0, 0, 0], m.x[-1, 0, 0]], [0.5, -0.25, 2.25])",
+        "b = EnlargedBlock(1, 2, {'H': np.eye(2)})\nb.print_all()\nassert b.basis_size == 2",
+        "random.seed(1)\np, one, other = generate_dna(9, dict.fromkeys('ACGT', [1, 1, 1]))\n"
+        "assert len(one) == len(other) == 12\nassert 0 <= p < 9",
+    )
+    code = "\n".join([*GIVEN.values(), "def load_motif_from_df(x):\n    return x"])
+    row = doubling(*cases, targets=[]) | {
+        "required_dependencies": "import numpy as np\nimport random"
+    }
+    assert SCICODE.grade(row, block(code)).reason == "right"
+
+
+# ------------------------------------------------------------------------------------- grading
+
+
+def test_the_first_block_counts_and_its_imports_do_not() -> None:
+    row = doubling("assert double(1) == 2", targets=[])
+    right = "import os\n  from sys import path\ndef double(x):\n    return 2 * x"
+    grade = SCICODE.grade(row, block(right) + block("def double(x):\n    return 0"))
+    assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True)
+    assert "import" not in str(grade.answer)
+    assert not SCICODE.grade(row, "def double(x):\n    return 2 * x").parsed
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("def double(x):\n    return 3 * x", "wrong: not what is expected"),
+        ("def double(x):", "wrong: IndentationError"),
+        ("def twice(x):\n    return 2 * x", "wrong: NameError"),
+        ("def double(x):\n    return 1 / 0", "wrong: ZeroDivisionError"),
+        ("def double(x):\n    return np.zeros((2, 2, 2))[:, 0] + np.ones(3)", "wrong: ValueError"),
+        ("def double(x):\n    return 'two'", "wrong: cannot be compared"),
+        ("raise ValueError('at once')", "wrong: ValueError: at once"),
+    ],
+)
+def test_what_is_wrong_is_told(code: str, reason: str) -> None:
+    grade = SCICODE.grade(doubling(), block(code))
+    assert grade.reason.startswith(reason)
+    assert not grade.correct
+
+
+def test_all_test_cases_must_hold() -> None:
+    row = doubling("assert double(1) == 2", "assert double(2) == 4", targets=[])
+    grade = SCICODE.grade(row, block("def double(x):\n    return 2"))
+    assert (grade.correct, grade.details["case"]) == (False, 2)
+    assert grade.details["status"] == "ok"
+
+
+def test_what_breaks_after_the_last_assertion_is_wrong() -> None:
+    row = doubling("assert double(1) == 2\ndouble(None)", targets=[])
+    assert SCICODE.grade(row, SCICODE.gold(row)).reason.startswith("wrong: TypeError")
+
+
+def test_the_models_own_code_of_earlier_steps_is_run() -> None:
+    calls = step("1.2", "four(x)", "assert four(1) == 4")
+    row = question(FIRST | {"ground_truth_code": None}, calls)
+    code = block("def four(x):\n    return double(double(x))")
+    assert SCICODE.grade(SCICODE.after(row, {"1.1": SCICODE.gold(question(FIRST))}), code).correct
+    wrong = SCICODE.after(row, {"1.1": block("def double(x):\n    return x")})
+    assert not SCICODE.grade(wrong, code).correct
+
+
+def test_a_missing_target_is_neither_right_nor_wrong() -> None:
+    row = doubling(targets=[])
+    with pytest.raises(UngradableError, match=r"no target for step 1\.1, test case 1: put .*h5"):
+        SCICODE.grade(row, SCICODE.gold(row))
+    with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
+        SCICODE.grade(row, "I do not know.")
+
+
+def test_dependencies_that_are_not_there_are_not_the_models_fault() -> None:
+    row = doubling() | {"required_dependencies": "import numpy as np\nimport no_such_module"}
+    with pytest.raises(UngradableError, match="no_such_module"):
+        SCICODE.grade(row, SCICODE.gold(row))
+
+
+def test_a_test_that_hands_its_target_over_is_refused() -> None:
+    row = doubling("assert double(target) == 4.0")
+    with pytest.raises(UngradableError, match="hands a target"):
+        SCICODE.grade(row, SCICODE.gold(row))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("while True: pass", "it took too long"),
+        ("__import__('os').abort()", "by SIGABRT"),
+        ("__import__('time').sleep(60)", "it took too long"),
+        ("return np.ones(1 << 29) @ np.ones(1 << 29)", "it took too much memory"),
+    ],
+)
+def test_limits_end_what_does_not_end_itself(
+    body: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = sandbox.Limits(cpu_s=2, wall_s=4, memory_mb=1024)
+    monkeypatch.setattr(grading, "LIMITS", limits)
+    grade = SCICODE.grade(doubling(), block(f"def double(x):\n    {body}"))
+    assert not grade.correct
+    assert reason in grade.reason or "MemoryError" in grade.reason
+    assert grade.details["crowded"] == ("sleep" in body)
+
+
+def test_the_limits_are_those_that_the_solutions_need() -> None:
+    assert (grading.LIMITS.cpu_s, grading.LIMITS.wall_s) == (600, 1200)
+    assert grading.LIMITS.memory_mb == 8192
+
+
+def test_upstreams_comparisons_are_known() -> None:
+    comparison = "from scicode.compare.cmp import are_dicts_close, cmp_tuple_or_list\n"
+    cases = (
+        f"{comparison}assert cmp_tuple_or_list((double(1), np.ones(2), True, 'a'), target)",
+        "assert are_dicts_close({'a': double(1), 'b': np.ones(2), 'c': 'text'}, target)",
+    )
+    values = [(2, np.ones(2) + 1e-9, True, "a"), {"a": 2.0, "b": np.ones(2), "c": "text"}]
+    row = doubling(*cases, targets=[codec.encode(value) for value in values])
+    # np.allclose takes no texts: upstream's sequences fail on them, its dicts compare them.
+    assert SCICODE.grade(row, SCICODE.gold(row)).details["case"] == 1
+    values[0] = (2, np.ones(2) + 1e-9, True)
+    row = doubling(cases[0].replace(", 'a'", ""), cases[1], targets=map(codec.encode, values))
+    assert SCICODE.grade(row, SCICODE.gold(row)).correct
+
+
+WRONG = {
+    "901.1": "def second_difference(u, h):\n    return np.gradient(np.gradient(u, h), h)",
+    "901.2": "def advance(u, h, a, dt):\n    return u + a * dt * second_difference(u, h)",
+    "901.3": "def cool(u, h, a, dt, steps):\n    return u, np.full(steps + 1, u.sum() * h)",
+    "902.1": "def transitions(links, n):\n    return sparse.eye(n).tocsr()",
+    "902.2": "def stationary(matrix, d=0.85, tol=0):\n    return np.ones(3) / 3",
+    "902.3": "def ranking(links, d=0.85):\n    return dict.fromkeys(links, 1 / len(links))",
+    "903.1": "def element_matrix(element):\n    return np.eye(2)",
+    "903.2": (
+        "def system_matrix(elements):\n    M = np.eye(2)\n    for element in elements:\n"
+        "        M = M @ element_matrix(element)\n    return M"
+    ),
+    "903.3": "def is_stable(elements):\n    return True, 0.5",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_shipped_questions_tell_right_from_wrong(name: str) -> None:
+    row = scicode_steps.shipped()[name]
+    assert SCICODE.grade(row, SCICODE.gold(row)).reason == "right"
+    assert not SCICODE.grade(row, block(WRONG[name])).correct
+
+
+def test_there_are_nine_steps_of_three_problems() -> None:
+    assert list(WRONG) == list(scicode_steps.shipped())
+
+
+# ------------------------------------------------------------------------------------- targets
+
+
+def test_targets_are_read_from_upstreams_file(tmp_path: Path) -> None:
+    path = tmp_path / "test_data.h5"
+    matrix = scipy.sparse.csr_matrix(np.eye(3))
+    with h5py.File(path, "w") as file:
+        file["1.1/test1/var1"] = np.arange(3.0)
+        file["1.1/test2/var1"] = 2.5
+        file["1.1/test2/var2"] = "text"
+        file["1.1/test3/var1/list/var1"] = np.ones(2)
+        file["1.1/test3/var1/list/var2"] = np.zeros(3)
+        sparse = file.create_group("1.1/test4/var1/sparse_matrix")
+        for name in ("data", "indices", "indptr"):
+            sparse[name] = getattr(matrix, name)
+        sparse["shape"] = matrix.shape
+        file["1.1/test5/var1/0.5"] = 1.0
+        file["1.1/test5/var1/name"] = "text"
+        file["1.1/test6/var1"] = np.zeros(1 << 16)
+        file["1.1/test6/var2"] = True
+    read = targets.read(path, "1.1", 8)
+    assert read[6:] == [None, None]
+    assert set(read[5]) == {"_path", "step", "case", "bytes"}
+    values: list[Any] = [codec.decode(targets.fetched(it)) for it in read[:6]]
+    assert values[0].tolist() == [0, 1, 2]
+    assert values[1] == (2.5, "text")
+    assert [it.tolist() for it in values[2]] == [[1, 1], [0, 0, 0]]
+    assert (values[3].toarray() == np.eye(3)).all()
+    assert values[4] == {0.5: 1.0, "name": "text"}
+    assert values[5][0].shape == (1 << 16,)
+    assert values[5][1]
+    path.unlink()
+    row = doubling("assert double(1) == target", targets=[]) | {"targets": read[5:6]}
+    with pytest.raises(UngradableError, match=r"cannot be read here .*every machine"):
+        SCICODE.grade(row, SCICODE.gold(row))
+
+
+def test_a_file_of_targets_that_is_none_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "test_data.h5"
+    path.write_text("no HDF5")
+    with pytest.raises(ValueError, match=r"test_data\.h5 cannot be read as HDF5"):
+        targets.read(path, "1.1", 1)
+    lines = tmp_path / "scicode_targets.jsonl"
+    lines.write_text('{"step": "1.1"}\n')
+    with pytest.raises(ValueError, match=r"scicode_targets\.jsonl, line 1, is no target"):
+        targets.read(lines, "1.1", 1)
+
+
+def test_what_its_own_solution_does_not_reach_is_no_target(tmp_path: Path) -> None:
+    path = tmp_path / "scicode_targets.jsonl"
+    told = {"step": "1.1", "test_index": 0, "target": {"t": "int", "v": 1}}
+    path.write_text(json.dumps(told | {"ground_truth_passes": False}))
+    assert targets.read(path, "1.1", 1) == [None]
+
+
+# ------------------------------------------------------------------------------------ real rows
+
+
+def real() -> list[dict[str, Any]]:
+    problems = [*real_rows.plain("scicode_dev"), *real_rows.plain("scicode_test")]
+    name = "scicode_dev_targets.jsonl"
+    beside = {name: real_rows.path(name.removesuffix(".jsonl"))}
+    return [SCICODE.from_common(it) for row in problems for it in SCICODE.questions(row, beside)]
+
+
+def test_338_steps_of_80_problems_are_asked() -> None:
+    rows = real()
+    assert len(rows) == len({SCICODE.key(row) for row in rows}) == 338
+    assert len({SCICODE.cluster(row) for row in rows}) == 80
+    assert len([row for row in rows if SCICODE.truth(row)]) == 50
+    assert not [told for row in rows for told in SCICODE.problems(row)]
+    assert not {"13.6", "62.1", "76.3"} & {SCICODE.key(row) for row in rows}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_published_solutions_pass_every_step_that_has_its_targets() -> None:
+    right, without = [], []
+    for row in (row for row in real() if SCICODE.truth(row)):
+        try:
+            grade = SCICODE.grade(row, SCICODE.gold(row))
+        except UngradableError as error:
+            assert "no target" in str(error)
+            without.append(SCICODE.key(row))
+        else:
+            assert grade.reason == "right", SCICODE.key(row)
+            right.append(SCICODE.key(row))
+    assert (len(right), len(without)) == (36, 14)
