@@ -32,6 +32,7 @@ class AIME2024(Maths):
     )
     columns = ("id", "problem", "answer", "url")
     stems = ("aime2024",)
+    size = 30
     repeats = 10
     weights: ClassVar = {"intelligence": Fraction(1, 8), "math": Fraction(1, 2)}
 

@@ -36,6 +36,7 @@ class GPQADiamond(MultipleChoice):
         gated=True,
     )
     columns = ("Record ID", "Question", *_ANSWERS, "High-level domain")
+    size = 198
     repeats = 5
     weights: ClassVar = {"intelligence": Fraction(1, 6)}
     asks = "Question"

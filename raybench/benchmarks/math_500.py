@@ -28,6 +28,7 @@ class Math500(Maths):
     )
     columns = ("unique_id", "problem", "answer", "subject")
     stems = ("math500",)
+    size = 500
     repeats = 3
     weights: ClassVar = {"intelligence": Fraction(1, 8), "math": Fraction(1, 2)}
 

@@ -30,6 +30,7 @@ class MMLUPro(MultipleChoice):
     )
     columns = ("question_id", "question", "options", "answer", "category")
     stems = ("mmlu_pro_test",)
+    size = 12_032
     weights: ClassVar = {"intelligence": Fraction(1, 6)}
     asks = "question"
 

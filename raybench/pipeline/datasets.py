@@ -81,7 +81,20 @@ def prepare(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection, into:
         for place, survey in found
         if (choice := settled.choices.get(survey.benchmark.name))
     )
-    return Prepared(datasets, settled.left_out, settled.notes)
+    return Prepared(datasets, settled.left_out, (*settled.notes, *_sizes(found, conf, chosen)))
+
+
+def _sizes(
+    found: Sequence[tuple[Place, Survey]], conf: DataConf, chosen: Selection
+) -> Iterator[str]:
+    """Yield a note for every benchmark that has more or fewer questions than it should."""
+    if chosen.subjects or (conf.dir is None and not sources.at_hub(conf)):
+        return  # not all were counted, or nobody expects all
+    for _, survey in found:
+        there, size = sum(map(len, survey.ranks.values())), survey.benchmark.size
+        if size is not None and there != size:
+            name = survey.benchmark.name
+            yield f"{name}: {there:,} questions are there; the methodology counts {size:,}"
 
 
 def _problems(conf: DataConf, chosen: Selection) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The Ray Data graph: jobs → prompts → generation → grading → checker, and out to who iterates.
+"""The Ray Data graph: jobs → prompts → generation → grading → programs → checker, and out.
 
 It streams: a stage works on a block while the one before it works on the next, and Ray Data holds
 back what is not asked for yet, so that memory stays flat however long the benchmarks are.
@@ -11,15 +11,18 @@ import math
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from raybench.errors import RunFailed
+from raybench import benchmarks
+from raybench.errors import RaybenchError, RunFailed
 from raybench.fleet.client import Say
 from raybench.fleet.link import Link
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
+from raybench.pipeline.chains import Said
 from raybench.pipeline.checker import Check, Verdicts
+from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.stages import (
     JOB,
     UNIT,
@@ -53,8 +56,12 @@ class Work:
     asking: Asking
     checker: Verdicts | None = None
     grader: Grader = "parity"
+    slots: Slots = field(default_factory=Slots)
+    """Where replies that are programs run."""
     done: Sequence[int] = ()
     """Ids of units that need not be asked."""
+    said: Said = field(default_factory=dict)
+    """What was replied to those of them that others follow."""
     awake: int = 1
     """How many engines work side by side."""
 
@@ -65,7 +72,7 @@ async def stream(
     """Yield graded units, a block at a time, as they are finished.
 
     `say` is told what endpoints are waited for. Raises RunFailed where a stage breaks in a way that
-    is no unit's.
+    is no unit's, or the stage's own error where that speaks to the person.
     """
     from ray.exceptions import RayError
 
@@ -79,6 +86,8 @@ async def stream(
                 yield [json.loads(text) for text in block[UNIT]]
                 block = await asyncio.to_thread(next, blocks, None)
     except RayError as error:
+        if isinstance(cause := getattr(error, "cause", None), RaybenchError):
+            raise cause from None  # it says what to do
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
             f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
@@ -115,7 +124,7 @@ def _dataset(work: Work, link: Link) -> Any:
     cpus = int(ray.cluster_resources().get("CPU", 1))
     # The questions lie on this machine's disk, and so do earlier responses.
     here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
-    known = ray.put(ordered(work.done))
+    known = ray.put((ordered(work.done), dict(work.said)))
 
     def waiting(size: int) -> ActorPoolStrategy:
         return ActorPoolStrategy(
@@ -138,7 +147,7 @@ def _dataset(work: Work, link: Link) -> Any:
         )
         .map_batches(
             Generate,
-            fn_constructor_args=(link,),
+            fn_constructor_args=(link, work.asking),
             batch_size=None,
             compute=waiting(generators(link, work.awake)),
             num_cpus=_LIGHT,
@@ -151,6 +160,15 @@ def _dataset(work: Work, link: Link) -> Any:
             num_cpus=_SOME,
         )
     )
+    if any(benchmarks.load(name).sandboxed for name in {job.benchmark for job in work.jobs}):
+        graph = graph.map_batches(
+            Programs,
+            fn_constructor_args=(work.slots, work.asking.seed, work.grader),
+            batch_size=None,
+            compute=waiting(1),
+            num_cpus=_LIGHT,
+            label_selector=here,
+        )
     if work.checker is not None:
         graph = graph.map_batches(
             Check,
@@ -180,6 +198,7 @@ def _settle() -> None:
 
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
+    context.raise_original_map_exception = True  # not a text of it
     # Nobody reads how much memory a block took, which costs each of them a thread.
     context.memory_usage_poll_interval_s = None
     quieten()

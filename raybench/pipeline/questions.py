@@ -33,6 +33,9 @@ class Question:
     key: str
     language: str
     subject: str | None
+    cluster: str | None = None
+    follows: bool = False
+    """It stands behind the questions of its cluster that must be answered before it."""
 
     @property
     def digest(self) -> int:
@@ -49,9 +52,7 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
     mistakes = _Mistakes()
     seen: dict[bytes, int] = {}  # a key's hash and the place of its row: as little as will do
     for index, file in enumerate(place.files):
-        for number, (line, read) in enumerate(_rows(file, mistakes), start=1):
-            mistakes.rows += 1
-            found = read if isinstance(read, str) else _question(benchmark, file, number, read)
+        for line, found in _found(benchmark, place, file, mistakes):
             if isinstance(found, Question):
                 name = blake2b(f"{found.language}\0{found.key}".encode(), digest_size=16).digest()
                 at = line * len(place.files) + index
@@ -64,6 +65,27 @@ def of(benchmark: Benchmark, place: Place) -> Iterator[Question]:
                 mistakes.add(file, line, found)
     if mistakes:
         raise ConfigurationError(mistakes.told(place))
+
+
+def _found(
+    benchmark: Benchmark, place: Place, file: File, mistakes: "_Mistakes"
+) -> Iterator[tuple[int, Question | str | None]]:
+    """Yield what a file's rows hold with their places: questions, and what is wrong with others."""
+    for number, (line, read) in enumerate(_rows(file, mistakes), start=1):
+        mistakes.rows += 1
+        if isinstance(read, str):
+            yield line, read
+            continue
+        try:
+            held = list(benchmark.questions(read, place.beside))
+        except (ValueError, OSError) as error:
+            yield line, f"cannot be told with what lies beside it: {error}"
+            continue
+        except (TypeError, LookupError, AttributeError) as error:
+            yield line, f"is not understood ({type(error).__name__}: {error})"
+            continue
+        for each in held:
+            yield line, _question(benchmark, file, number, dict(each))
 
 
 def _rows(file: File, mistakes: "_Mistakes") -> Iterator[files.Read]:
@@ -143,7 +165,14 @@ def _question(
             renamed = any(f"'{name}'" in wrong for name in benchmark.columns if name not in read)
             return wrong + (" (the hub's names of the columns)" if renamed else "")
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # as it will have to be
-        return Question(row, benchmark.key(row), row["language"], benchmark.subject(row))
+        return Question(
+            row,
+            benchmark.key(row),
+            row["language"],
+            benchmark.subject(row),
+            benchmark.cluster(row),
+            benchmark.chained and bool(benchmark.follows(row)),
+        )
     except KeyError as error:
         return _lacks(str(error), benchmark, file, read)
     except ValueError as error:
@@ -185,7 +214,8 @@ def _at(file: File, number: int) -> str:
 def _said(value: Any) -> Any:
     """Return what a value says, be it of a typed file or of a table, whose cells are all text."""
     if isinstance(value, Mapping):
-        return {name: _said(inner) for name, inner in value.items()}
+        # Where something lies says nothing of what it is.
+        return {name: _said(inner) for name, inner in value.items() if name[:1] != "_"}
     if isinstance(value, list | tuple):
         return [_said(inner) for inner in value]
     if isinstance(value, float) and value.is_integer():

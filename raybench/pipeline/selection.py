@@ -32,11 +32,13 @@ class Selection:
     def rank(self, question: Question) -> int:
         """Return where the question comes in the draw, whatever else there is to draw from.
 
-        Translations that share a key come together. Without a limit there is no draw.
+        Translations that share a key come together, and so do the questions of a cluster, all of
+        them. Without a limit there is no draw.
         """
         if self.limit is None:
             return 0
-        drawn = hashlib.blake2b(f"{self.seed}\0{question.key}".encode(), digest_size=16)
+        drawn_by = question.cluster or question.key
+        drawn = hashlib.blake2b(f"{self.seed}\0{drawn_by}".encode(), digest_size=16)
         return int.from_bytes(drawn.digest())
 
     def spoken(self, benchmark: Benchmark, there: Collection[str]) -> tuple[str, ...]:
@@ -95,7 +97,11 @@ class Survey:
             for language in selection.spoken(self.benchmark, self.ranks)
         }
         highest = {language: taken[-1] for language, taken in chosen.items() if taken}
-        return Choice(selection, highest, sum(map(len, chosen.values())))
+        # Those that share the last one's rank come with it.
+        questions = sum(
+            rank <= last for language, last in highest.items() for rank in self.ranks[language]
+        )
+        return Choice(selection, highest, questions)
 
     def lacks(self, selection: Selection) -> str:
         """Return which of the chosen languages and subjects have no question here, or ''."""

@@ -71,7 +71,7 @@ def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[P
     """
     size = min(_MOST, max(_FEWEST, -(-expected // _SHARDS)))
     lines = (
-        json.dumps(question.row, ensure_ascii=False).encode() + b"\n" for question in questions
+        (json.dumps(it.row, ensure_ascii=False).encode() + b"\n", it.follows) for it in questions
     )
     aside = folder.with_name(f".{folder.name}.tmp")
     try:
@@ -86,10 +86,19 @@ def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[P
     return tuple(folder / name for name in names)
 
 
-def _fill(folder: Path, lines: Iterator[bytes], size: int) -> Iterator[str]:
+def _fill(folder: Path, lines: Iterator[tuple[bytes, bool]], size: int) -> Iterator[str]:
+    """Write files of so many lines, or more: one that follows another stays behind it."""
+    after: list[bytes] = []
     for number in count():
-        if not (shard := b"".join(islice(lines, size))):
+        shard = [*after, *(line for line, _ in islice(lines, size - len(after)))]
+        if not shard:
             return
+        after = []
+        for line, follows in lines:
+            if not follows:
+                after = [line]
+                break
+            shard.append(line)
         name = f"{number:05d}.jsonl"
-        (folder / name).write_bytes(shard)
+        (folder / name).write_bytes(b"".join(shard))
         yield name

@@ -1,7 +1,7 @@
 """Where a benchmark's questions lie: at the Hugging Face hub, in a folder, or shipped with us."""
 
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from raybench import benchmarks
@@ -36,6 +36,8 @@ class Place:
 
     origin: str
     files: tuple[File, ...]
+    beside: Mapping[str, Path] = field(default_factory=dict)
+    """Files that tell more of the questions, by the names that their benchmark has for them."""
 
 
 def problems(conf: DataConf) -> Iterator[str]:
@@ -76,10 +78,10 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
         return _in_folder(benchmark, Path(conf.dir).expanduser())
     if conf.source == "samples":
         return _shipped(benchmark)
-    return _at_hub(benchmark, languages)
+    return _at_hub(benchmark, languages, conf)
 
 
-def _at_hub(benchmark: Benchmark, languages: Container[str]) -> Place:
+def _at_hub(benchmark: Benchmark, languages: Container[str], conf: DataConf) -> Place:
     spoken = _languages(
         (f"{source.repo}/{file}", name) for name, source, file in _upstream(benchmark)
     )
@@ -89,7 +91,27 @@ def _at_hub(benchmark: Benchmark, languages: Container[str]) -> Place:
     return Place(
         f"hub: {', '.join(origins)}",
         tuple(File(path, name, spoken[name]) for name, path in paths.items()),
+        _beside_hub(benchmark, conf),
     )
+
+
+def _beside_hub(benchmark: Benchmark, conf: DataConf) -> dict[str, Path]:
+    """Return what lies in the folder that was given for it, and, where that lacks it, the hub's."""
+    given = conf.beside if benchmark.beside else None
+    folder = [] if given is None else [Path(given).expanduser()]
+    found = _beside(benchmark, *folder)
+    for name, source in benchmark.beside.items():
+        if source is not None and name not in found:
+            (file,) = (it for language in source.files for it in source.listed(language))
+            found[name] = hub_files.fetch(source, file)
+    return found
+
+
+def _beside(benchmark: Benchmark, *folders: Path) -> dict[str, Path]:
+    """Return the files beside a benchmark's questions, of the first folder that has each."""
+    there = [{path.name: path for path in _listed(folder)} for folder in folders]
+    found = {name: [it[name] for it in there if name in it] for name in benchmark.beside}
+    return {name: paths[0] for name, paths in found.items() if paths}
 
 
 def _shipped(benchmark: Benchmark) -> Place:
@@ -99,7 +121,7 @@ def _shipped(benchmark: Benchmark) -> Place:
             f"no questions of {benchmark.name} are shipped: leave data=samples out, or give files "
             "of yours with data.dir=FOLDER"
         )
-    return Place("samples", (File(path, path.name),))
+    return Place("samples", (File(path, path.name),), _beside(benchmark, _SAMPLES))
 
 
 def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
@@ -110,8 +132,10 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
     )
     names = upstream | _own_stems(benchmark)
     files: list[File] = []
+    folders = [folder]
     for path in _listed(folder):
         if path.is_dir() and path.name.lower() in own:
+            folders.insert(0, path)
             files += _in_own_folder(benchmark, path, names)
         elif path.is_file() and ending(path.name) and _stem(path.name) in names:
             files.append(File(path, path.name, names[_stem(path.name)]))
@@ -124,7 +148,7 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
             f"{benchmark.name}, with one of the endings {kinds}"
             f"{_near(folder, names)}: name yours so, or choose another data.dir"
         )
-    return Place(str(folder), tuple(files))
+    return Place(str(folder), tuple(files), _beside(benchmark, *folders))
 
 
 def _near(folder: Path, names: Container[str]) -> str:
@@ -141,7 +165,7 @@ def _in_own_folder(
     alone: dict[str, str | None] = {name.lower(): name for name in benchmark.languages}
     names = alone | names
     for path in _listed(folder):
-        if path.is_file() and ending(path.name):
+        if path.is_file() and ending(path.name) and path.name not in benchmark.beside:
             yield File(path, f"{folder.name}/{path.name}", names.get(_stem(path.name)))
     nested = _languages((file, name) for name, _, file in _upstream(benchmark))
     for file, language in nested.items():
@@ -160,10 +184,11 @@ def _own_stems(benchmark: Benchmark) -> dict[str, str | None]:
 
 
 def _upstream(benchmark: Benchmark) -> Iterator[tuple[str, Source, str]]:
-    """Yield every language with the hub's dataset and the file that its questions are in."""
+    """Yield every language with the hub's dataset and each file that its questions are in."""
     for language in benchmark.languages:
         source = benchmark.source.of(language)
-        yield language, source, source.files[language]
+        for file in source.listed(language):
+            yield language, source, file
 
 
 def _languages(files: Iterable[tuple[str, str]]) -> dict[str, str | None]:

@@ -8,16 +8,18 @@ import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from raybench import benchmarks
-from raybench.benchmarks import Benchmark, Draw
+from raybench.benchmarks import Benchmark, Draw, UngradableError
+from raybench.errors import ConfigurationError, RunFailed
 from raybench.fleet import Fleet, resolved
 from raybench.fleet.link import Door, Link
+from raybench.pipeline import chains, rows
+from raybench.pipeline.chains import Said
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Message, ModelSpec, Request
@@ -45,7 +47,9 @@ class Asking:
             benchmark.prompt(unit["row"], reasoning=model.reasoning, draw=draw),
             seed=unit_seed(self.seed, unit),
             # Nobody else is ever told.
-            gold=benchmark.gold(unit["row"], draw=draw) if model.engine == "simulated" else None,
+            gold=benchmark.gold(unit["row"], draw=draw)
+            if model.engine == "simulated" and benchmark.has_gold(unit["row"])
+            else None,
         )
 
     def address(self, request: Request, unit: Unit) -> str | None:
@@ -59,12 +63,22 @@ class Asking:
 def prompt(block: Block, asking: Asking, done: Any) -> Block:
     """Read the questions of jobs and make units of them, without those that are done.
 
-    `done` is a reference to their ids as a sorted array.
+    `done` is a reference to their ids as a sorted array, and to what was replied to those of them
+    that others follow.
     """
     import ray
 
-    ids = ray.get(done)
-    return packed(unit for job in block[JOB] for unit in put(Job(**json.loads(job)), asking, ids))
+    ids, said = ray.get(done)
+    jobs = (Job(**json.loads(job)) for job in block[JOB])
+    return packed(_light(unit) for job in jobs for unit in put(job, asking, ids, said))
+
+
+def _light(unit: Unit) -> Unit:
+    """Leave a row where it lies that nobody reads before its program runs: tests may be large."""
+    benchmark = benchmarks.load(unit["benchmark"])
+    if benchmark.sandboxed and not benchmark.chained:
+        del unit["row"]
+    return unit
 
 
 def ordered(done: Sequence[int]) -> Any:
@@ -72,30 +86,50 @@ def ordered(done: Sequence[int]) -> Any:
     return np.sort(np.array(done, dtype=np.uint64))
 
 
-def put(job: Job, asking: Asking, done: Any) -> list[Unit]:
-    """Return the units of a job that are not done: with its request, and the reply if known."""
+def put(job: Job, asking: Asking, done: Any, said: Said = MappingProxyType({})) -> list[Unit]:
+    """Return the units of a job that are not done: with its request, and the reply if known.
+
+    One that follows others has no request yet where these are still to be answered, but, as `said`,
+    what of them is known: of those that are done.
+    """
     units = [unit for unit in _asked(job) if not _contains(done, unit_id(unit))]
-    for unit in units:
-        try:
-            request = asking.request(benchmarks.load(unit["benchmark"]), unit)
-        except Exception as error:  # a row that its benchmark's rules did not catch
-            unit |= _told(Completion.failed(f"the question cannot be put: {_words(error)}"))
-            continue
-        unit["request"] = _plain(request)
-        unit["address"] = asking.address(request, unit)
-    if asking.responses is not None:
-        known = asking.responses.get([unit["address"] for unit in units if unit.get("address")])
-        for unit in units:
-            if (reply := known.get(unit.get("address") or "")) is not None:
-                unit |= reply | {"reused": True}
+    known, waiting = dict(said), units
+    while ready := [unit for unit in waiting if chains.is_ready(unit, known)]:
+        for unit in ready:
+            request(unit, asking, known)
+        _recall(ready, asking)
+        known |= chains.heard(ready)
+        waiting = [unit for unit in waiting if "request" not in unit and "finish" not in unit]
+    for unit in waiting:
+        unit["said"] = [[it, said[it]] for it in chains.before(unit).values() if it in said]
     return units
+
+
+def request(unit: Unit, asking: Asking, said: Said) -> None:
+    """Add its request to a unit, or why there is none: what it follows is known."""
+    try:
+        unit["row"] = chains.continued(unit, said)
+        asked = asking.request(benchmarks.load(unit["benchmark"]), unit)
+    except Exception as error:  # a row that its benchmark's rules did not catch
+        unit |= _told(Completion.failed(f"the question cannot be put: {_words(error)}"))
+        return
+    unit["request"] = _plain(asked)
+    unit["address"] = asking.address(asked, unit)
+
+
+def _recall(units: Sequence[Unit], asking: Asking) -> None:
+    """Add the replies that earlier runs were given."""
+    if asking.responses is None:
+        return
+    known = asking.responses.get([unit["address"] for unit in units if unit.get("address")])
+    for unit in units:
+        if (reply := known.get(unit.get("address") or "")) is not None:
+            unit |= reply | {"reused": True}
 
 
 def _asked(job: Job) -> Iterator[Unit]:
     benchmark = benchmarks.load(job.benchmark)
-    with Path(job.shard).open("rb") as lines:
-        rows = [json.loads(line) for line in islice(lines, job.start, job.stop)]
-    for row in rows:
+    for line, row in enumerate(rows.read(job.shard, job.start, job.stop), start=job.start):
         for repeat in range(job.first, job.first + job.repeats):
             yield {
                 "model": job.model,
@@ -103,8 +137,10 @@ def _asked(job: Job) -> Iterator[Unit]:
                 "key": benchmark.key(row),
                 "language": benchmark.language(row),
                 "subject": benchmark.subject(row),
+                "cluster": benchmark.cluster(row),
                 "repeat": repeat,
                 "row": row,
+                "place": [job.shard, line],
                 "reused": False,
             }
 
@@ -112,22 +148,49 @@ def _asked(job: Job) -> Iterator[Unit]:
 class Generate:
     """Asks the models. One process of it holds many blocks at once."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: Link, asking: Asking) -> None:
         self._door = Door(link)
+        self._asking = asking
 
     async def __call__(self, block: Block) -> Block:
         """Add to each unit what its model made of the prompt."""
         units = unpacked(block)
-        by_model: dict[str, list[Unit]] = {}
+        together: dict[str, list[Unit]] = {}
+        chained: list[Unit] = []
         for unit in units:
             if "finish" not in unit:
-                by_model.setdefault(unit["model"], []).append(unit)
-        if by_model:
+                follow = benchmarks.load(unit["benchmark"]).chained
+                (chained if follow else together.setdefault(unit["model"], [])).append(unit)
+        if together or chained:
             fleet = await self._door.fleet()
-            await asyncio.gather(*(_ask(fleet, model, of) for model, of in by_model.items()))
+            batches = (_ask(fleet, model, of) for model, of in together.items())
+            await asyncio.gather(*batches, self._follow(fleet, chained, chains.heard(units)))
         for unit in units:
             unit.pop("request", None)
         return packed(units)
+
+    async def _follow(
+        self, fleet: Fleet, units: Sequence[Unit], said: dict[int, str | None]
+    ) -> None:
+        """Ask for each unit when what it follows is answered; no chain waits for another."""
+        for unit in units:
+            said |= dict(unit.pop("said", ()))
+        answered = {unit_id(unit): asyncio.Event() for unit in units}
+
+        async def ask(unit: Unit) -> None:
+            for number in chains.before(unit).values():
+                if number in answered:
+                    await answered[number].wait()
+            if "request" not in unit:
+                request(unit, self._asking, said)
+            if "finish" not in unit:
+                await _ask(fleet, unit["model"], [unit])
+            said.update(chains.heard([unit]))
+            answered[unit_id(unit)].set()
+
+        async with asyncio.TaskGroup() as asking:  # one that breaks ends those that wait for it
+            for unit in units:
+                asking.create_task(ask(unit))
 
 
 async def _ask(fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
@@ -137,11 +200,14 @@ async def _ask(fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
 
 
 class Grade:
-    """Grades replies by the benchmarks' own rules: the methodology's, or the improved ones."""
+    """Grades replies by the benchmarks' own rules: the methodology's, or the improved ones.
+
+    Programs it leaves as they are: they are run elsewhere (`programs.py`).
+    """
 
     def __init__(self, seed: int, grader: Grader = "parity") -> None:
         self._seed = seed
-        self._improved = grader == "improved"
+        self._grader: Grader = grader
 
     def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
@@ -149,32 +215,65 @@ class Grade:
 
     def graded(self, units: Sequence[Unit]) -> Sequence[Unit]:
         """Return the units, which have replies, with what these are worth for their questions."""
-        for unit in units:
-            row = unit.pop("row")
-            unit |= {"correct": False, "answer": None, "reason": unit["error"], "by": None}
-            unit["judge_error"] = None
-            if unit["finish"] != "error":
-                try:
-                    unit |= self._graded(unit, row)
-                except Exception as error:  # what our rules choke on is ours to look at
-                    unit["judge_error"] = f"grading failed: {_words(error)}"
-        return units
+        return [
+            unit if is_program(unit) else graded(unit, self._seed, self._grader) for unit in units
+        ]
 
-    def _graded(self, unit: Unit, row: Any) -> Unit:
-        benchmark = benchmarks.load(unit["benchmark"])
-        draw = Draw(unit["repeat"], self._seed)
-        grade = benchmark.grade(row, unit["response"], draw=draw)
-        beside: Unit = {}
-        if self._improved:
-            beside["parity"] = {"correct": grade.correct, "answer": grade.answer}
+
+def is_program(unit: Unit) -> bool:
+    """Tell whether grading a unit takes running a program."""
+    return unit["finish"] != "error" and benchmarks.load(unit["benchmark"]).sandboxed
+
+
+def graded(unit: Unit, seed: int, grader: Grader) -> Unit:
+    """Return a unit with what its reply is worth in place of its question."""
+    row = unit.get("row")
+    unit = ungraded(unit, None)
+    if unit["finish"] != "error":
+        try:
+            unit |= _grade(unit, row, seed, improved=grader == "improved")
+        except UngradableError as error:
+            unit["judge_error"] = str(error)
+        except (RunFailed, ConfigurationError):  # this machine's, and so every unit's
+            raise
+        except Exception as error:  # what our rules choke on is ours to look at
+            unit["judge_error"] = f"grading failed: {_words(error)}"
+    return unit
+
+
+def ungraded(unit: Unit, why: str | None) -> Unit:
+    """Return a unit without a verdict; `why` says what kept the script from giving one."""
+    for name in ("row", "place"):
+        unit.pop(name, None)
+    return unit | {
+        "correct": False,
+        "answer": None,
+        "reason": unit["error"],
+        "by": None,
+        "judge_error": why,
+    }
+
+
+def _grade(unit: Unit, row: Any, seed: int, *, improved: bool) -> Unit:
+    benchmark = benchmarks.load(unit["benchmark"])
+    draw = Draw(unit["repeat"], seed)
+    grade = benchmark.grade(row, unit["response"], draw=draw)
+    beside: Unit = {}
+    if improved:
+        beside["parity"] = {"correct": grade.correct, "answer": grade.answer}
+        if not benchmark.sandboxed:  # what a program does is one: it runs once
             grade = benchmark.improved(row, unit["response"], draw=draw)
-        return beside | {
-            "correct": grade.correct,
-            "answer": grade.answer,
-            "truth": benchmark.truth(row, draw=draw),
-            "reason": grade.reason,
-            "by": "script" if grade.parsed else None,
-        }
+    if grade.flags:
+        beside["flags"] = list(grade.flags)
+    if grade.details:
+        beside["details"] = dict(grade.details)
+    return beside | {
+        "correct": grade.correct,
+        "answer": grade.answer,
+        "truth": benchmark.truth(row, draw=draw),
+        "reason": grade.reason,
+        "by": "script" if grade.parsed else None,
+    }
 
 
 _RESPONSE = (

@@ -6,14 +6,15 @@ many questions as travel together, of one benchmark and for one model.
 
 import hashlib
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
 from typing import Any
 
-FEWEST, MOST, REMOTE_UNITS = 32, 128, 8
-"""Units of a job, and of one for an endpoint: its batch comes back when all are done, and only then
+FEWEST, MOST, SLOW_UNITS = 32, 128, 8
+"""Units of a job, and of one that takes long: its batch comes back when all are done, and only then
 does it count. Large ones cost least, small ones lose least when the run is killed. Endpoints are
-slower, and what they once said cannot always be had again."""
+slower, and what they once said cannot always be had again; replies that are programs have to be
+run."""
 _JOBS = 64
 """Into so many jobs a model's work is cut, where they then are neither too large nor too small."""
 
@@ -26,6 +27,11 @@ class Questions:
     shards: Sequence[tuple[str, int]]
     """Files of JSON lines, and how many each has."""
     repeats: int
+    slow: bool = False
+    """Grading takes long."""
+    starts: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    """Where a job may begin in a shard, counted from 0, if not anywhere: at no question that
+    follows another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def jobs(
             [
                 job
                 for model in engine
-                for job in _jobs_of(model, questions, REMOTE_UNITS if model in remote else most)
+                for job in _jobs_of(model, questions, SLOW_UNITS if model in remote else most)
             ]
             for engine in engines[begin : begin + slots]
         ]
@@ -85,10 +91,19 @@ def jobs(
 
 def _jobs_of(model: str, questions: Sequence[Questions], most: int) -> Iterator[Job]:
     for part in questions:
-        step = max(1, most // part.repeats)
+        bound = min(most, SLOW_UNITS) if part.slow else most
+        step = max(1, bound // part.repeats)
         for shard, rows in part.shards:
-            for start in range(0, rows, step):
-                stop = min(start + step, rows)
-                for first in range(0, part.repeats, most):  # of one question, where there are many
-                    repeats = min(most, part.repeats - first)
+            for start, stop in _cut(part.starts.get(shard, range(rows)), rows, step):
+                for first in range(0, part.repeats, bound):  # of one question, where there are many
+                    repeats = min(bound, part.repeats - first)
                     yield Job(model, part.benchmark, shard, start, stop, repeats, first)
+
+
+def _cut(starts: Sequence[int], rows: int, step: int) -> Iterator[tuple[int, int]]:
+    """Yield the ends of stretches of so many rows, or more where none may begin earlier."""
+    cuts = [0]
+    for start in starts:
+        if start - cuts[-1] >= step:
+            cuts.append(start)
+    yield from pairwise([*cuts, rows] if rows else [])

@@ -13,7 +13,7 @@ def models(work: Work) -> set[str]:
     found: set[str] = set()
     for job in work.jobs:
         if job.model not in found:
-            units = put(job, work.asking, done)
+            units = put(job, work.asking, done, work.said)
             if any("finish" not in unit for unit in units):
                 found.add(job.model)
     # What new replies leave to the checker shows when they are there.
@@ -26,7 +26,7 @@ def _is_open(work: Work, verdicts: Verdicts, done: Any) -> bool:
     """Tell whether replies that are all known leave the checker something to be asked."""
     grade = Grade(work.asking.seed, work.grader)
     for job in work.jobs:
-        asked = verdicts.requests(grade.graded(put(job, work.asking, done))).values()
+        asked = verdicts.requests(grade.graded(put(job, work.asking, done, work.said))).values()
         if len(verdicts.told(asked)) < len(asked):
             return True
     return False

@@ -16,6 +16,11 @@ from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.benchmarks.parts.indices import INDICES
 
 FOLDER = Path(benchmarks.__file__).parent
+ASKED = (
+    *("question", "Question", "problem", "problem_description_main", "question_content"),
+    "prompt",
+)
+"""What the column of a question's text is called."""
 EVERY = pytest.mark.parametrize("name", benchmarks.names())
 
 
@@ -56,7 +61,7 @@ def test_the_row_its_file_shows_is_one_of_its_rows(name: str) -> None:
 def test_every_language_has_a_file(name: str) -> None:
     benchmark = benchmarks.load(name)
     for language in benchmark.languages:
-        assert benchmark.source.of(language).files[language]
+        assert all(benchmark.source.of(language).listed(language))
     if len(benchmark.languages) > 1:
         assert set(INDEX_LANGUAGES) <= set(benchmark.languages)
 
@@ -81,7 +86,7 @@ def test_an_empty_response_is_wrong_and_no_answer(name: str) -> None:
 def test_empty_text_is_a_problem_told_with_its_column(name: str) -> None:
     benchmark = benchmarks.load(name)
     row = example(name)
-    asked = next(column for column in ("question", "Question", "problem") if column in row)
+    asked = next(column for column in ASKED if column in row)
     for empty in ("", " \n", None, float("nan"), "\u200b"):
         assert any(f"'{asked}'" in told for told in benchmark.problems({**row, asked: empty}))
     for other in (["a text"], {"a": "text"}, True, b"text"):
@@ -93,7 +98,7 @@ def test_empty_text_is_a_problem_told_with_its_column(name: str) -> None:
 def test_a_row_without_its_id_is_a_problem_told_with_its_column(name: str) -> None:
     benchmark = benchmarks.load(name)
     row = example(name)
-    (known,) = (it for it in benchmark.columns if row[it] == type(row[it])(benchmark.key(row)))
+    (known,) = (it for it in benchmark.columns if str(row[it]) == benchmark.key(row))
     for empty in (None, " "):
         told = f"'{known}' is empty: fill it in or leave the row out"
         assert told in benchmark.problems({**row, known: empty})
@@ -116,9 +121,12 @@ def test_its_shipped_rows_are_questions_of_it(name: str) -> None:
     if not path.exists():
         pytest.skip("no rows of it are shipped")
     benchmark = benchmarks.load(name)
+    beside = {name: path.parent / name for name in benchmark.beside}
+    there = {name: found for name, found in beside.items() if found.exists()}
     rows = [
-        benchmark.from_hub({**json.loads(line), "number": number})
+        benchmark.from_hub({**question, "number": number})
         for number, line in enumerate(path.read_bytes().splitlines(), start=1)
+        for question in benchmark.questions(json.loads(line), there)
     ]
     check(benchmark, rows)
 
@@ -129,7 +137,15 @@ REAL = {
     "aime_2024": [("aime2024", 30)],
     "mgsm": [("mgsm", 11 * 250)],
     "multilingual_mmlu": [("mmlu_test", 14_042), ("multilingual_mmlu_dev_shots", 7 * 285)],
+    "humaneval": [("humaneval", 164)],
 }
+PROGRAMS: dict[str, Any] = {
+    "question": 'def same(x):\n    """ Return x. """\n',
+    "answer": "    return x\n",
+    "entry_point": "same",
+    "test": "def check(candidate):\n    assert candidate(1) == 1\n",
+}
+"""What plain rows hold where the answer is a program."""
 
 
 @pytest.mark.parametrize(
@@ -145,7 +161,11 @@ def test_real_rows_are_questions_of_it(name: str, stem: str, count: int) -> None
     check(benchmark, rows)
 
 
-@EVERY
+# What a program has to pass does not fit into an answer: plain rows of programs have columns of
+# their own, which the tests of their benchmarks know.
+@pytest.mark.parametrize(
+    "name", [it for it in benchmarks.names() if not benchmarks.load(it).sandboxed]
+)
 def test_a_plain_row_that_lacks_a_column_is_named(name: str) -> None:
     benchmark = benchmarks.load(name)
     plain: dict[str, Any] = {
@@ -155,6 +175,8 @@ def test_a_plain_row_that_lacks_a_column_is_named(name: str) -> None:
         "answer": "A" if isinstance(benchmark, MultipleChoice) else "0",
         "subject": "none",
         "language": "en",
+        **(PROGRAMS if benchmark.sandboxed else {}),
+        **PLAIN.get(name, {}),
     }
     check(benchmark, [benchmark.from_common(plain)])
     for column in ("id", "question", "answer"):
@@ -162,15 +184,35 @@ def test_a_plain_row_that_lacks_a_column_is_named(name: str) -> None:
             benchmark.from_common({name: plain[name] for name in plain if name != column})
 
 
+STEP = {
+    "step_number": "1.1",
+    "step_description_prompt": "Return a one.",
+    "step_background": "",
+    "ground_truth_code": "def one():\n    return 1",
+    "function_header": "def one():",
+    "test_cases": ["assert one() == 1"],
+    "return_line": "    return n",
+}
+PLAIN: dict[str, dict[str, Any]] = {
+    "scicode": {"required_dependencies": "import math", "sub_steps": [STEP], "step": "1.1"},
+}
+"""What plain rows of a benchmark hold beside what all do."""
+
+
 def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
     """Check that rows are questions, each another, and that their gold is graded right."""
-    draws = (Draw(), Draw(repeat=benchmark.repeats - 1, seed=7))
+    draws = [Draw(), Draw(repeat=benchmark.repeats - 1, seed=7)]
+    if benchmark.sandboxed:  # a program is run for each
+        draws = draws[1:]
     for row in rows:
         assert set(benchmark.columns) <= row.keys()
         assert benchmark.belongs(row)
         assert not list(benchmark.problems(row))
         assert benchmark.language(row)
-        for draw in draws:
+        if not benchmark.has_gold(row):
+            with pytest.raises(ValueError, match=benchmark.key(row)):
+                benchmark.gold(row)
+        for draw in draws if benchmark.has_gold(row) else ():
             gold = benchmark.gold(row, draw=draw)
             for grade in (
                 benchmark.grade(row, gold, draw=draw),
@@ -178,7 +220,7 @@ def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
             ):
                 assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True), row
         for reasoning in (False, True):
-            asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[1])[-1]
+            asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[-1])[-1]
             assert asked.role == "user"
             assert asked.content
     assert len({(benchmark.language(row), benchmark.key(row)) for row in rows}) == len(rows)

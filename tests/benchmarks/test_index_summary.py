@@ -73,6 +73,45 @@ def test_units_that_broke_withhold_the_score_and_the_index_until_accepted() -> N
     assert partial.method == f"refused: math_500: {why}"
 
 
+def test_replies_that_nobody_could_grade_withhold_the_score_and_are_left_out_of_every_one() -> None:
+    rules = replace(RULES, programs=["scicode"])
+    graded = [
+        unit("scicode", f"{problem}.{step}", letter == "R", repeat=repeat, **of)
+        for problem, letters in enumerate(("RR", "Rw", "RR"))
+        for step, letter in enumerate(letters)
+        for repeat in range(5)
+        for of in [{"cluster": str(problem), "subject": f"s{problem}"}]
+    ]
+    nobody = {"by": None, "parsed": False, "judge_error": True, "correct": False}
+    # The second problem's wrong step in two repeats, and all of the third problem's first.
+    lost = {("1.1", 0), ("1.1", 1), *(("2.0", repeat) for repeat in range(5))}
+    units = [
+        replace(it, **nobody) if (it.key, it.repeat) in lost else it  # type: ignore[arg-type]
+        for it in graded
+    ]
+    refused = of(units, rules)
+    for key in ("accuracy", "main_problems", "pass_at_5", "accuracy/s1"):
+        told = refused[f"scicode/{key}"]
+        assert told.value is None
+        assert told.method == "refused: 7 units await review: without a grade"
+    found = of(units, replace(rules, accepted=True))
+    without = "that could not be graded"
+    accuracy = found["scicode/accuracy"]
+    assert accuracy.value == pytest.approx(4 / 5)
+    assert accuracy.n == 5
+    assert accuracy.method.endswith(f"; without the 7 units {without}")
+    assert found["scicode/accuracy/s1"].value == pytest.approx(1 / 2)
+    assert (found["scicode/accuracy/s2"].value, found["scicode/accuracy/s2"].n) == (1, 1)
+    whole = found["scicode/main_problems"]
+    assert whole.value == pytest.approx(1 / 2)
+    assert whole.n == 2
+    assert whole.method.endswith(f"; without those of the 7 units {without}")
+    # No number at all is better than one over the questions that went well.
+    passing = found["scicode/pass_at_5"]
+    assert passing.value is None
+    assert passing.method.startswith("refused: 1 question was asked less than 5 times")
+
+
 def test_what_awaits_review_names_only_what_there_is() -> None:
     broken = unit("math_500", "4", finish="error", parsed=False, by=None)
     method = of([*maths(), broken])["math_500/accuracy"].method
@@ -269,3 +308,79 @@ def test_what_is_withheld_from_one_model_is_compared_with_none() -> None:
     assert found["math_500/accuracy"].method.startswith("refused: b: 1 unit awaits review")
     assert found["index/math"].method.startswith("refused: math_500: b: 1 unit awaits review")
     assert found["aime_2024/accuracy"].value == 0.0
+
+
+def test_another_verdict_has_an_accuracy_of_its_own_and_counts_in_no_index() -> None:
+    units = [
+        unit("math_500", str(n), n < 3, beside={"official": n < 2}, subject="Algebra")
+        for n in range(4)
+    ]
+    found = summary.metrics(Tally.of(units), ["a"], RULES)["a"]
+    assert (found["math_500/accuracy"].value, found["math_500/accuracy"].n) == (0.75, 4)
+    official = found["math_500/accuracy_official"]
+    assert (official.value, official.n) == (0.5, 4)
+    assert official.ci95 is not None
+    assert official.ci95[0] < 0.5 < official.ci95[1]
+    partial = replace(RULES, partial=True)
+    with_it = summary.metrics(Tally.of(units), ["a"], partial)["a"]["index/math"]
+    without = [replace(each, beside={}) for each in units]
+    assert with_it == summary.metrics(Tally.of(without), ["a"], partial)["a"]["index/math"]
+    broken = unit("math_500", "9", finish="error", beside={"official": False})
+    refused = summary.metrics(Tally.of([*units, broken]), ["a"], RULES)["a"]
+    assert refused["math_500/accuracy_official"].method.startswith("refused: 1 unit awaits review")
+
+
+# ------------------------------------------------------------------------------------- programs
+
+
+def test_how_likely_one_of_several_programs_is_right_is_told_where_so_many_were_asked() -> None:
+    rules = Rules(WEIGHTS, programs=["humaneval"])
+    units = [*asked("humaneval", "RRwww", "wwwww", "RRRRR"), *asked("math_500", "RRwww")]
+    found = of(units, rules)
+    assert found["humaneval/pass_at_5"].value == pytest.approx(2 / 3)
+    assert found["humaneval/pass_at_5"].n == 3
+    assert found["humaneval/accuracy"].value == pytest.approx(7 / 15)
+    assert "humaneval/pass_at_10" not in found
+    assert "math_500/pass_at_5" not in found
+    assert "humaneval/pass_at_5" not in of(list(asked("humaneval", "RRww")), rules)
+    assert "index/humaneval" not in found
+
+
+def test_programs_that_broke_withhold_it_too_and_missing_ones_leave_none() -> None:
+    broken = unit("humaneval", "0", repeat=4, finish="error", parsed=False, by=None)
+    units = [*asked("humaneval", "RRww", "wwwww"), broken]
+    withheld = of(units, Rules(WEIGHTS, programs=["humaneval"]))["humaneval/pass_at_5"]
+    assert withheld.method == "refused: 1 unit awaits review: without a reply"
+    accepted = of(units, Rules(WEIGHTS, programs=["humaneval"], accepted=True))
+    told = accepted["humaneval/pass_at_5"].method
+    assert told.startswith("refused: 1 question was asked less than 5 times")
+
+
+# ------------------------------------------------------------------------------- whole problems
+
+
+def scicode(*problems: str, finish: str = "stop") -> list[Unit]:
+    return [
+        unit("scicode", f"{problem}.{step}", letter == "R", cluster=str(problem), finish=finish)
+        for problem, letters in enumerate(problems)
+        for step, letter in enumerate(letters)
+    ]
+
+
+def test_problems_of_which_every_step_is_right_have_a_score_of_their_own() -> None:
+    found = of(scicode("RRR", "Rw", "ww", "R"))
+    assert found["scicode/accuracy"].value == pytest.approx(5 / 8)
+    assert "clustered by source" in found["scicode/accuracy"].method
+    whole = found["scicode/main_problems"]
+    assert (whole.value, whole.n) == (0.5, 4)
+    assert whole.ci95 == intervals.share(2, 4, over="questions").ci95
+    assert whole.method.startswith("all questions of each right; ")
+
+
+def test_problems_await_review_as_their_steps_do() -> None:
+    found = of([*scicode("RR"), unit("scicode", "9.1", cluster="9", finish="error")])
+    assert found["scicode/main_problems"].method.startswith("refused: 1 unit awaits review")
+
+
+def test_what_has_no_parts_has_no_score_of_wholes() -> None:
+    assert not [key for key in of(maths()) if "main_problems" in key]

@@ -36,6 +36,8 @@ def test_the_weights_are_the_methodologys_table() -> None:
         ("aime_2024", 10),
         ("multilingual_mmlu", 1),
         ("mgsm", 1),
+        ("livecodebench", 3),
+        ("scicode", 3),
     ],
 )
 def test_the_repeats_are_the_methodologys_table(name: str, repeats: int) -> None:

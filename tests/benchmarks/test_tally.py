@@ -46,6 +46,40 @@ def test_a_missing_verdict_is_counted_beside_what_became_of_the_reply() -> None:
     assert tally.sheet("a", "mgsm").unchecked == 1
 
 
+@pytest.mark.parametrize("finish", ["stop", "length", "refusal"])
+def test_what_nobody_could_grade_is_neither_right_nor_wrong(finish: Finish) -> None:
+    ungraded = unit(
+        "1",
+        by=None,
+        parsed=False,
+        judge_error=True,
+        subject="x",
+        cluster="c",
+        finish=finish,
+        beside={"official": False},
+    )
+    tally = Tally.of([unit("1", correct=True, repeat=1, subject="x", cluster="c"), ungraded])
+    # It is no unparsed reply: nobody looked.
+    assert tally.counts("a") == Counts(ok=1, judge_error=1)
+    sheet = tally.sheet("a", "mgsm")
+    assert (sheet.ungraded, sheet.unchecked, sheet.unanswered) == (1, 0, 0)
+    for asked in (
+        tally.asked("a", "mgsm", ["en"]),
+        tally.asked("a", "mgsm", ["en"], subject="x"),
+        tally.wholes("a", "mgsm"),
+    ):
+        assert (asked.right.tolist(), asked.times.tolist()) == ([[1]], [[1]])
+    assert len(sheet.output_tokens) == 2  # it was a reply all the same
+
+
+def test_a_cluster_with_a_question_that_nobody_could_grade_was_not_asked_whole() -> None:
+    ungraded = unit(
+        "0.9", benchmark="scicode", cluster="0", by=None, parsed=False, judge_error=True
+    )
+    wholes = Tally.of([*steps("RR", "Rw"), ungraded]).wholes("a", "scicode")
+    assert (wholes.right.tolist(), wholes.times.tolist()) == ([[0, 0]], [[0, 1]])
+
+
 def test_counts_are_told_apart_by_model_and_benchmark() -> None:
     tally = Tally.of(
         [unit("1"), unit("1", benchmark="aime_2024", finish="length"), unit("1", model="b")]
@@ -161,3 +195,57 @@ def test_a_hundred_thousand_units_take_little_memory() -> None:
     tracemalloc.stop()
     assert tally.counts("a").ok == 110_000
     assert peak < 7e6  # measured: 3.5 MB
+
+
+def test_other_verdicts_are_counted_beside_the_one_that_decides() -> None:
+    units = [
+        unit("1", correct=True, beside={"official": False, "lenient": True}),
+        unit("1", repeat=1, beside={"official": True, "lenient": True}),
+        unit("2", correct=True, beside={"official": True, "lenient": False}),
+        unit("2", finish="error", parsed=False, beside={"official": True, "lenient": True}),
+        unit("3", model="b"),
+    ]
+    tally = Tally.of(units)
+    assert tally.beside("mgsm") == ["lenient", "official"]
+    official = tally.asked_beside("a", "mgsm", ["en"], "official")
+    assert official.right.tolist() == [[1, 1, 0]]
+    assert official.times.tolist() == [[2, 1, 0]]
+    assert tally.asked_beside("a", "mgsm", ["en"], "lenient").right.tolist() == [[2, 0, 0]]
+    assert tally.asked("a", "mgsm", ["en"]).right.tolist() == [[1, 1, 0]]
+    assert tally.asked_beside("b", "mgsm", ["en"], "official").right.tolist() == [[0, 0, 0]]
+
+
+def steps(*problems: str, **changes: Any) -> list[Unit]:
+    """A word per problem, a letter per step: R for right, w for wrong, x for no reply."""
+    return [
+        unit(
+            f"{problem}.{step}",
+            benchmark="scicode",
+            cluster=str(problem),
+            correct=letter == "R",
+            finish="error" if letter == "x" else "stop",
+            **changes,
+        )
+        for problem, letters in enumerate(problems)
+        for step, letter in enumerate(letters)
+    ]
+
+
+def test_questions_of_a_cluster_share_a_source() -> None:
+    tally = Tally.of([*steps("RRw", "R"), unit("single", benchmark="scicode")])
+    asked = tally.asked("a", "scicode", ["en"])
+    assert asked.sources is not None
+    assert asked.sources.tolist() == [0, 0, 0, 1, 2]
+    assert Tally.of([unit("1")]).asked("a", "mgsm", ["en"]).sources is None
+
+
+def test_a_cluster_is_right_where_all_of_its_questions_are() -> None:
+    again = steps("RRR", "w", "Rw", repeat=1)
+    wholes = Tally.of([*steps("RRw", "R", "RR"), *again]).wholes("a", "scicode")
+    assert (wholes.right.tolist(), wholes.times.tolist()) == ([[1, 1, 1]], [[2, 2, 2]])
+
+
+def test_a_cluster_that_lacks_a_reply_was_not_asked_whole() -> None:
+    wholes = Tally.of(steps("Rx", "RR")).wholes("a", "scicode")
+    assert (wholes.right.tolist(), wholes.times.tolist()) == ([[0, 1]], [[0, 1]])
+    assert Tally.of([]).wholes("a", "scicode").n == 0

@@ -5,6 +5,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import huggingface_hub.constants
@@ -13,10 +14,10 @@ import pytest
 from http_endpoint import Handler, HttpEndpoint
 from toys import REVISION, WRITERS, Closed, Dialects, Tongues, Toy, rows
 
-from raybench.benchmarks import Benchmark
+from raybench.benchmarks import Benchmark, Source
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.pipeline import datasets, hub_files
+from raybench.pipeline import datasets, hub_files, sources
 from raybench.pipeline.datasets import Dataset, Selection
 
 ALL = Selection()
@@ -232,3 +233,68 @@ def test_without_a_network_open_questions_are_no_problem_yet(hub: Hub) -> None:
     hub.down = True
     hub_files.check_access(Toy.source, "data/test-0.parquet")
     assert hub.asked == []
+
+
+class Parted(Toy):
+    """Questions in several files."""
+
+    name = "parted"
+    source = Source("org/parted", REVISION, {"en": ("1.jsonl", "2.jsonl", "3.csv")}, licence="MIT")
+    size = 7
+
+
+def test_questions_may_be_in_several_files(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {
+        "org/parted:1.jsonl": WRITERS["jsonl"](rows(3)),
+        "org/parted:2.jsonl": WRITERS["jsonl"](rows(2, start=3)),
+    }
+    assert not sources.is_here(Parted(), ("en",))
+    with pytest.raises(ConfigurationError, match=r"no '3\.csv' of the dataset org/parted"):
+        prepared(tmp_path, Parted())
+    hub.files["org/parted:3.csv"] = WRITERS["csv"](rows(2, start=5))
+    dataset = prepared(tmp_path, Parted())
+    assert (dataset.questions, dataset.by_language) == (7, {"en": 7})
+    assert dataset.files == ("org/parted/1.jsonl", "org/parted/2.jsonl", "org/parted/3.csv")
+    assert dataset.origin == f"hub: org/parted@{REVISION}"
+    assert sources.is_here(Parted(), ("en",))
+
+
+def test_what_is_there_twice_in_several_files_is_told(hub: Hub, tmp_path: Path) -> None:
+    hub.files = {
+        "org/parted:1.jsonl": WRITERS["jsonl"](rows(3)),
+        "org/parted:2.jsonl": WRITERS["jsonl"](rows(1)),
+        "org/parted:3.csv": WRITERS["csv"](rows(2, start=5)),
+    }
+    assert "org/parted/2.jsonl, line 1: is there already: org/parted/1.jsonl, line 1" in refusal(
+        tmp_path, Parted()
+    )
+
+
+def test_another_number_of_questions_than_the_methodologys_is_told(
+    hub: Hub, tmp_path: Path
+) -> None:
+    hub.files = {
+        "org/parted:1.jsonl": WRITERS["jsonl"](rows(3)),
+        "org/parted:2.jsonl": WRITERS["jsonl"](rows(2, start=3)),
+        "org/parted:3.csv": WRITERS["csv"](rows(2, start=5)),
+    }
+
+    def notes(chosen: Selection, **conf: Any) -> tuple[str, ...]:
+        made = datasets.prepare([Parted()], DataConf(**conf), chosen, tmp_path / "chosen")
+        return made.notes
+
+    assert notes(ALL) == notes(Selection(limit=2)) == ()
+    assert notes(ALL, dir=str(local_copy(tmp_path, hub))) == ()
+    hub.files["org/parted:3.csv"] = WRITERS["csv"](rows(1, start=5))
+    told = ("parted: 6 questions are there; the methodology counts 7",)
+    folder = str(local_copy(tmp_path, hub))
+    assert notes(ALL, dir=folder) == notes(Selection(limit=2), dir=folder) == told
+    assert notes(Selection(subjects=("logic",)), dir=folder) == ()
+
+
+def local_copy(folder: Path, hub: Hub) -> Path:
+    """Copy a repository as `git clone` would."""
+    (folder / "copies" / "parted").mkdir(parents=True, exist_ok=True)
+    for name, content in hub.files.items():
+        (folder / "copies" / "parted" / name.partition(":")[2]).write_bytes(content)
+    return folder / "copies"

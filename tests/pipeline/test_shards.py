@@ -1,5 +1,6 @@
 """The folder that a run keeps its questions in, and what becomes of it when the run is killed."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,10 +11,12 @@ import pytest
 
 from raybench.errors import RunFailed
 from raybench.pipeline import shards
+from raybench.pipeline.questions import Question
 
 HOLDER = """
 import time
 from raybench.pipeline import shards
+from raybench.pipeline.questions import Question
 with shards.scratch() as folder:
     (folder / "toy").mkdir()
     (folder / "toy" / "00000.jsonl").write_text("{}")
@@ -85,3 +88,15 @@ def test_without_a_place_the_mend_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         shards.scratch(),
     ):
         pass
+
+
+def test_what_follows_another_question_stays_in_its_shard(tmp_path: Path) -> None:
+    questions = [
+        Question({"number": number}, str(number), "en", None, None, number % 7 != 0)
+        for number in range(200)
+    ]
+    paths = shards.write(questions, 200, tmp_path / "toy")
+    found = [[json.loads(line)["number"] for line in it.open("rb")] for it in paths]
+    assert [number for shard in found for number in shard] == list(range(200))
+    assert len(found) > 4
+    assert all(shard[0] % 7 == 0 for shard in found)

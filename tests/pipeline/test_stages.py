@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import contest
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from raybench import benchmarks
 from raybench.benchmarks import Draw, Grade, Row
 from raybench.pipeline import stages
 from raybench.pipeline.stages import UNIT, Unit
-from raybench.types import Grader
+from raybench.types import Grader, ModelSpec
 
 ROW = {"unique_id": "1", "problem": "?", "answer": "1, 2", "subject": "Algebra"}
 
@@ -50,3 +51,60 @@ def test_a_grader_that_breaks_is_ours_to_look_at(monkeypatch: pytest.MonkeyPatch
     unit = graded(r"\boxed{2, 1}", "improved")
     assert unit["judge_error"] == "grading failed: RecursionError: too deep"
     assert graded(r"\boxed{1, 2}", "parity")["correct"]
+
+
+QUIT = "input()\nprint(sum(map(int, input().split())), end='')\nquit()"
+
+
+def program(text: str, grader: Grader = "parity", **columns: Any) -> Unit:
+    """Grade a program as a slot does, by default for a question about a sum."""
+    unit = {"benchmark": "livecodebench", "repeat": 0, "row": contest.row(), "finish": "stop"}
+    return stages.graded(
+        unit | {"error": None, "response": contest.reply(text)} | columns, 0, grader
+    )
+
+
+@pytest.mark.parametrize("grader", ["parity", "improved"])
+def test_a_program_runs_once_and_what_is_known_of_it_is_carried_on(
+    grader: Grader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grades = []
+    grade = contest.LCB.grade
+
+    def counted(row: Row, response: str, *, draw: Draw) -> Grade:
+        grades.append(grade(row, response, draw=draw))
+        return grades[-1]
+
+    monkeypatch.setattr(contest.LCB, "grade", counted)
+    unit = program(QUIT, grader)
+    assert len(grades) == 1
+    assert (unit["correct"], unit["reason"], unit["by"]) == (True, "right", "script")
+    assert unit["details"] == json.loads(json.dumps(dict(grades[0].details)))
+    assert (unit["details"]["tests"], unit["details"]["official"]) == (2, False)
+    assert unit["truth"] == "a program that passes all tests"
+    assert ("parity" in unit) == (grader == "improved")
+    assert "flags" not in unit
+
+
+def test_flags_are_carried_on() -> None:
+    function = contest.row(contest.HEADS, function="head")
+    cheat = "import os\ndef head(a, k): os._exit(0)"
+    unit = program(cheat, row=function)
+    assert (unit["correct"], unit["flags"]) == (False, ["ends the process"])
+
+
+def test_what_has_no_grade_for_no_fault_of_its_model_waits_for_a_person() -> None:
+    broken = {**contest.row(), "private_test_cases": "%"}
+    unit = program(QUIT, row=broken)
+    assert unit["judge_error"].startswith("its tests cannot be read: question rb9_a: 'private_tes")
+    assert (unit["correct"], unit["by"]) == (False, None)
+
+
+def test_a_stand_in_is_told_the_gold_where_there_is_any() -> None:
+    model = ModelSpec("able", engine="simulated", weights="")
+    asking = stages.Asking({"able": model}, 0)
+    unit = {"model": "able", "benchmark": "livecodebench", "repeat": 0, "language": "en"}
+    unit |= {"key": "rb9_a", "row": contest.row()}
+    assert asking.request(contest.LCB, unit).gold is None
+    unit["row"] = {**contest.row(), "solution": "print()"}
+    assert asking.request(contest.LCB, unit).gold == "```python\nprint()\n```"

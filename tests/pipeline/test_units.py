@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.pipeline.units import FEWEST, MOST, REMOTE_UNITS, Questions, jobs, unit_id, unit_seed
+from raybench.pipeline.units import FEWEST, MOST, SLOW_UNITS, Questions, jobs, unit_id, unit_seed
 
 UNIT = {"model": "m", "benchmark": "b", "language": "en", "key": "7", "repeat": 0}
 
@@ -65,7 +65,16 @@ def test_no_engine_is_needed_again_once_its_work_is_done(
 def test_an_endpoints_jobs_are_small() -> None:
     asked = [Questions("mmlu_pro", [("0.jsonl", FEWEST)], 2)]
     sizes = Counter(job.model for job in jobs([["far"], ["near"]], 2, asked, remote=["far"]))
-    assert sizes == {"far": 2 * FEWEST // REMOTE_UNITS, "near": 2}
+    assert sizes == {"far": 2 * FEWEST // SLOW_UNITS, "near": 2}
+
+
+def test_what_takes_long_to_grade_travels_in_small_jobs() -> None:
+    asked = [
+        Questions("math_500", [("0", FEWEST)], 1),
+        Questions("humaneval", [("1", 32)], 3, True),
+    ]
+    sizes = {it.benchmark: it.repeats * (it.stop - it.start) for it in jobs([["a"]], 1, asked)}
+    assert sizes == {"math_500": FEWEST, "humaneval": SLOW_UNITS // 3 * 3}
 
 
 @pytest.mark.parametrize(
@@ -98,3 +107,13 @@ def test_a_seed_is_the_units_own_whatever_its_model_is_called() -> None:
     assert unit_seed(0, UNIT) == unit_seed(0, {**UNIT, "model": "renamed"})
     assert len({unit_seed(0, UNIT), unit_seed(1, UNIT), unit_seed(0, {**UNIT, "repeat": 1})}) == 3
     assert 0 <= unit_seed(0, UNIT) < 2**31
+
+
+@given(st.lists(st.integers(1, 15), min_size=1, max_size=40), st.integers(1, 5))
+def test_no_job_begins_behind_what_a_question_follows(chains: list[int], repeats: int) -> None:
+    starts = [sum(chains[:place]) for place in range(len(chains))]
+    rows = sum(chains)
+    asked = [Questions("scicode", [("0.jsonl", rows)], repeats, starts={"0.jsonl": starts})]
+    found = jobs([["m"]], 1, asked)
+    assert {job.start for job in found} <= set(starts)
+    assert [row for job in found for row in range(job.start, job.stop)] == list(range(rows))

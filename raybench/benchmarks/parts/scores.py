@@ -1,12 +1,13 @@
 """A benchmark's score, or why there is none: what the indices and comparisons are made of.
 
-A unit that broke (no reply, and no fault of the model; or a checker that gave no verdict) is no
-zero: it withholds its benchmark's score until a person has looked and accepted it. Accepted, a
-missing reply is left out of its question's mean, and a missing verdict leaves the script's. Replies
-that were cut, empty, refused or did not fit are the model's own: they count as they were graded.
+A unit that broke (no reply, and no fault of the model; a reply that nobody could grade; or a
+checker that gave no verdict) is no zero: it withholds its benchmark's score until a person has
+looked and accepted it. Accepted, a missing reply or grade is left out of its question's mean, and a
+missing verdict of the checker leaves the script's. Replies that were cut, empty, refused or did not
+fit are the model's own: they count as they were graded.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -26,6 +27,8 @@ class Rules:
     """The languages that a benchmark of several averages over. Others are shown, not averaged."""
     subjects: Sequence[str] = ()
     """The run asked about these only; none named means all."""
+    programs: Collection[str] = ()
+    """The benchmarks of which it is told how likely one of several replies is right."""
     accepted: bool = False
     """A person has looked at the units that broke."""
     partial: bool = False
@@ -43,26 +46,49 @@ class Scores:
         """Return a model's score in a benchmark, over all its questions and languages."""
         return self.of(model, benchmark, self.asked(model, benchmark))
 
-    def of(self, model: str, benchmark: str, asked: Asked) -> Estimate:
-        """Return a model's score over some questions of a benchmark."""
+    def of(
+        self,
+        model: str,
+        benchmark: str,
+        asked: Asked,
+        by: Callable[[Asked], Estimate] = repeats.accuracy,
+    ) -> Estimate:
+        """Return a model's score over some questions of a benchmark; by its accuracy, or else."""
         if reason := self.withheld(model, benchmark):
             return Estimate(None, None, None, asked.n, f"refused: {reason}")
-        estimate = repeats.accuracy(asked)
-        sheet = self.tally.sheet(model, benchmark)
-        notes = [estimate.method]
-        if sheet.unanswered:
-            notes.append(f"without the {_units(sheet.unanswered)} that got no reply")
-        if sheet.unchecked:
-            notes.append(f"{_units(sheet.unchecked)} left to the script")
+        estimate = by(asked)
+        notes = [estimate.method, *self._notes(model, benchmark, "without the")]
         return replace(estimate, method="; ".join(notes))
+
+    def wholes(self, model: str, benchmark: str) -> Estimate:
+        """Return the share of clusters of which all questions are answered rightly."""
+        if reason := self.withheld(model, benchmark):
+            return Estimate(None, None, None, 0, f"refused: {reason}")
+        estimate = repeats.accuracy(self.tally.wholes(model, benchmark))
+        notes = [estimate.method, *self._notes(model, benchmark, "without those of the")]
+        return replace(estimate, method=f"all questions of each right; {'; '.join(notes)}")
+
+    def _notes(self, model: str, benchmark: str, without: str) -> Iterator[str]:
+        """Yield what a score is made without, and what of it the checker was to decide."""
+        sheet = self.tally.sheet(model, benchmark)
+        if sheet.unanswered:
+            yield f"{without} {_units(sheet.unanswered)} that got no reply"
+        if sheet.ungraded:
+            yield f"{without} {_units(sheet.ungraded)} that could not be graded"
+        if sheet.unchecked:
+            yield f"{_units(sheet.unchecked)} left to the script"
 
     def withheld(self, model: str, benchmark: str) -> str:
         """Return why a score is not to be published, or ''."""
         sheet = self.tally.sheet(model, benchmark)
-        broken = sheet.unanswered + sheet.unchecked
+        lacks = {
+            "a reply": sheet.unanswered,
+            "a grade": sheet.ungraded,
+            "the checker's verdict": sheet.unchecked,
+        }
+        broken = sum(lacks.values())
         if self.rules.accepted or not broken:
             return ""
-        lacks = {"a reply": sheet.unanswered, "the checker's verdict": sheet.unchecked}
         told = [f"{number} without {what}" for what, number in lacks.items() if number]
         if len(told) == 1:
             told = [told[0].removeprefix(f"{broken} ")]

@@ -4,12 +4,14 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
+from raybench import benchmarks
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, safe
-from raybench.stats import composite, paired, repeats
+from raybench.stats import composite, paired, passing, repeats
 from raybench.stats.repeats import Spread
 from raybench.types import Estimate
 
@@ -117,6 +119,13 @@ def _scores(scores: Scores, model: str, benchmark: str) -> Metrics:
         yield f"{benchmark}/rerun_noise", Estimate(None, None, None, 0, f"refused: {reason}")
     else:
         yield f"{benchmark}/rerun_noise", repeats.rerun_noise(scores.asked(model, benchmark))
+    for name in tally.beside(benchmark):
+        beside = tally.asked_beside(model, benchmark, languages, name)
+        yield f"{key}_{name}", scores.of(model, benchmark, beside)
+    if benchmark in scores.rules.programs:
+        yield from _passing(scores, model, benchmark)
+    if whole := benchmarks.load(benchmark).whole:
+        yield f"{benchmark}/{whole}", scores.wholes(model, benchmark)
     for subject in tally.subjects(benchmark):
         asked = tally.asked(model, benchmark, languages, subject=subject)
         yield f"{key}/{subject}", scores.of(model, benchmark, asked)
@@ -124,6 +133,15 @@ def _scores(scores: Scores, model: str, benchmark: str) -> Metrics:
         for language in spoken:
             asked = tally.asked(model, benchmark, [language])
             yield f"{key}/{safe(language)}", scores.of(model, benchmark, asked)
+
+
+def _passing(scores: Scores, model: str, benchmark: str) -> Metrics:
+    """Yield how likely one of several replies is right, where so many were asked for."""
+    asked = scores.asked(model, benchmark)
+    for k in passing.KS:
+        if asked.times.size and int(asked.times.max()) >= k:
+            by = partial(passing.at, k=k)
+            yield f"{benchmark}/pass_at_{k}", scores.of(model, benchmark, asked, by)
 
 
 def _checker(scores: Scores, model: str, benchmark: str) -> Metrics:

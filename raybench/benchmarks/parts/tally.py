@@ -4,8 +4,8 @@ import re
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -31,9 +31,18 @@ class Unit:
     by: Literal["script", "checker"] | None
     """Who decided that it is right or wrong."""
     judge_error: bool
-    """The checker should have decided and gave no verdict: the script's stands for now."""
+    """Who should have decided gave no verdict: the script's stands for now, if it has one."""
     prompt_tokens: int
     output_tokens: int
+    beside: Mapping[str, bool] = field(default_factory=dict)
+    """Other verdicts on it, by their names."""
+    cluster: str | None = None
+    """What the question shares with others."""
+
+    @property
+    def ungraded(self) -> bool:
+        """Tell whether nobody could say what the reply is worth: it is neither right nor wrong."""
+        return self.judge_error and self.by is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +54,19 @@ class Marks:
     checked: "array[int]"
     confirmed: "array[int]"
     """The script had said wrong, and so said the checker."""
+    beside: "dict[str, array[int]]"
+    """How often each other verdict was that it is right."""
 
     @classmethod
     def empty(cls) -> "Marks":
         """Return marks of no question."""
-        return cls(array("H"), array("H"), array("H"), array("H"))
+        return cls(array("H"), array("H"), array("H"), array("H"), {})
+
+    def column(self, name: str) -> "array[int]":
+        """Return the counts by a name: a field's, or another verdict's."""
+        none: array[int] = array("H")
+        found: array[int] = self.beside[name] if name in self.beside else getattr(self, name, none)
+        return found
 
     def add(self, slot: int, unit: Unit) -> None:
         """Count a reply to the question in a slot."""
@@ -61,6 +78,11 @@ class Marks:
         if unit.by == "checker":
             self.checked[slot] += 1
             self.confirmed[slot] += not unit.correct
+        for name, right in unit.beside.items():
+            column = self.beside.setdefault(name, array("H"))
+            if (short := slot + 1 - len(column)) > 0:
+                column.frombytes(bytes(short * column.itemsize))
+            column[slot] += right
 
 
 class Sheet:
@@ -74,29 +96,40 @@ class Sheet:
         """Units that broke: no reply, and no fault of the model."""
         self.unchecked = 0
         """Units of which the checker gave no verdict."""
+        self.ungraded = 0
+        """Units of which nobody gave one: their programs could not be run, for no fault of theirs.
+        """
+        self.wholes: dict[tuple[str, int], list[int]] = {}
+        """Of each cluster and repeat: how many questions were answered, and how many rightly."""
         self.prompt_tokens, self.output_tokens = array("I"), array("I")
         """Of every reply."""
 
     def add(self, slot: int, unit: Unit) -> None:
         """Count a unit on the question in a slot."""
-        self.counts[_became(unit)] += 1
         if unit.finish == "error":
+            self.counts["infra_error"] += 1
             self.unanswered += 1
             return
         if unit.judge_error:
-            self.unchecked += 1
             self.counts["judge_error"] += 1
         if unit.finish not in ("overflow", "unsupported"):  # nothing was generated
             self.prompt_tokens.append(unit.prompt_tokens)
             self.output_tokens.append(unit.output_tokens)
+        if unit.ungraded:
+            self.ungraded += 1
+            return
+        self.unchecked += unit.judge_error
+        self.counts[_became(unit)] += 1
         self.marks.setdefault(unit.language, Marks.empty()).add(slot, unit)
+        if unit.cluster is not None:
+            whole = self.wholes.setdefault((unit.cluster, unit.repeat), [0, 0])
+            whole[0] += 1
+            whole[1] += unit.correct
 
 
 def _became(unit: Unit) -> str:
-    """Return which of `Counts` a unit adds to. Each adds to one, and perhaps to judge_error too."""
+    """Return which of `Counts` a reply with a grade adds to, beside judge_error perhaps."""
     match unit.finish:
-        case "error":
-            return "infra_error"
         case "length" | "thinking":
             return "truncated"
         case "stop":
@@ -117,6 +150,7 @@ class Tally:
         self._sheets: dict[tuple[str, str], Sheet] = {}
         self._slots: dict[str, dict[str, int]] = {}
         self._subjects: dict[str, list[str | None]] = {}
+        self._clusters: dict[str, list[str | None]] = {}
         self._languages: dict[str, dict[str, None]] = {}
 
     @classmethod
@@ -134,6 +168,8 @@ class Tally:
         subjects = self._subjects.setdefault(unit.benchmark, [])
         if slot == len(subjects):
             subjects.append(unit.subject and sys.intern(safe(unit.subject)))
+            clusters = self._clusters.setdefault(unit.benchmark, [])
+            clusters.append(unit.cluster and sys.intern(unit.cluster))
         self._languages.setdefault(unit.benchmark, {})[unit.language] = None
         self.sheet(unit.model, unit.benchmark).add(slot, unit)
 
@@ -167,6 +203,30 @@ class Tally:
         """Return how many of the replies that were put to the checker it found wrong, too."""
         return self._table(model, benchmark, languages, "confirmed", "checked")
 
+    def beside(self, benchmark: str) -> list[str]:
+        """Return the names of the other verdicts on a benchmark's units."""
+        sheets = (sheet for (_, of), sheet in self._sheets.items() if of == benchmark)
+        return sorted({it for sheet in sheets for of in sheet.marks.values() for it in of.beside})
+
+    def asked_beside(
+        self, model: str, benchmark: str, languages: Sequence[str], name: str
+    ) -> Asked:
+        """Return how often each question was asked, and right by another verdict."""
+        return self._table(model, benchmark, languages, name, "asked")
+
+    def wholes(self, model: str, benchmark: str) -> Asked:
+        """Return how often every question of a cluster was answered, and how often all rightly.
+
+        A column is a cluster: of questions that stand on one another.
+        """
+        sizes = Counter(it for it in self._clusters.get(benchmark, ()) if it is not None)
+        places = {cluster: place for place, cluster in enumerate(sizes)}
+        table = np.zeros((2, 1, len(places)), dtype=np.int64)
+        for (cluster, _), (answered, right) in self.sheet(model, benchmark).wholes.items():
+            table[0, 0, places[cluster]] += answered == sizes[cluster] == right
+            table[1, 0, places[cluster]] += answered == sizes[cluster]
+        return Asked(table[0], table[1])
+
     def counts(self, model: str, benchmarks: Iterable[str] | None = None) -> Counts:
         """Return what became of a model's units, of all benchmarks or of some."""
         total: Counter[str] = Counter()
@@ -191,8 +251,19 @@ class Tally:
             table = np.zeros((len(languages), len(kept)), dtype=np.int64)
             for row, language in enumerate(languages):
                 if language in marks:
-                    column = np.asarray(getattr(marks[language], name), dtype=np.int64)
+                    column = np.asarray(marks[language].column(name), dtype=np.int64)
                     table[row, : len(column)] = column
             return table[:, kept]
 
-        return Asked(rows(right), rows(times))
+        return Asked(rows(right), rows(times), self._sources(benchmark, kept))
+
+    def _sources(self, benchmark: str, kept: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        """Return the number of each kept question's cluster; None where none has any."""
+        clusters = self._clusters.get(benchmark, ())
+        if not any(clusters):
+            return None
+        # What has no cluster is one of its own.
+        names = [cluster or (place,) for place, cluster in enumerate(clusters)]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        found: NDArray[np.int64] = np.array([numbers[name] for name in names], dtype=np.int64)[kept]
+        return found
