@@ -75,6 +75,18 @@ def raybench(
     )
 
 
+def path_without(program: str, folder: Path) -> str:
+    """Return a PATH on which is all that is on ours, but for one program."""
+    folder.mkdir()
+    for place in os.get_exec_path():
+        with suppress(OSError):
+            for found in Path(place).iterdir():
+                if found.name != program:
+                    with suppress(FileExistsError):  # what comes first on PATH counts
+                        (folder / found.name).symlink_to(found)
+    return str(folder)
+
+
 def start_raybench(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
     """Start `python -m raybench` in a process group of its own, as a shell does.
 

@@ -13,3 +13,12 @@ def text() -> str:
     if not files:
         pytest.skip("the methodology's text (shared/seeds/001_*) is not beside this checkout")
     return files[0].read_text(encoding="utf-8")
+
+
+def scicode(previous: str, following: str, dependencies: str) -> str:
+    """Return SciCode's prompt with its three parts put in."""
+    told = text()
+    begin = told.index("PROBLEM DESCRIPTION:", told.index("We prompt SciCode"))
+    end = told.index("```\n", told.index("[Insert the Python code here", begin)) + 4
+    parts = {"problem_steps_str": previous, "next_step_str": following}
+    return told[begin:end].format_map(parts | {"dependencies": dependencies})

@@ -1,25 +1,36 @@
 """Asking what is still missing: engines up, questions through the graph, units into the journal."""
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from raybench import benchmarks, sandbox
 from raybench.config import Config
 from raybench.experiments.index.ledger import Ledger
-from raybench.experiments.index.setup import asking_of, grader_of, judges_of, models_of, repeats_of
+from raybench.experiments.index.setup import (
+    asking_of,
+    grader_of,
+    judges_of,
+    models_of,
+    repeats_of,
+    slots_of,
+)
 from raybench.experiments.session import Session
 from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
 from raybench.pipeline import graph, wanted
 from raybench.pipeline.checker import Verdicts
-from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.pipeline.programs import Slots
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.stages import response
 from raybench.pipeline.units import Job, Questions, jobs
+from raybench.sandbox import Settings
 from raybench.types import Completion
 
 
@@ -31,6 +42,9 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     if cache:
         await asyncio.to_thread(cache.prepare)
     work = _work(config, data, ledger, cache)
+    if work.slots.profiles:
+        session.phase("trying the sandbox")
+        await asyncio.to_thread(_try, work.slots)
     # Engines whose models have nothing left to say need not come up.
     session.phase("looking up earlier replies")
     needed = await asyncio.to_thread(wanted.models, work)
@@ -46,6 +60,16 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
                     await asyncio.to_thread(_remember, cache, units)
                     account(units, count, config.index.checker)
                     _keep(session, units)
+
+
+def _try(slots: Slots) -> None:
+    """Run nothing in the sandbox, so that what is amiss shows before all else."""
+    sandbox.configure(slots.settings)
+    try:
+        for profile in slots.profiles:
+            sandbox.run("", profile=profile)
+    finally:
+        sandbox.configure(Settings())  # programs run in slots, not here
 
 
 def account(
@@ -74,7 +98,9 @@ def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | Non
         replace(asking_of(config), responses=cache),
         checker=Verdicts(checkers[0], config.seed, cache) if checkers else None,
         grader=grader_of(config),
+        slots=slots_of(config),
         done=tuple(ledger.done),
+        said=dict(ledger.said),
         awake=awake,
     )
 
@@ -85,12 +111,29 @@ def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: 
             part.benchmark,
             [(str(shard), _lines(shard)) for shard in part.shards],
             repeats_of(config.index, part.benchmark),
+            slow=benchmarks.load(part.benchmark).sandboxed,
+            starts=_starts(part),
         )
         for part in data
     ]
     names = [[model.name for model in engine.models] for engine in engines]
     remote = [model.name for each in engines if each.kind == "openai" for model in each.models]
     return jobs(names, awake, questions, remote)
+
+
+def _starts(part: Dataset) -> dict[str, list[int]]:
+    """Return where chains begin in shards, where questions follow others."""
+    benchmark = benchmarks.load(part.benchmark)
+    if not benchmark.chained:
+        return {}
+    return {
+        str(shard): [
+            place
+            for place, line in enumerate(shard.read_bytes().splitlines())
+            if not benchmark.follows(json.loads(line))
+        ]
+        for shard in part.shards
+    }
 
 
 def _lines(shard: Path) -> int:

@@ -27,6 +27,7 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
         weights={name: indices.constituents(name) for name in indices.INDICES},
         languages=_ruled_languages(data),
         subjects=tuple(config.index.subset),
+        programs=[it.benchmark for it in data if benchmarks.load(it.benchmark).sandboxed],
         accepted=config.index.accept_failures,
         partial=config.index.partial,
     )
@@ -56,6 +57,7 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
     shown = columns(view)
     how = [
         *beside,
+        *ledger.programs.sections(models),
         conditions.questions(about),
         conditions.models(models_of(config)),
         reading.section(samples, rows, asking_of(config), _withheld(data)),
@@ -73,12 +75,14 @@ def concluded(config: Config, data: Prepared, ledger: Ledger, journal: Path) -> 
             "reused": ledger.reused,
             **({"grader": config.index.grader} if ledger.differences else {}),
             "data": about,
+            **ledger.programs.told(),
             **({"left_out": dict(data.left_out)} if data.left_out else {}),
         },
         settings=conditions.settings(config),
         notes={
             **({"Grader": graders.NOTE} if ledger.differences else {}),
             **conditions.narrowed(config, data),
+            **ledger.programs.notes(),
             **({"Left out": _listed(data.left_out)} if data.left_out else {}),
             "From cache": conditions.reused(config, ledger.reused, units),
         },

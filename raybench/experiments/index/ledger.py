@@ -2,10 +2,13 @@
 
 from typing import Any
 
+from raybench import benchmarks
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.errors import RunFailed
 from raybench.experiments.index.report.graders import Differences
+from raybench.experiments.index.report.programs import Programs
 from raybench.experiments.index.report.reading import Samples
+from raybench.pipeline import chains
 from raybench.pipeline.units import unit_id
 from raybench.types import Grader
 
@@ -17,7 +20,10 @@ class Ledger:
         self.tally = Tally()
         self.samples = Samples(models)
         self.differences = Differences() if grader == "improved" else None
+        self.programs = Programs()
         self.done: list[int] = []
+        self.said: dict[int, str | None] = {}
+        """What was replied to those of them that others may follow."""
         self.failures: list[dict[str, Any]] = []
         self.reused = 0
 
@@ -27,10 +33,13 @@ class Ledger:
             self.done.append(unit_id(record))
             unit = Unit(
                 **{name: record[name] for name in _NAMED},
+                cluster=record.get("cluster"),
                 parsed=record["answer"] is not None,
                 judge_error=record["judge_error"] is not None,
+                beside=_beside(record),
             )
             self.tally.add(unit)
+            self.said |= chains.heard([record])
             if self.differences:
                 self.differences.enter(unit, record)
         except (LookupError, TypeError) as error:
@@ -40,10 +49,18 @@ class Ledger:
             ) from error
         self.reused += record["reused"]
         self.samples.enter(record)
+        self.programs.enter(record)
         if record["finish"] == "error" or record["judge_error"] is not None:
             names = ("model", "benchmark", "key", "language", "repeat")
             why = record["error"] or record["judge_error"]
             self.failures.append({name: record[name] for name in names} | {"why": why})
+
+
+def _beside(record: dict[str, Any]) -> dict[str, bool]:
+    """Return the other verdicts on a unit; a reply that has none is right by none."""
+    details = record.get("details", {})
+    names = benchmarks.load(record["benchmark"]).verdicts
+    return {name: bool(details.get(name, False)) for name in names}
 
 
 _NAMED = (

@@ -11,7 +11,9 @@ from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
+from raybench.pipeline.programs import Slots
 from raybench.pipeline.stages import Asking
+from raybench.sandbox import Settings, interpreters
 from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import Grader, ModelSpec, Plan
@@ -48,6 +50,15 @@ def grader_of(config: Config) -> Grader:
     return cast(Grader, config.index.grader)  # `config.problems` has checked it
 
 
+def slots_of(config: Config) -> Slots:
+    """Return where replies that are programs run."""
+    conf = config.sandbox
+    settings = Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
+    asked = [benchmarks.load(name) for name in config.index.benchmarks]
+    needed = {profile for it in asked if it.sandboxed for profile in it.profiles}
+    return Slots(settings, conf.slots, tuple(sorted(needed)))
+
+
 def units_of(config: Config, data: Prepared) -> int:
     """Return how many units the run has."""
     asked = sum(part.questions * repeats_of(config.index, part.benchmark) for part in data)
@@ -70,6 +81,7 @@ def planned(config: Config, data: Prepared) -> Plan:
     ]
     if checked and config.index.checker is None:
         notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
+    notes += sandboxed(config, data)
     if config.index.grader != "parity":
         notes.append(f"grader {config.index.grader}: scores compare with no published ones")
     return Plan(
@@ -84,6 +96,19 @@ def planned(config: Config, data: Prepared) -> Plan:
     )
 
 
+def sandboxed(config: Config, data: Prepared) -> list[str]:
+    """Say where replies that are programs will run, if there are any."""
+    names = [part.benchmark for part in data if benchmarks.load(part.benchmark).sandboxed]
+    if not names:
+        return []
+    walls = {
+        "auto": "behind the best walls that each node allows",
+        "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
+    }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
+    python = interpreters.chosen(config.sandbox.python).version
+    return [f"{', '.join(names)}: replies are programs and run {walls}, in Python {python}"]
+
+
 def _self_check(config: Config, data: Prepared) -> Plan:
     return Plan(
         experiment="index",
@@ -93,7 +118,11 @@ def _self_check(config: Config, data: Prepared) -> Plan:
         units=sum(part.questions for part in data),
         unit="gold answer",
         calls=f"0: the gold answers are graded, by grader={grader_of(config)}",
-        notes=(*(f"{it.benchmark}: {it.questions:,} from {it.origin}" for it in data), *data.notes),
+        notes=(
+            *(f"{it.benchmark}: {it.questions:,} from {it.origin}" for it in data),
+            *sandboxed(config, data),
+            *data.notes,
+        ),
     )
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import contest
 import pytest
 
 from raybench import cli
@@ -35,6 +36,20 @@ def test_the_gold_of_all_samples_is_graded_right(
     assert f"14 of 14 gold answers are graded right by grader={grader}" in told
 
 
+def test_questions_without_a_known_right_answer_are_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    solved = contest.row() | {"solution": "input()\nprint(sum(map(int, input().split())))"}
+    rows = [solved, *(contest.row() | {"question_id": f"rb9_{it}"} for it in "bc")]
+    (tmp_path / "livecodebench.jsonl").write_text("".join(json.dumps(it) + "\n" for it in rows))
+    config = configured(f"data.dir={tmp_path}", "benchmarks=[livecodebench]", "validate=true")
+    asyncio.run(index.run(config, {}))
+    told, noted = capsys.readouterr()
+    assert "livecodebench: 1 of 1 gold answers are graded right by grader=parity" in told
+    assert "  2 cannot be graded: no right answer is published" in told
+    assert "Note: livecodebench: 3 questions are there; the methodology counts 315" in noted
+
+
 def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
     row = {"id": 1, "problem": "?", "solution": "", "answer": "\\frac{1}{2", "subject": "Algebra"}
     row |= {"level": 1, "unique_id": "x/1"}
@@ -46,8 +61,10 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
 
 def test_the_plan_counts_units_and_names_the_data() -> None:
     told = planned("limit=2")
-    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, and 8 languages x 2 of the other two
-    assert f"Units       {3 * (2 + 10 + 6 + 20 + 16 + 16)} units" in told
+    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode x 3,
+    # livecodebench x 3, and 8 languages x 2 of the other two
+    assert f"Units       {3 * (2 + 10 + 6 + 20 + 9 + 6 + 16 + 16)} units" in told
+    assert "scicode, livecodebench: replies are programs and run behind the best walls" in told
     assert "gpqa_diamond: 2 questions × 5 from samples" in told
     assert "no checker" in told
 

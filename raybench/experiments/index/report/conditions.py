@@ -101,7 +101,7 @@ def settings(config: Config) -> dict[str, str]:
         "indices that lack benchmarks": "made of what there is (partial)"
         if conf.partial
         else "refused",
-        "replies that never came": "left out (accept_failures)"
+        "replies that never came or got no grade": "left out (accept_failures)"
         if conf.accept_failures
         else "withhold the score",
     }

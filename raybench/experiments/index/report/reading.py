@@ -113,7 +113,9 @@ def _items(records: Sequence[Record], rows: Mapping[Place, Any], asking: Asking)
 
 def _line(record: Record) -> str:
     kind, model = kind_of(record), record["model"]
-    found = f"{model}, answer '{record['answer']}'" if record["answer"] is not None else model
+    # A program is no line; it stands in the reply.
+    told = record["answer"] is not None and not benchmarks.load(record["benchmark"]).sandboxed
+    found = f"{model}, answer '{record['answer']}'" if told else model
     why = "" if record["reason"] == kind else f", {record['reason']}"
     return (
         f"{kind}: {found}{why}; question {record['key']} ({record['language']}), "
@@ -122,9 +124,14 @@ def _line(record: Record) -> str:
 
 
 def _asked(record: Record, row: Any, asking: Asking) -> dict[str, str]:
-    """Return the messages that the model got, by whose they are."""
-    unit = {**record, "row": row}
-    request = asking.request(benchmarks.load(record["benchmark"]), unit)
+    """Return the messages that the model got, by whose they are.
+
+    Where it was shown replies of its own to questions before, these are not looked up again.
+    """
+    benchmark = benchmarks.load(record["benchmark"])
+    earlier = {key: benchmark.standing_in(key) for key in benchmark.follows(row)}
+    unit = {**record, "row": benchmark.after(row, earlier) if earlier else row}
+    request = asking.request(benchmark, unit)
     messages = resolved(request, asking.models[record["model"]]).messages
     times = Counter(message.role for message in messages)
     return {

@@ -8,6 +8,7 @@ from raybench.benchmarks.parts import guessing, summary
 from raybench.benchmarks.parts.scores import Scores
 from raybench.benchmarks.parts.tally import safe
 from raybench.experiments.index.report.view import LONG, View
+from raybench.stats import passing
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -15,6 +16,10 @@ _MOST_COMPARED = 6
 """Models of which every pair is shown; of more, only neighbours in rank."""
 _COUNTED = "•"
 _SMALLEST_P = 0.001
+_BESIDE = (
+    "by the rules of those who published the benchmark, on the same replies; no index counts it."
+)
+_PASSING = " Pass@k: how likely one of k replies to a question is right; accuracy is pass@1."
 _CHECKER = (
     " Checker decided: the share of replies that the script did not call right and the checker "
     "looked at; agreed: the share of these that it found wrong, too."
@@ -35,6 +40,11 @@ def benchmark(view: View, name: str) -> Section:
     add("stderr", (it and it.stderr for it in accuracies))
     add("chance", (chance for _ in accuracies))
     add("against chance", (it and guessing.against(it, chance) for it in accuracies))
+    others = view.tally.beside(name)
+    for other in others:
+        add(f"{other} accuracy", view.of(f"{name}/accuracy_{other}"))
+    for k in passing.KS:
+        add(f"pass@{k}", view.of(f"{name}/pass_at_{k}"))
     add("re-run noise", view.of(f"{name}/rerun_noise"))
     counts = [view.tally.counts(model, [name]).to_json() for model in view.ranked]
     for count in counts[0]:
@@ -55,7 +65,9 @@ def benchmark(view: View, name: str) -> Section:
             caption="n: questions. Re-run noise: the standard deviation if the same questions were "
             "asked anew. Tokens: those of a reply, mean and percentiles."
             + (" Chance: what guessing among the options listed would score." if chance else "")
-            + (_CHECKER if "checker decided" in kept else ""),
+            + (_PASSING if any(head.startswith("pass@") for head in kept) else "")
+            + (_CHECKER if "checker decided" in kept else "")
+            + (f" {', '.join(others).capitalize()} accuracy: {_BESIDE}" if others else ""),
         ),
     )
 

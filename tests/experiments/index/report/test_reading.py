@@ -3,8 +3,11 @@ from typing import Any
 
 import pytest
 
+from raybench import benchmarks
+from raybench.config import DataConf
 from raybench.experiments.index.report import reading
 from raybench.experiments.index.report.reading import MOST, Samples, clipped, kind_of, place_of
+from raybench.pipeline import questions, sources
 from raybench.pipeline.stages import Asking
 from raybench.types import ModelSpec
 
@@ -105,6 +108,19 @@ def test_the_line_says_why_where_that_is_news() -> None:
     assert section.items[0].summary == (
         "unparsed: a, no answer of the form 'Answer: A'; question 7 (en), asking 3"
     )
+
+
+def test_a_question_that_follows_others_shows_where_the_models_own_replies_stood() -> None:
+    benchmark = benchmarks.load("scicode")
+    place = sources.find(benchmark, DataConf(source="samples"))
+    row = list(questions.of(benchmark, place))[1].row
+    program = "def advance(u, h, a, dt):\n    return u"
+    unit = record(benchmark="scicode", key=benchmark.key(row), answer=program, response=program)
+    (item,) = reading.section([unit], {place_of(unit): row}, asking(), ()).items
+    assert "# the model's own code for step 901.1" in item.body["asked"]
+    assert "padded[:-2]" not in item.body["asked"]  # nor is the solution in its place
+    assert item.summary == "right: a; question 901.2 (en), asking 1"  # no program in a line
+    assert item.body["reply (stop)"] == program
 
 
 def test_a_model_that_reasons_was_asked_in_other_words() -> None:

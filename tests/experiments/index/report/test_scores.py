@@ -112,3 +112,14 @@ def test_a_small_p_is_no_zero() -> None:
     units = [*asked("mmlu_pro", *"R" * 60), *asked("mmlu_pro", *"w" * 60, model="b")]
     (section,) = scores.differences(view(units))
     assert lines(section)[0]["p"] == "< 0.001"
+
+
+def test_another_verdict_has_a_column_and_is_explained() -> None:
+    units = [unit("math_500", str(n), True, beside={"official": n < 2}) for n in range(4)]
+    section = scores.benchmark(view(units), "math_500")
+    (line,) = lines(section)
+    assert (line["accuracy"].value, line["official accuracy"].value) == (1.0, 0.5)
+    assert "Official accuracy: by the rules of those who published" in table(section).caption
+    without = scores.benchmark(view([*asked("math_500", "R")]), "math_500")
+    assert "official accuracy" not in lines(without)[0]
+    assert "Official accuracy" not in table(without).caption
