@@ -81,5 +81,5 @@ fi
 
 # What the sandbox's scientific programs run with. All else works without it, and it is tried again
 # when it is needed, so its absence is no failure of this.
-.venv/bin/python -m raybench.sandbox.environments ||
+.venv/bin/python -m raybench.sandbox ||
     say "all is ready but the libraries of SciCode's programs: see above"

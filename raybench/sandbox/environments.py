@@ -1,7 +1,7 @@
 """The `scientific` profile's libraries: an environment of their own, apart from ours.
 
 It is made once from the pinned list, in the user's cache, for each Python that it is asked for:
-at first use, or by `python -m raybench.sandbox.environments`, which `make setup` runs.
+at first use, or by `python -m raybench.sandbox`, which `make setup` runs.
 """
 
 import hashlib
@@ -70,7 +70,7 @@ _STAMP = "raybench-stamp.json"
 _INSTALL_S = 1800
 _STEP_S = 300
 _MEND = (
-    "Run `python -m raybench.sandbox.environments` where the package index can be reached (the "
+    "Run `python -m raybench.sandbox` where the package index can be reached (the "
     "user's cache may be on a shared disk), give pip another one (PIP_INDEX_URL, PIP_FIND_LINKS), "
     "or name a Python that has these versions already with sandbox.scientific_python=/path"
 )
@@ -298,7 +298,8 @@ def _named(wanted: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {wanted[name]}" for name in LIBRARIES)
 
 
-def _main() -> None:
+def main() -> None:
+    """Prepare the environment of the Python that programs run in, if that is still to be done."""
     try:
         found = chosen()
         if not ready(found):
@@ -306,7 +307,3 @@ def _main() -> None:
         scientific(found)
     except RaybenchError as error:
         sys.exit(f"raybench: {error}")
-
-
-if __name__ == "__main__":
-    _main()

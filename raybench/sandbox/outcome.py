@@ -1,5 +1,6 @@
 """What a run in the sandbox may use, and what came of it."""
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -14,6 +15,10 @@ Backend = Literal["namespaces", "bubblewrap", "landlock", "unsafe"]
 Profile = Literal["plain", "scientific"]
 """plain: Python and its standard library. scientific: numpy, scipy, sympy, h5py and matplotlib too,
 in the versions that SciCode was written for, imported before the program starts."""
+
+
+_FILES_OF_OURS = 8
+"""Folders and files that a run's own tree begins with count too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,20 @@ class Limits:
     """Of stdout and of stderr, each; what is more is cut out of the middle and marked."""
     output_killed_mb: float = 64.0
     """At so much, both together, the run is stopped."""
+
+    def __post_init__(self) -> None:
+        """Refuse what bounds nothing."""
+        for name, value in asdict(self).items():
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not number or not 0 < value < math.inf:
+                raise ValueError(f"Limits.{name} is {value!r}: it is a number above 0")
+        for name in ("memory_mb", "disk_mb", "files", "processes", "descriptors", "stack_mb"):
+            if getattr(self, name) != int(getattr(self, name)):
+                raise ValueError(f"Limits.{name} is {getattr(self, name)}: it is a whole number")
+        if self.files < _FILES_OF_OURS:
+            raise ValueError(f"Limits.files is {self.files}: it is {_FILES_OF_OURS} or more")
+        if self.output_kept_mb * 2**20 < 2:
+            raise ValueError(f"Limits.output_kept_mb is {self.output_kept_mb}: keep 2 bytes")
 
 
 @dataclass(frozen=True, slots=True)

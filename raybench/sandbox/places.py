@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
+from raybench.errors import ConfigurationError, did_you_mean
 from raybench.sandbox import environments, interpreters, recipes, selftest
 from raybench.sandbox.errors import SandboxUnavailableError
 from raybench.sandbox.inside.box import Box
 from raybench.sandbox.interpreters import Interpreter
-from raybench.sandbox.outcome import Profile
-from raybench.sandbox.server import FaultError, Server
+from raybench.sandbox.outcome import Backend, Profile
+from raybench.sandbox.server import BusyError, FaultError, PlainError, Server
 
 AUTO = "auto"
 _IN_TURN = ("namespaces", "landlock")
@@ -56,12 +58,17 @@ def start(settings: Settings, profile: Profile) -> Server:
     """
     try:
         return _started(_backend(settings), settings, profile)
+    except BusyError:
+        raise
     except FaultError as refusal:
         raise SandboxUnavailableError(str(refusal)) from refusal
 
 
 def _backend(settings: Settings) -> str:
     """Return the walls to use: those asked for, or the first that stand on this machine."""
+    if settings.backend not in (AUTO, *get_args(Backend)):
+        known = did_you_mean(settings.backend, (AUTO, *get_args(Backend)))
+        raise ConfigurationError(f"sandbox.backend is '{settings.backend}'.{known}")
     if settings.backend != AUTO:
         return settings.backend
     return _best(settings.python)
@@ -73,6 +80,8 @@ def _best(python: str | None) -> str:
     for backend in _IN_TURN:
         try:
             _started(backend, Settings(backend, python), "plain").close()
+        except BusyError:
+            raise  # which says nothing of the walls
         except FaultError as refusal:
             refusals.append(refusal)
         else:
@@ -94,7 +103,11 @@ def _started(backend: str, settings: Settings, profile: Profile) -> Server:
         except BaseException:
             server.close()
             raise
+    except BusyError:
+        raise
     except FaultError as fault:
+        if isinstance(fault, PlainError):
+            raise PlainError(f"{backend}: {fault}") from fault
         mend = _MENDS.get(backend)
         raise FaultError(f"{backend}: {fault}" + (f": {mend}" if mend else "")) from fault
     return server
@@ -134,7 +147,7 @@ def _check_open(interpreter: Interpreter, paths: tuple[str, ...], uid: int) -> N
     if os.getuid() == 0:
         for path in paths:
             if (folder := interpreters.barred(path, uid)) is not None:
-                raise FaultError(
+                raise PlainError(
                     f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to "
                     "the user that programs run as: name another one with sandbox.python=/path"
                 )

@@ -3,12 +3,13 @@
 import os
 import threading
 from collections.abc import Mapping
+from typing import get_args
 
 from raybench.sandbox import places, verdict
 from raybench.sandbox.errors import SandboxFaultError
 from raybench.sandbox.outcome import Limits, Outcome, Profile
 from raybench.sandbox.places import Settings
-from raybench.sandbox.server import FaultError, Server
+from raybench.sandbox.server import BusyError, FaultError, Server
 
 _TRIES = 3
 _RECYCLED_AFTER = 1000
@@ -32,11 +33,19 @@ class Runner:
         limits: Limits,
         profile: Profile,
     ) -> Outcome:
-        """Run a program; what goes wrong with the sandbox itself is tried again."""
+        """Run a program; what goes wrong with the sandbox itself is tried again.
+
+        Raises ValueError where no program could be run as it is asked for.
+        """
+        _check(files, profile)
         text, given = (it.encode("utf-8", "surrogatepass") for it in (source, stdin))
         faults: list[str] = []
         for _ in range(_TRIES):
-            server = self._taken(profile)
+            try:
+                server = self._taken(profile)
+            except BusyError as fault:
+                faults.append(str(fault))
+                continue
             try:
                 run = server.run(text, given, files, limits)
             except FaultError as fault:
@@ -81,3 +90,16 @@ class Runner:
             return
         with self._lock:
             self._idle.setdefault(profile, []).append(server)
+
+
+def _check(files: Mapping[str, bytes], profile: str) -> None:
+    if profile not in get_args(Profile):
+        raise ValueError(f"profile is {profile!r}: it is one of {', '.join(get_args(Profile))}")
+    for name, content in files.items():
+        parts = name.split("/")
+        if not name or "\0" in name or name.startswith("/") or {"", ".", ".."} & set(parts):
+            raise ValueError(f"files: {name!r} names no file below the program's folder")
+        if any("/".join(parts[:end]) in files for end in range(1, len(parts))):
+            raise ValueError(f"files: {name!r} lies in a folder that is a file, too")
+        if not isinstance(content, bytes):
+            raise ValueError(f"files: {name!r} is a {type(content).__name__}: give bytes")

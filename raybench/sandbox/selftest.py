@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 
 from raybench.sandbox.outcome import Limits
-from raybench.sandbox.server import FaultError, Server
+from raybench.sandbox.server import BusyError, FaultError, Server
 
-_LIMITS = Limits(cpu_s=5, wall_s=10, memory_mb=512, disk_mb=1, processes=8)
+_LIMITS = Limits(cpu_s=10, wall_s=60, memory_mb=512, disk_mb=1, processes=8)
 _ANY_PORT = ("127.0.0.1", 0)
 _PROGRAM = """
 import os, socket
@@ -55,6 +55,10 @@ def check(server: Server) -> None:
         question = f"{secret} {port} {os.getpid()} {' '.join(server.variables)} TMPDIR"
         run = server.run(_PROGRAM.encode(), question.encode(), {}, _LIMITS)
     said, words = (it.bytes().decode("utf-8", "replace").strip() for it in (run.stdout, run.stderr))
+    if run.stopped == "wall":
+        raise BusyError(
+            f"this machine is too busy: a first program took more than {_LIMITS.wall_s:g} s"
+        )
     if run.status != 0:
         why = run.stopped or words.rpartition("\n")[2]
         raise FaultError(f"a harmless program does not run: {why}")

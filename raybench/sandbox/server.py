@@ -44,6 +44,14 @@ class FaultError(Exception):
     """A server that could not do what it was asked, in its own words."""
 
 
+class BusyError(FaultError):
+    """A machine that had no time for a server, which says nothing of its walls."""
+
+
+class PlainError(FaultError):
+    """A fault whose words hold the mend."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ready:
     """What a server says of itself."""
@@ -96,14 +104,15 @@ class Server:
         self.runs += 1
         run = Run(limits)
         _, shared = self._proc.size_mb(self.pid)
-        asked = request.packed(source, files)
+        asked, given = request.packed(source, files), request.read_only(stdin)
         try:
             with closing(Pipes()) as pipes:
-                self._send({"limits": asdict(limits)}, [*pipes.theirs, asked])
+                self._send({"limits": asdict(limits)}, [given, *pipes.theirs, asked])
                 pipes.keep_ours()
-                attend(run, pipes, stdin, self._proc, shared, self._stop)
+                attend(run, pipes, self._proc, shared, self._stop)
         finally:
             os.close(asked)
+            os.close(given)
         self._receive(_GRACE_S)
         if run.fault or (run.status is None and run.stopped is None):
             last = run.stderr.bytes().decode("utf-8", "replace").strip().rpartition("\n")[2]

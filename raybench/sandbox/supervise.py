@@ -1,4 +1,4 @@
-"""One run from its start to its end, as its client sees to it: feed, take output, stop at limits.
+"""One run from its start to its end, as its client sees to it: take output, stop at limits.
 
 All this happens here and not in the server, which is to know nothing of one program when it forks
 the next one off.
@@ -70,20 +70,14 @@ class Run:
 
 
 class Pipes:
-    """The pipes of a run: its own ends, in the order in which the server takes them, and ours."""
+    """The pipes of a run, in the order in which the server takes them: its ends and ours."""
 
     def __init__(self) -> None:
-        ends = [os.pipe() for _ in range(4)]
+        ends = [os.pipe() for _ in range(3)]
         # As files, which are closed once and no more: a number may soon be somebody else's.
-        self.stdin, *self._ours = [
-            FileIO(pair[0 if number else 1], "rb" if number else "wb")
-            for number, pair in enumerate(ends)
-        ]
+        self._ours = [FileIO(ours, "rb") for ours, _ in ends]
         self.stdout, self.stderr, self.report = self._ours
-        self._theirs = [
-            FileIO(pair[1 if number else 0], "wb" if number else "rb")
-            for number, pair in enumerate(ends)
-        ]
+        self._theirs = [FileIO(theirs, "wb") for _, theirs in ends]
 
     @property
     def theirs(self) -> list[int]:
@@ -97,35 +91,24 @@ class Pipes:
 
     def close(self) -> None:
         """Close all."""
-        for end in (self.stdin, *self._ours, *self._theirs):
+        for end in (*self._ours, *self._theirs):
             end.close()
 
 
-def attend(
-    run: Run, pipes: Pipes, stdin: bytes, proc: Proc, shared_mb: float, stop: Callable[[], None]
-) -> None:
+def attend(run: Run, pipes: Pipes, proc: Proc, shared_mb: float, stop: Callable[[], None]) -> None:
     """Move bytes until all ends are closed, which they are when every process has ended.
 
     `stop` has all of its processes ended at once.
     """
-    given = pipes.stdin.fileno()
     sinks = {pipes.stdout.fileno(): run.stdout, pipes.stderr.fileno(): run.stderr}
     open_ends = {*sinks, pipes.report.fileno()}
     poll = select.poll()
     for descriptor in open_ends:
         poll.register(descriptor, select.POLLIN)
-    feed, said = memoryview(stdin), b""
-    os.set_blocking(given, False)
-    poll.register(given, select.POLLOUT)
+    said = b""
     looked = run.began
     while open_ends:
         for descriptor, _ in poll.poll(1000 * _LOOK_EVERY_S):
-            if descriptor == given:
-                feed = _fed(given, feed)
-                if not feed:
-                    poll.unregister(given)
-                    pipes.stdin.close()
-                continue
             data = os.read(descriptor, _CHUNK)
             if not data:
                 poll.unregister(descriptor)
@@ -144,16 +127,6 @@ def attend(
             if run.stopped:
                 stop()
     run.wall_s = run.seconds
-
-
-def _fed(descriptor: int, feed: memoryview) -> memoryview:
-    """Write what the pipe takes; return what is left of it, nothing where nobody reads it."""
-    try:
-        return feed[os.write(descriptor, feed[:_CHUNK]) :] if feed else feed
-    except BlockingIOError:
-        return feed
-    except BrokenPipeError:
-        return memoryview(b"")
 
 
 def _exceeded(run: Run) -> str | None:

@@ -248,7 +248,7 @@ def test_without_the_packages_the_mends_are_named(
     for part in (
         "numpy 1.0, scipy 1.0, sympy 1.0",
         "No matching distribution found for scipy==1.0",
-        "python -m raybench.sandbox.environments",
+        "python -m raybench.sandbox",
         "PIP_INDEX_URL",
         "sandbox.scientific_python=/path",
     ):

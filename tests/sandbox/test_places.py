@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from raybench import sandbox
-from raybench.errors import RunFailed
+from raybench.errors import ConfigurationError, RunFailed
 from raybench.sandbox import interpreters, places, selftest
-from raybench.sandbox.errors import SandboxUnavailableError
+from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
 from raybench.sandbox.inside.box import Box
 from raybench.sandbox.outcome import Profile
 from raybench.sandbox.places import Settings
 from raybench.sandbox.runner import Runner
-from raybench.sandbox.server import FaultError, Server
+from raybench.sandbox.server import BusyError, FaultError, Server
 
 LIMITS = sandbox.Limits()
 
@@ -95,6 +95,25 @@ def test_walls_that_were_asked_for_are_used_or_refused(
     with pytest.raises(SandboxUnavailableError, match="landlock call"):
         started("landlock")
     assert "namespaces" not in machine
+
+
+def test_a_busy_machine_is_no_machine_that_refuses(
+    machine: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(server: Server) -> None:
+        raise BusyError("this machine is too busy")
+
+    monkeypatch.setattr(selftest, "check", busy)
+    with pytest.raises(BusyError, match=r"^this machine is too busy$"):
+        started("auto")
+    assert "landlock" not in machine
+    with pytest.raises(SandboxFaultError, match=r"failed 3 times.*too busy"):
+        Runner(Settings()).run("", "", {}, LIMITS, "plain")
+
+
+def test_an_unknown_backend_is_told_of() -> None:
+    with pytest.raises(ConfigurationError, match=r"sandbox.backend is 'namespace'.*Did you mean"):
+        places.start(Settings(backend="namespace"), "plain")
 
 
 def test_bubblewrap_has_to_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

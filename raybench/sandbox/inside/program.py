@@ -21,6 +21,8 @@ def run(source: bytes) -> int:
     main.__dict__.update(__builtins__=__builtins__, __file__=NAME, __cached__=None)
     sys.modules["__main__"] = main
     sys.argv = [NAME]
+    if os.listdir("."):  # its files may be modules, as those beside a script are
+        sys.path.insert(0, os.getcwd())
     code = _ended(lambda: _execute(source, main.__dict__))
     for last in (_threads, atexit._run_exitfuncs):
         _ended(last)  # what goes wrong there is shown and changes nothing, as in Python

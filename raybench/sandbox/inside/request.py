@@ -25,3 +25,17 @@ def unpacked(descriptor: int, folder: str) -> bytes:
             with open(path, "wb") as copy:
                 copy.write(file.read(size))
         return file.read()
+
+
+def read_only(content: bytes) -> int:
+    """Return the descriptor of a new file in memory that can be read and looked through.
+
+    Input is a file, as it is for programs at contests: some ask for its size, or begin again.
+    """
+    descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC)
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        return os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
+    finally:
+        os.close(descriptor)

@@ -122,3 +122,11 @@ def test_it_is_pythons_equality_of_what_json_can_say(one: Any, other: Any) -> No
 def test_what_nobody_encoded_is_no_result(text: str) -> None:
     with pytest.raises(ValueError):
         comparing.same_value(text, "1")
+
+
+@pytest.mark.parametrize(
+    "held", ["1e300000000", "1e9", "0x10", "nan", "1/0", "9" * 5000, " 1", 5, None, float("inf")]
+)
+def test_a_number_that_would_take_ages_is_none(held: Any) -> None:
+    with pytest.raises(ValueError, match="no result that could be read"):
+        comparing.same_value(json.dumps({"number": held}), "1")

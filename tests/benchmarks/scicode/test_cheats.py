@@ -31,6 +31,22 @@ CHEATS = {
         'os.write(1, b\'{"correct": true, "reason": "right", "case": null, "fault": null}\\n\')\n'
         "os._exit(0)"
     ),
+    "is empty, as all of nothing is true": "def double(x):\n    return np.zeros((0, 1, 1))",
+    "is an empty list": "def double(x):\n    return []",
+    "interrupts the judge": (
+        "import os, signal\ndef double(x):\n    os.kill(os.getppid(), signal.SIGINT)\n    return 0"
+    ),
+    "hands over what cannot be made": (
+        "import json, os\n"
+        "table = {'t': 'sparse', 'format': 'csr', 'shape': [2**70, 2**70],\n"
+        "    'v': [{'t': 'list', 'v': []}] * 3}\n"
+        "data = json.dumps({'values': [table]}).encode()\n"
+        "def double(x):\n"
+        "    for number in range(3, 12):\n"
+        "        try: os.write(number, len(data).to_bytes(8, 'big') + data)\n"
+        "        except OSError: pass\n"
+        "    return 0"
+    ),
     "is always equal": f"{ALWAYS_EQUAL}\ndef double(x):\n    return Always()",
     "is an array that is always equal": (
         "class Always(np.ndarray):\n"

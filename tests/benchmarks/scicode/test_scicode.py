@@ -172,7 +172,7 @@ def test_a_test_that_hands_its_target_over_is_refused() -> None:
 def test_limits_end_what_does_not_end_itself(
     body: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = sandbox.Limits(cpu_s=2, wall_s=4, memory_mb=1024)
+    limits = sandbox.Limits(cpu_s=2, wall_s=6 if "sleep" in body else 60, memory_mb=1024)
     monkeypatch.setattr(grading, "LIMITS", limits)
     grade = SCICODE.grade(doubling(), block(f"def double(x):\n    {body}"))
     assert not grade.correct

@@ -21,7 +21,7 @@ import types
 from typing import Any, NoReturn
 
 from raybench.benchmarks.parts.scicode.codec import decode, encode
-from raybench.benchmarks.parts.scicode.compare import are_dicts_close, cmp_tuple_or_list
+from raybench.benchmarks.parts.scicode.compare import are_dicts_close, cmp_tuple_or_list, vacuous
 
 _SET_DUMPABLE = 4  # prctl's
 _LONGEST = 1 << 30
@@ -50,6 +50,7 @@ def main() -> None:
         prctl(_SET_DUMPABLE, 1, 0, 0, 0)
         _run(candidate, send)
     os.close(send)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who ends the judge shall be seen to
     judge = json.loads(_part())
     try:
         verdict = _judge(judge, library, receive)
@@ -152,9 +153,12 @@ def _judge(judge: dict[str, Any], library: dict[str, Any], receive: int) -> dict
                 continue
             try:
                 values = _received(receive)["values"] if step["values"] else []
-                space |= {f"_{place}": decode(value) for place, value in enumerate(values)}
-            except (_Ended, ValueError, LookupError, TypeError) as error:
+                decoded = [decode(value) for value in values]
+            except Exception as error:  # whatever it hands over, it is no fault of ours
                 return _verdict(number=number, reason=f"wrong: {error}"[:_SHOWN])
+            if any(vacuous(value, space["target"]) for value in decoded):
+                return _verdict(number=number, reason="wrong: empty where something is expected")
+            space |= {f"_{place}": value for place, value in enumerate(decoded)}
             try:
                 exec(step["judge"], space)
             except AssertionError:

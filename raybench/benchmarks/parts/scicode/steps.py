@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.contract import Row, UngradableError
 from raybench.grading import extract
+from raybench.grading.syntax import parsed
 
 Step = Mapping[str, Any]
 _IMPORTS = re.compile(r"^\s*(?:import .*|from .*\s+import\s+.*)", re.MULTILINE)
@@ -80,6 +81,11 @@ def problems(row: Row) -> Iterator[str]:
         for column in ("step_description_prompt", "function_header"):
             if not str(step[column] or "").strip():
                 yield f"'{column}' of step {step['step_number']} is empty: fill it in"
+        if not step["test_cases"] and str(step["step_number"]) == str(row["step"]):
+            yield f"'test_cases' of step {step['step_number']} is empty: anything would pass"
+        for number, case in enumerate(step["test_cases"] or (), start=1):
+            if parsed(str(case)) is None:
+                yield f"test case {number} of step {step['step_number']} is no Python: mend it"
 
 
 def code_of(row: Row, step: Step) -> str:

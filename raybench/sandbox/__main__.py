@@ -1,0 +1,3 @@
+from raybench.sandbox.environments import main
+
+main()
