@@ -43,6 +43,8 @@ def benchmark(view: View, name: str) -> Section:
     others = view.tally.beside(name)
     for other in others:
         add(f"{other} accuracy", view.of(f"{name}/accuracy_{other}"))
+    if whole := benchmarks.load(name).whole:
+        add(whole.replace("_", " "), view.of(f"{name}/{whole}"))
     for k in passing.KS:
         add(f"pass@{k}", view.of(f"{name}/pass_at_{k}"))
     add("re-run noise", view.of(f"{name}/rerun_noise"))

@@ -114,6 +114,20 @@ def test_a_small_p_is_no_zero() -> None:
     assert lines(section)[0]["p"] == "< 0.001"
 
 
+def test_whole_problems_have_a_column() -> None:
+    units = [
+        unit("scicode", f"{problem}.{step}", right, cluster=problem)
+        for problem, steps in (("1", (True, True)), ("2", (True, False)))
+        for step, right in enumerate(steps)
+    ]
+    (line,) = lines(scores.benchmark(view(units), "scicode"))
+    assert (line["accuracy"].value, line["main problems"].value) == (0.75, 0.5)
+    assert (
+        "main problems"
+        not in table(scores.benchmark(view([*asked("mmlu_pro", "R")]), "mmlu_pro")).columns
+    )
+
+
 def test_another_verdict_has_a_column_and_is_explained() -> None:
     units = [unit("math_500", str(n), True, beside={"official": n < 2}) for n in range(4)]
     section = scores.benchmark(view(units), "math_500")
