@@ -1,8 +1,12 @@
 """A program with its files, as they travel to the process that starts it: in one file in memory."""
 
+import fcntl
 import json
 import os
 from collections.abc import Mapping
+
+_SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+"""Nobody changes it any more, however it is opened."""
 
 
 def packed(source: bytes, files: Mapping[str, bytes]) -> int:
@@ -32,10 +36,11 @@ def read_only(content: bytes) -> int:
 
     Input is a file, as it is for programs at contests: some ask for its size, or begin again.
     """
-    descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC)
+    descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         with open(descriptor, "wb", closefd=False) as file:
             file.write(content)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
         return os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
     finally:
         os.close(descriptor)
