@@ -19,5 +19,5 @@ for number in range(3):
         except OSError:
             continue
     if stat.S_ISREG(mode) or stat.S_ISSOCK(mode) or stat.S_ISDIR(mode) or os.isatty(number):
-        bad.append((number, oct(mode)))
+        bad.append(f"{number} {oct(mode)}")
 print("BREACH" if bad else "CONTAINED", *bad)
