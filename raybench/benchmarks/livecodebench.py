@@ -82,6 +82,10 @@ class LiveCodeBench(Benchmark):
         """Run the first block of Python on all tests: it passes all or is wrong."""
         return grades.of(row, extract.code(response), compat)
 
+    def caveat(self, row: Row) -> str | None:
+        """Tell of a problem that has only the tests which its text shows."""
+        return None if cases.of(row).hidden else cases.NONE_HIDDEN
+
     def has_gold(self, row: Row) -> bool:
         """Tell whether a right program is known: the hub has none."""
         return not rows.empty(row.get("solution"))

@@ -76,6 +76,10 @@ class SciCode(Benchmark):
         """Return a block that says whose code would be there."""
         return f"```python\n# the model's own code for step {key}\n```"
 
+    def caveat(self, row: Row) -> str | None:
+        """Tell of a step whose targets are not all there."""
+        return questions.NO_TARGET if questions.missing(row) else None
+
     def problems(self, row: Row) -> Iterator[str]:
         """Want a number and a problem, and steps that say what is to be written."""
         yield from rows.blank(row, "step", "problem_id", "problem_description_main")

@@ -50,6 +50,8 @@ _INSIDE = frozenset({
     *("f_back", "f_globals", "f_locals", "f_code", "gi_frame", "cr_frame", "tb_frame", "__code__"),
     *("__globals__", "__closure__", "__subclasses__", "__builtins__", "__traceback__", "__bases__"),
 })  # fmt: skip
+_STREAMS = ("sys.stdin", "sys.stdout", "sys.stderr")
+"""What programs may well put something of their own in the place of."""
 _ALWAYS = frozenset({"__eq__", "__ne__", "__bool__", "__instancecheck__", "__subclasscheck__"})
 _ORDERED = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "__contains__"})
 _PATHS = re.compile(r"/proc(?:/|$)|/dev/(?:fd|mem|std)")
@@ -170,6 +172,8 @@ class _Look:
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 yield from (it for part in parts for it in self._assigned(part))
             case ast.Attribute(value=value, attr=attr):
+                if self._dotted(target) in _STREAMS:
+                    return
                 if self._imported(value) or attr in ("__class__", "__code__", "__eq__"):
                     yield PATCH
             case ast.Subscript(value=ast.Call(func=ast.Name(id="vars"), args=[value])):

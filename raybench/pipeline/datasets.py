@@ -8,7 +8,7 @@ believed: it is done anew, in seconds.
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from textwrap import indent
 from typing import Any, TypeVar
@@ -41,6 +41,16 @@ class Dataset:
     """Of what the chosen questions say, whatever their order and the format of their files."""
     by_language: Mapping[str, int]
     by_subject: Mapping[str, int]
+    caveats: Mapping[str, int] = field(default_factory=dict)
+    """What keeps grades from saying what they should, and of how many questions."""
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what the person should know of these questions."""
+        return [
+            f"{self.benchmark}: {count:,} of {self.questions:,} questions have {caveat}"
+            for caveat, count in self.caveats.items()
+        ]
 
     def rows(self) -> Iterator[Any]:
         """Yield the questions, one at a time."""
@@ -81,7 +91,12 @@ def prepare(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection, into:
         for place, survey in found
         if (choice := settled.choices.get(survey.benchmark.name))
     )
-    return Prepared(datasets, settled.left_out, (*settled.notes, *_sizes(found, conf, chosen)))
+    notes = (
+        *settled.notes,
+        *_sizes(found, conf, chosen),
+        *(it for each in datasets for it in each.notes),
+    )
+    return Prepared(datasets, settled.left_out, notes)
 
 
 def _sizes(
@@ -193,7 +208,7 @@ def _wanted(benchmark: Benchmark, chosen: Selection) -> tuple[str, ...]:
 
 
 def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> Dataset:
-    tally = _Tally()
+    tally = _Tally(benchmark)
     chosen = (question for question in questions.of(benchmark, place) if question in choice)
     paths = shards.write(map(tally.counted, chosen), choice.questions, into / benchmark.name)
     if tally.by_language.total() != choice.questions:
@@ -210,13 +225,16 @@ def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> 
         digest=f"{tally.digest:064x}",
         by_language={language: tally.by_language[language] for language in choice.highest},
         by_subject=dict(sorted(tally.by_subject.items())),
+        caveats=tally.caveats,
     )
 
 
 class _Tally:
     """What passed by on its way to the shards."""
 
-    def __init__(self) -> None:
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self.caveats: Counter[str] = Counter()
         self.by_language: Counter[str] = Counter()
         self.by_subject: Counter[str] = Counter()
         self.digest = 0
@@ -227,5 +245,7 @@ class _Tally:
         self.by_language[question.language] += 1
         if question.subject is not None:
             self.by_subject[question.subject] += 1
+        if caveat := self._benchmark.caveat(question.row):
+            self.caveats[caveat] += 1
         self.digest = (self.digest + question.digest) % 2**256
         return question

@@ -37,6 +37,7 @@ class Limits:
     descriptors: int = 256
     """Of each process."""
     stack_mb: int = 64
+    """Of its first thread; it may ask for more, within `memory_mb`."""
     output_kept_mb: float = 1.0
     """Of stdout and of stderr, each; what is more is cut out of the middle and marked."""
     output_killed_mb: float = 64.0

@@ -149,7 +149,8 @@ def _check_open(interpreter: Interpreter, paths: tuple[str, ...], uid: int) -> N
             if (folder := interpreters.barred(path, uid)) is not None:
                 raise PlainError(
                     f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to "
-                    "the user that programs run as: name another one with sandbox.python=/path"
+                    f"the user that programs run as: `chmod o+x {folder}` lets it through and "
+                    "lists nothing to it, or name another one with sandbox.python=/path"
                 )
 
 

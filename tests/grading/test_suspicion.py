@@ -82,6 +82,7 @@ def test_what_looks_like_a_way_around_is_told(source: str, flag: str) -> None:
         "import math\ndef f(x): return math.isclose(x, 1)",
         "import os.path\ndef f(p): return os.path.join(p, 'a')",
         "import sys\nsys.setrecursionlimit(10**6)\nread = sys.stdin.readline",
+        "import io, sys\nsys.stdin = io.StringIO(sys.stdin.read())\nsys.stdout = io.StringIO()",
         "def exit(): return 1\nexit()",
         "def f(quit): return quit",
         "class A:\n    x = 1\n    def __lt__(self, o): return self.x < o.x",

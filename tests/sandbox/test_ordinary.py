@@ -138,6 +138,36 @@ PROGRAMS = {
         thread.join()
         assert found == [50_000]
         """,
+    "deep_recursion_of_a_cached_function": """
+        import functools, sys, threading
+        sys.setrecursionlimit(60_000)
+        @functools.cache
+        def depth(n): return 0 if n == 0 else 1 + depth(n - 1)
+        assert depth(20_000) == 20_000
+        depth.cache_clear()
+        found = []
+        thread = threading.Thread(target=lambda: found.append(depth(3_000)))
+        thread.start()
+        thread.join()
+        assert found == [3_000]
+        """,
+    "endless_recursion_of_a_cached_function": """
+        import functools, sys
+        sys.setrecursionlimit(10**9 if sys.version_info[:2] in ((3, 12), (3, 13)) else 20_000)
+        @functools.cache
+        def depth(n): return 1 + depth(n + 1)
+        try:
+            depth(0)
+        except RecursionError:
+            pass
+        else:
+            raise SystemExit("it came to an end")
+        """,
+    "a_larger_stack": """
+        import resource, sys
+        resource.setrlimit(resource.RLIMIT_STACK, (100 << 20, resource.RLIM_INFINITY))
+        assert resource.getrlimit(resource.RLIMIT_STACK)[0] == 100 << 20
+        """,
     "large_integers": """
         import sys
         sys.set_int_max_str_digits(0)

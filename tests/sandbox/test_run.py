@@ -216,6 +216,10 @@ def test_the_environment_holds_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) 
     assert "RAYBENCH_SECRET" not in found[0]
 
 
+def test_a_mark_before_the_first_line_is_left_out() -> None:
+    assert lines("\ufeffprint(1)") == ["1"]
+
+
 def test_programs_run_in_a_main_of_their_own() -> None:
     source = """
 import __main__, inspect, pickle, sys

@@ -190,6 +190,13 @@ class Benchmark(ABC):
         """Return a response that says that it stands for a model's own, where that is not known."""
         return f"(the model's own reply to {key})"
 
+    def caveat(self, row: Row) -> str | None:
+        """Return what keeps a grade of the question from saying what it should, if anything does.
+
+        In the same words for all questions that it holds for: they are counted by them.
+        """
+        return None
+
     def cluster(self, row: Row) -> str | None:
         """Return what the question shares with others that rise and fall with it, if anything."""
         return None

@@ -1,6 +1,6 @@
 """The self-check: every benchmark grades its own gold answers."""
 
-from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
 from raybench import benchmarks
 from raybench.benchmarks.parts.contract import UngradableError
@@ -9,6 +9,8 @@ from raybench.pipeline.datasets import Prepared
 from raybench.types import Grader
 
 _SHOWN = 5
+_NO_GOLD = "no right answer is published"
+_NONE = "no gold answer can be graded"
 
 
 def validate(data: Prepared, grader: Grader) -> None:
@@ -16,16 +18,17 @@ def validate(data: Prepared, grader: Grader) -> None:
     wrong: list[str] = []
     for part in data:
         benchmark, right = benchmarks.load(part.benchmark), 0
-        ungraded: Counter[str] = Counter()
+        ungraded: dict[str, list[str]] = {}
         of = benchmark.improved if grader == "improved" else benchmark.grade
         for row in part.rows():
             if not benchmark.has_gold(row):
-                ungraded["no right answer is published"] += 1
+                ungraded.setdefault(_NO_GOLD, []).append(benchmark.key(row))
                 continue
             try:
                 grade = of(row, benchmark.gold(row))
             except UngradableError as error:
-                ungraded[str(error)] += 1
+                why = benchmark.caveat(row) or str(error)
+                ungraded.setdefault(why, []).append(benchmark.key(row))
                 continue
             right += grade.correct
             if not grade.correct:
@@ -33,17 +36,25 @@ def validate(data: Prepared, grader: Grader) -> None:
                     f"{part.benchmark} {benchmark.key(row)} ({benchmark.language(row)}): gold "
                     f"{benchmark.truth(row)!r} is graded '{grade.reason}'"
                 )
-        graded = part.questions - ungraded.total()
-        print(
-            f"{part.benchmark}: {right:,} of {graded:,} gold answers are graded right "
-            f"by grader={grader} ({part.origin}, sha256 {part.digest[:12]})"
-        )
-        for why, count in ungraded.most_common(_SHOWN):
-            print(f"  {count:,} cannot be graded: {why}")
-        if (others := ungraded.total() - sum(it for _, it in ungraded.most_common(_SHOWN))) > 0:
-            print(f"  and {others:,} more cannot")
+        graded = part.questions - sum(map(len, ungraded.values()))
+        right_of = f"{right:,} of {graded:,} gold answers are graded right" if graded else _NONE
+        digest = part.digest[:12]
+        print(f"{part.benchmark}: {right_of} by grader={grader} ({part.origin}, sha256 {digest})")
+        for line in _told(ungraded):
+            print(f"  {line}")
     if wrong:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN])
         more = f"\n  and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         answers = "1 gold answer is" if len(wrong) == 1 else f"{len(wrong):,} gold answers are"
         raise RunFailed(f"{answers} not graded right:\n{shown}{more}")
+
+
+def _told(ungraded: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield why some questions cannot be graded, what most have in common first."""
+    reasons = sorted(ungraded, key=lambda why: -len(ungraded[why]))
+    for why in reasons[:_SHOWN]:
+        keys = ungraded[why]
+        more = f" and {len(keys) - _SHOWN:,} more" if len(keys) > _SHOWN else ""
+        yield f"{len(keys):,} cannot be graded ({', '.join(keys[:_SHOWN])}{more}): {why}"
+    if others := sum(len(ungraded[why]) for why in reasons[_SHOWN:]):
+        yield f"{others:,} more cannot be graded, for other reasons"

@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
-from . import init, kernel, program
+from . import init, kernel, program, recursion
 
 _MB = 1 << 20
 _DESCRIPTORS = 1 << 20
@@ -47,6 +47,7 @@ def enter(
             kernel.filter_calls(filter_calls)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         program.fresh()
+        recursion.allow(limits["stack_mb"])
         program.open_streams()
     except BaseException as error:
         init.tell(report, fault=kernel.told(error))
@@ -64,7 +65,6 @@ def _limit(limits: Mapping[str, float], mapped_mb: float, others: int | None) ->
         resource.RLIMIT_MEMLOCK: _LOCKED,
         resource.RLIMIT_MSGQUEUE: 0,
         resource.RLIMIT_SIGPENDING: _PENDING_SIGNALS,
-        resource.RLIMIT_STACK: int(limits["stack_mb"]) * _MB,
         resource.RLIMIT_AS: int(mapped_mb + limits["memory_mb"] + _SLACK_MB) * _MB,
         resource.RLIMIT_RTPRIO: 0,
         resource.RLIMIT_NICE: 0,
@@ -74,10 +74,13 @@ def _limit(limits: Mapping[str, float], mapped_mb: float, others: int | None) ->
     for which, value in hard.items():
         _set(which, value, value)
     _set(resource.RLIMIT_CPU, cpu, cpu + 1)
+    # Programs that recurse deeply may ask for more: it counts as memory.
+    _set(resource.RLIMIT_STACK, int(limits["stack_mb"]) * _MB, resource.RLIM_INFINITY)
 
 
 def _set(which: int, soft: int, hard: int) -> None:
     ceiling = resource.getrlimit(which)[1]
     if ceiling != resource.RLIM_INFINITY:
-        soft, hard = min(soft, ceiling), min(hard, ceiling)
+        soft = min(soft, ceiling)
+        hard = ceiling if hard == resource.RLIM_INFINITY else min(hard, ceiling)
     resource.setrlimit(which, (soft, hard))

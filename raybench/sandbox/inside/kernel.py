@@ -133,6 +133,11 @@ def drop_capabilities() -> None:
             break
     header, nothing = _CapHeader(_CAPABILITY_VERSION, 0), (_CapData * 2)()
     _checked(_LIBC.capset(ctypes.byref(header), ctypes.byref(nothing)), "capset")
+    gain_nothing()
+
+
+def gain_nothing() -> None:
+    """Have no program that this process starts raise its privileges."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
 
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 NAME = "main.py"
+_MARK = "\ufeff"
+"""What some editors begin a file with: Python leaves it out."""
 
 
 def run(source: bytes) -> int:
@@ -36,7 +38,7 @@ def run(source: bytes) -> int:
 
 
 def _execute(source: bytes, space: dict[str, Any]) -> None:
-    text = source.decode("utf-8", "surrogatepass")
+    text = source.decode("utf-8", "surrogatepass").removeprefix(_MARK)
     # Tracebacks show the program's lines, though it lies in no file.
     linecache.cache[NAME] = (len(text), None, text.splitlines(keepends=True), NAME)
     exec(compile(text, NAME, "exec", dont_inherit=True), space)

@@ -72,7 +72,7 @@ class Reaped:
                     kernel.become(self._box.uid)
                 kernel.die_with_parent()  # which a change of user would undo
                 if self._confined:
-                    kernel.prctl(38, 1, "prctl(PR_SET_NO_NEW_PRIVS)")
+                    kernel.gain_nothing()
                     self._wall_in()
                 cell.enter(
                     source,

@@ -140,6 +140,12 @@ def test_the_models_own_code_of_earlier_steps_is_run() -> None:
     assert not SCICODE.grade(wrong, code).correct
 
 
+def test_a_row_of_the_hub_is_no_question_but_holds_some() -> None:
+    problem = {name: it for name, it in question(FIRST, SECOND).items() if name != "step"}
+    with pytest.raises(ValueError, match=r"problem .* holds several questions: take them from"):
+        SCICODE.prompt(problem)
+
+
 def test_a_missing_target_is_neither_right_nor_wrong() -> None:
     row = doubling(targets=[])
     with pytest.raises(UngradableError, match=r"no target for step 1\.1, test case 1: put .*h5"):

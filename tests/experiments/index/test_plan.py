@@ -2,18 +2,20 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 import contest
 import pytest
 
-from raybench import cli
+from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments import index
 from raybench.tracking.plan import describe
 
+SAMPLES = Path(benchmarks.__file__).parent / "samples"
 MODELS = ", ".join(f"{{name: {name}, engine: simulated}}" for name in "abc")
 
 
@@ -46,8 +48,29 @@ def test_questions_without_a_known_right_answer_are_told_of(
     asyncio.run(index.run(config, {}))
     told, noted = capsys.readouterr()
     assert "livecodebench: 1 of 1 gold answers are graded right by grader=parity" in told
-    assert "  2 cannot be graded: no right answer is published" in told
+    assert "  2 cannot be graded (rb9_b, rb9_c): no right answer is published" in told
     assert "Note: livecodebench: 3 questions are there; the methodology counts 315" in noted
+
+
+def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(SAMPLES / "scicode.jsonl", tmp_path)  # without its targets
+    contests = [
+        contest.row() | {"question_id": "rb9_a"},
+        contest.row(private=contest.SUMS) | {"question_id": "rb9_b"},
+    ]
+    lines = "".join(json.dumps(it) + "\n" for it in contests)
+    (tmp_path / "livecodebench.jsonl").write_text(lines)
+    chosen = (f"data.dir={tmp_path}", "benchmarks=[scicode,livecodebench]")
+    told = describe(index.plan(configured(*chosen)))
+    assert "scicode: 9 of 9 questions have no target, so that no reply to them can be" in told
+    assert "livecodebench: 1 of 2 questions have no private tests, so that programs pass" in told
+    asyncio.run(index.run(configured(*chosen, "validate=true"), {}))
+    checked, noted = capsys.readouterr()
+    assert "Note: scicode: 9 of 9 questions have no target" in noted
+    assert "scicode: no gold answer can be graded by grader=parity" in checked
+    assert "  9 cannot be graded (901.1, 901.2, 901.3, 902.1, 902.2 and 4 more): no targ" in checked
 
 
 def test_a_wrong_gold_is_found(tmp_path: Path) -> None:

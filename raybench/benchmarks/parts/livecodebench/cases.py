@@ -12,6 +12,9 @@ from typing import Any
 
 MOST_BYTES = 512 * 2**20
 """Of one problem's tests, unpacked: several times what the largest of the dataset come to."""
+NONE_HIDDEN = (
+    "no private tests, so that programs pass which are wrong; scores compare with no published ones"
+)
 _TEXT = ("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE")
 _COLUMNS = ("metadata", "public_test_cases", "private_test_cases")
 _AROUND = ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "STOP")
@@ -34,6 +37,8 @@ class Cases:
     function: str | None
     """What is called; None where programs read and write text."""
     cases: tuple[Case, ...]
+    hidden: bool = True
+    """Some of them are private ones."""
 
 
 def of(row: Mapping[str, Any]) -> Cases:
@@ -60,7 +65,8 @@ def _read(metadata: str, public: str, private: str) -> Cases:
     function = about.get("func_name")
     if function is not None and not (isinstance(function, str) and function.isidentifier()):
         raise ValueError(f"'metadata' names {function!r} as the function: give a name")
-    cases = (*_listed("public_test_cases", public), *_listed("private_test_cases", private))
+    hidden = _listed("private_test_cases", private)
+    cases = (*_listed("public_test_cases", public), *hidden)
     if not cases:
         raise ValueError("there is no test in 'public_test_cases' or 'private_test_cases'")
     if function is None and any(case.called for case in cases):
@@ -70,7 +76,7 @@ def _read(metadata: str, public: str, private: str) -> Cases:
         for line in case.given.split("\n"):
             if line.strip():
                 _json("input of a test", line)
-    return Cases(function, cases)
+    return Cases(function, cases, bool(hidden))
 
 
 def _text(value: Any) -> str:

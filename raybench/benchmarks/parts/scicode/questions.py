@@ -22,6 +22,10 @@ _TARGETS: Mapping[str, Source | None] = {
 }
 BESIDE: Mapping[str, Source | None] = {**_TARGETS, **{f"{step}.txt": None for step in GIVEN}}
 """Upstream's targets and regenerated ones, and upstream's code of the steps that are given."""
+NO_TARGET = (
+    "no target, so that no reply to them can be graded; put upstream's test_data.h5 beside the "
+    "questions, or name its folder with data.beside"
+)
 
 
 def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
@@ -59,28 +63,33 @@ def _targets(step: str, cases: int, beside: Mapping[str, Path]) -> list[Any]:
     return found
 
 
+def missing(row: Row) -> list[int]:
+    """Return the test cases of a question, counted from 1, whose targets are not there."""
+    return [number for number, (needed, target) in _needed(row) if needed and target is None]
+
+
 def targets_of(row: Row) -> list[Any]:
     """Return the targets of a question's test cases, encoded; None for what needs none.
 
     Raises UngradableError where one is missing.
     """
-    cases = steps.so_far(row)[-1]["test_cases"]
-    known = [*row["targets"], *[None] * len(cases)]
-    needed = [it if needs_target(case) else None for case, it in zip(cases, known, strict=False)]
-    missing = [
-        str(number)
-        for number, (case, target) in enumerate(zip(cases, needed, strict=True), start=1)
-        if target is None and needs_target(case)
-    ]
-    if missing:
+    if lacking := missing(row):
         raise UngradableError(
-            f"no target for step {row['step']}, test case {', '.join(missing)}: put upstream's "
-            f"test_data.h5 beside the questions (data.dir=FOLDER), or take the step out"
+            f"no target for step {row['step']}, test case {', '.join(map(str, lacking))}: put "
+            "upstream's test_data.h5 beside the questions (data.dir=FOLDER), or take the step out"
         )
     try:
-        return [target and targets.fetched(target) for target in needed]
+        return [targets.fetched(it) if needed else None for _, (needed, it) in _needed(row)]
     except (OSError, ValueError) as error:
         raise UngradableError(
             f"the targets of step {row['step']} cannot be read here ({error}): put test_data.h5 "
             "where every machine of the cluster reads it"
         ) from error
+
+
+def _needed(row: Row) -> Iterator[tuple[int, tuple[bool, Any]]]:
+    """Yield of each test case its number, whether it needs a target, and the target known."""
+    cases = steps.so_far(row)[-1]["test_cases"]
+    known = [*row["targets"], *[None] * len(cases)]
+    pairs = ((needs_target(case), it) for case, it in zip(cases, known, strict=False))
+    yield from enumerate(pairs, start=1)

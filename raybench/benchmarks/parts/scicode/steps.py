@@ -67,6 +67,11 @@ def prompt(row: Row) -> str:
 
 def so_far(row: Row) -> list[Step]:
     """Return the steps up to the one that is asked, which is the last."""
+    if "step" not in row:
+        raise ValueError(
+            f"problem {row['problem_id']} is a row of the hub's, which holds several questions: "
+            "take them from benchmarks.load('scicode').questions(row, {})"
+        )
     numbers = [str(step["step_number"]) for step in row["sub_steps"]]
     return list(row["sub_steps"][: numbers.index(str(row["step"])) + 1])
 

@@ -23,6 +23,7 @@ def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
         "languages": dict(part.by_language),
         "repeats": repeats,
         "chance": chance,
+        **({"caveats": dict(part.caveats)} if part.caveats else {}),
     }
 
 
@@ -111,12 +112,15 @@ def settings(config: Config) -> dict[str, str]:
 def narrowed(config: Config, data: Iterable[Dataset]) -> dict[str, str]:
     """Return what keeps scores from comparing with those of others, by short names."""
     subjects = ", ".join(config.index.subset)
-    samples = any(part.origin == "samples" for part in data)
-    return ({"Subjects": f"only {subjects}: scores are over these alone"} if subjects else {}) | (
-        {"Samples": "questions shipped to try things out: scores on them compare with nothing"}
-        if samples
-        else {}
-    )
+    parts = list(data)
+    found = {
+        "Subjects": subjects and f"only {subjects}: scores are over these alone",
+        "Samples": "questions shipped to try things out: scores on them compare with nothing"
+        if any(part.origin == "samples" for part in parts)
+        else "",
+        "Questions": "; ".join(note for part in parts for note in part.notes),
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def reused(config: Config, reused: int, units: int) -> str:

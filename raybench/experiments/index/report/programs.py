@@ -9,8 +9,6 @@ from raybench.tracking.report import Section, Table
 
 _PLACE = ("backend", "python", "kernel")
 _UNSAFE = "unsafe"
-_BROKEN = {("3", "12", "0"), ("3", "12", "1")}
-"""Versions in which what is written in C may not recurse deeply, a cached function for one."""
 
 
 class Programs:
@@ -63,12 +61,6 @@ class Programs:
         found = {"Programs": "; ".join(_where(place) for place, _ in self.places.most_common())}
         if any(place[0] == _UNSAFE for place in self.places):
             found["Unsafe"] = "programs ran without walls, which let them read and change anything"
-        old = sorted({place[1] for place in self.places if tuple(place[1].split(".")) in _BROKEN})
-        if old:
-            found["Python"] = (
-                f"{', '.join(old)} breaks right programs that recurse deeply through functools."
-                "cache; 3.12.2 and later do not: sandbox.python=/path"
-            )
         if flagged := self._flagged.total():
             found["To look at"] = (
                 f"{flagged:,} of {self._ran.total():,} programs hold what could be a way around "

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 from raybench.config import Config, IndexConf
@@ -59,3 +60,12 @@ def test_what_came_from_the_cache_is_said_in_words() -> None:
     )
     config.index.cache = False
     assert conditions.reused(config, 0, 9) == "not used (cache=false)"
+
+
+def test_what_scores_do_not_compare_with_is_said() -> None:
+    assert conditions.narrowed(Config(), [replace(PART, origin="hub")]) == {}
+    lacking = replace(PART, origin="folder", caveats={"no target": 2})
+    said = conditions.narrowed(Config(index=IndexConf(subset=["math"])), [PART, lacking])
+    assert list(said) == ["Subjects", "Samples", "Questions"]
+    assert said["Questions"] == "mgsm: 2 of 5 questions have no target"
+    assert conditions.about(lacking, 1, None)["caveats"] == {"no target": 2}
