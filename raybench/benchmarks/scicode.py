@@ -20,7 +20,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
-from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.scicode import grading, questions, steps
 from raybench.grading import extract
@@ -38,10 +37,7 @@ class SciCode(Benchmark):
         {"en": ("problems_test.jsonl", "problems_dev.jsonl")},
         licence="Apache-2.0",
     )
-    columns = (
-        *("step", "problem_id", "problem_name", "problem_description_main"),
-        *("required_dependencies", "sub_steps", "given", "targets"),
-    )
+    columns = ("step", *questions.COLUMNS, "given", "targets")
     stems = ("scicode_dev", "scicode_test", "problems_dev", "problems_test", "problems_all")
     beside: ClassVar = questions.BESIDE
     repeats = 3
@@ -65,8 +61,7 @@ class SciCode(Benchmark):
 
     def follows(self, row: Row) -> tuple[str, ...]:
         """Return the steps before, without those whose code is given."""
-        before = (str(step["step_number"]) for step in steps.so_far(row)[:-1])
-        return tuple(step for step in before if step not in row["given"])
+        return tuple(step for step in steps.before(row) if step not in row["given"])
 
     def after(self, row: Row, responses: Mapping[str, str]) -> Row:
         """Return the step with the model's code of those before, whatever its tests said of it."""
@@ -82,9 +77,7 @@ class SciCode(Benchmark):
 
     def problems(self, row: Row) -> Iterator[str]:
         """Want a number and a problem, and steps that say what is to be written."""
-        yield from rows.blank(row, "step", "problem_id", "problem_description_main")
-        if not rows.empty(row["step"]):
-            yield from steps.problems(row)
+        return steps.problems(row)
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 _TRIES = 3
 """How often work is begun whose slot dies under it."""
+_LONGEST_S = 2 * 3600.0
+"""Programs have limits of their own; a slot that has not answered after so long is out of reach."""
 
 
 class Slot:
@@ -102,11 +104,12 @@ class Pool:
         for _ in range(_TRIES):
             async with self._taken(alone) as (node, slot):
                 try:
-                    result: T = await slot.actor.call.remote(function, arguments)
+                    answer = slot.actor.call.remote(function, arguments)
+                    result: T = await asyncio.wait_for(answer, _LONGEST_S)
                 except RayTaskError as error:
                     raise error.cause from None
-                except RayError as error:
-                    last = error
+                except (RayError, TimeoutError) as error:
+                    last = str(error) or f"no answer within {_LONGEST_S:g} s"
                     await self._renew(node, slot)
                     continue
                 return result
@@ -120,7 +123,14 @@ class Pool:
         every = [slot for node in self._nodes for slot in node.slots]
         for profile in profiles:
             first = partial(sandbox.run, "", profile=profile)
-            await asyncio.gather(*(slot.actor.call.remote(first, ()) for slot in every))
+            begun = asyncio.gather(*(slot.actor.call.remote(first, ()) for slot in every))
+            try:
+                await asyncio.wait_for(begun, _LONGEST_S)
+            except TimeoutError:
+                raise SandboxUnavailableError(
+                    f"a first program in every slot of the sandbox took more than {_LONGEST_S:g} "
+                    "s: look at `ray status`, then run again"
+                ) from None
 
     async def _renew(self, node: _Node, slot: _Place) -> None:
         """Start a slot that died anew; one whose node died goes with it."""

@@ -33,7 +33,7 @@ def test_the_harness_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     passed = after(monkeypatch, OUTCOME, verdict="passed", reason="right", assertions=3)
     assert (passed.passed, passed.reason) == (True, "right")
     assert passed.details == {
-        **{"status": "ok", "cpu_s": 0.5, "wall_s": 1.0, "memory_mb": 20.0},
+        **{"status": "ok", "cpu_s": 0.5, "wall_s": 1.0, "memory_mb": 20.0, "crowded": False},
         **{"backend": "namespaces", "python": "3.12.1", "kernel": "6.1", "assertions": 3},
     }
     failed = after(monkeypatch, OUTCOME, verdict="failed", reason="why", assertion=2)

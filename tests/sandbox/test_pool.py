@@ -111,6 +111,16 @@ async def test_a_slot_that_is_killed_costs_a_try_and_nothing_else(
     assert begun()[0] not in pids
 
 
+async def test_a_slot_that_does_not_answer_costs_a_try_too(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 3)
+    work = noting(tmp_path, lambda times: time.sleep(60) if times == 1 else f"try {times}")
+    assert await pool.call(work) == "try 2"
+    with pytest.raises(SandboxFaultError, match=r"same work: no answer within 3 s\."):
+        await pool.call(time.sleep, 60)
+
+
 def pid_of() -> int:
     time.sleep(0.1)
     return os.getpid()

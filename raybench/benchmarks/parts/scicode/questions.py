@@ -9,6 +9,11 @@ from raybench.benchmarks.parts.scicode import steps, targets
 from raybench.benchmarks.parts.scicode.given import GIVEN
 from raybench.benchmarks.parts.scicode.split import needs_target
 
+COLUMNS = (
+    *("problem_id", "problem_name", "problem_description_main"),
+    *("required_dependencies", "sub_steps"),
+)
+"""What the hub has of a problem."""
 _H5 = Source(
     "Srimadh/Scicode-test-data-h5",
     "72c247d3a8410921b2e848e046d71ed63d9a0ddb",

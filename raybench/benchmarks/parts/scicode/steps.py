@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row, UngradableError
 from raybench.grading import extract
 from raybench.grading.syntax import parsed
@@ -76,8 +77,16 @@ def so_far(row: Row) -> list[Step]:
     return list(row["sub_steps"][: numbers.index(str(row["step"])) + 1])
 
 
+def before(row: Row) -> list[str]:
+    """Return the numbers of the steps before the one that is asked."""
+    return [str(step["step_number"]) for step in so_far(row)[:-1]]
+
+
 def problems(row: Row) -> Iterator[str]:
-    """Yield what is wrong with the steps of a question that has a number."""
+    """Yield what is wrong with a question and its steps."""
+    yield from rows.blank(row, "step", "problem_id", "problem_description_main")
+    if rows.empty(row["step"]):
+        return
     numbers = [str(step["step_number"]) for step in row["sub_steps"]]
     if str(row["step"]) not in numbers:
         yield f"'step' is '{row['step']}', which is none of 'sub_steps': {', '.join(numbers)}"
