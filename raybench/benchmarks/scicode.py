@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
-from raybench.benchmarks.parts.scicode import grading, questions, steps
+from raybench.benchmarks.parts.scicode import grading, questions, steps, targets
 from raybench.grading import extract
 from raybench.types import Message
 
@@ -76,8 +76,9 @@ class SciCode(Benchmark):
         return questions.NO_TARGET if questions.missing(row) else None
 
     def problems(self, row: Row) -> Iterator[str]:
-        """Want a number and a problem, and steps that say what is to be written."""
-        return steps.problems(row)
+        """Want a number and a problem, steps that say what is to be written, and sound targets."""
+        yield from steps.problems(row)
+        yield from targets.problems(row["targets"] or ())
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
@@ -87,10 +88,10 @@ class SciCode(Benchmark):
 
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
         """Run the first block of Python against the step's test cases: all must hold."""
-        targets = questions.targets_of(row)  # without them nobody can tell, whatever was replied
+        known = questions.targets_of(row)  # without them nobody can tell, whatever was replied
         if (code := steps.code(response)) is None:
             return Grade(False, "no block that begins with ```python and ends with ```")
-        return grading.graded(row, code, targets, written=extract.code(response))
+        return grading.graded(row, code, known, written=extract.code(response))
 
     def has_gold(self, row: Row) -> bool:
         """Tell whether the solution is published: that of the test split is not."""

@@ -281,6 +281,20 @@ def test_a_file_of_targets_that_is_none_is_told(tmp_path: Path) -> None:
         targets.read(lines, "1.1", 1)
 
 
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ({"error": "it broke"}, 'target 1 is neither null nor {"value": …}: mend it'),
+        ([1], 'target 1 is neither null nor {"value": …}: mend it'),
+        ({"value": 3}, "target 1 cannot be read: no value of ours: TypeError"),
+        ({"value": {"t": "array", "dtype": "<f8", "v": "A", "shape": [1]}}, "target 1 cannot be r"),
+    ],
+)
+def test_a_target_in_a_question_that_is_none_is_told(target: Any, told: str) -> None:
+    (problem,) = SCICODE.problems(question(FIRST) | {"targets": [target]})
+    assert problem.startswith(told)
+
+
 def test_what_its_own_solution_does_not_reach_is_no_target(tmp_path: Path) -> None:
     path = tmp_path / "scicode_targets.jsonl"
     told = {"step": "1.1", "test_index": 0, "target": {"t": "int", "v": 1}}

@@ -11,7 +11,7 @@ or {"_path": …, "step": …, "case": …, "bytes": …} for what is too large 
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,21 @@ def read(path: Path, step: str, cases: int) -> Targets:
         return [_of_hdf5(path, step, case) for case in range(1, cases + 1)]
     known = _of_lines(path, path.stat().st_mtime_ns)
     return [known.get((step, number)) for number in range(cases)]
+
+
+def problems(listed: Iterable[Any]) -> Iterator[str]:
+    """Yield what is wrong with the targets that stand in a question."""
+    for number, target in enumerate(listed, start=1):
+        match target:
+            case None | {"_path": str(), "step": str(), "case": int(), "bytes": int()}:
+                continue
+            case {"value": value}:
+                try:
+                    codec.decode(value)
+                except ValueError as error:
+                    yield f"target {number} cannot be read: {error}"
+            case _:
+                yield f'target {number} is neither null nor {{"value": …}}: mend it'
 
 
 def fetched(target: Any) -> Any:
