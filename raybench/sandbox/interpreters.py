@@ -23,6 +23,7 @@ SYSTEM = ("/usr", "/lib", "/lib64", "/bin")
 STANDARD = (3, 12)
 """The methodology's version."""
 _OLDEST = (3, 11)
+_OF_THE_SYSTEM = ("/usr/local/bin/python3", "/usr/bin/python3")
 _ANSWER_S = 60.0
 _PROBE = Path(__file__).with_name("probe.py")
 
@@ -46,11 +47,14 @@ class Interpreter:
         return _release(self.version) == STANDARD
 
 
-def chosen(python: str | None = None) -> Interpreter:
-    """Return the Python that was asked for by path or name, else the best that there is."""
+def chosen(python: str | None = None, *, user: int | None = None) -> Interpreter:
+    """Return the Python that was asked for by path or name, else the best that there is.
+
+    With a `user`, the best of those that he can reach, if he can reach any.
+    """
     if python is not None:
         return _configured(python)
-    return _found()
+    return _found(user)
 
 
 def ask(
@@ -156,14 +160,19 @@ def _configured(python: str) -> Interpreter:
 
 
 @lru_cache
-def _found() -> Interpreter:
+def _found(user: int | None) -> Interpreter:
     for candidate in _candidates():
         try:
             found = interpreter(ask(candidate))
         except ValueError:
             continue  # a dead shim, half an installation: the next one
-        if found.standard and found.implementation == "CPython":
+        if found.standard and found.implementation == "CPython" and _reaches(user, found):
             return found
+    if user is not None:
+        for candidate in (_own(), *_OF_THE_SYSTEM):
+            with suppress(ValueError):
+                if _reaches(user, found := interpreter(ask(candidate))):
+                    return found
     try:
         return interpreter(ask(_own()))
     except ValueError as error:
@@ -171,6 +180,11 @@ def _found() -> Interpreter:
             f"no Python on {_here()} can run untrusted code: there is no 3.12, and {_own()} will "
             f"not do with an empty environment: {error}. Name one with sandbox.python=/path"
         ) from error
+
+
+def _reaches(user: int | None, found: Interpreter) -> bool:
+    """Tell whether a user, if there is one, gets to a Python and what it needs."""
+    return user is None or not any(barred(path, user) for path in (found.path, *found.binds))
 
 
 def _candidates() -> Iterator[str]:

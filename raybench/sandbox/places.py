@@ -1,8 +1,10 @@
 """Where programs run on this machine: which walls it allows, and servers behind them."""
 
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,6 +27,7 @@ _LINKER = ("/lib32", "/etc/ld.so.cache", "/etc/alternatives")
 _PACKAGES = ("site-packages", "dist-packages")
 _USERS = range(60_001, 61_000)
 """Users that root becomes: of no account, and below what small user namespaces map."""
+_STARTED = itertools.count()
 _MENDS = {
     "namespaces": (
         "allow user namespaces: `sysctl user.max_user_namespaces=15000`, on Debian "
@@ -97,12 +100,10 @@ def _best(python: str | None) -> str:
 def _started(backend: str, settings: Settings, profile: Profile) -> Server:
     """Return a server that has passed its test; raise FaultError with what is in the way."""
     try:
-        server = Server(*_box(backend, settings, profile))
-        try:
-            selftest.check(server)
-        except BaseException:
-            server.close()
-            raise
+        python, box = _box(backend, settings, profile)
+        with suppress(FaultError):  # a server may be killed while it starts: that is no refusal
+            return _tested(python, box)
+        return _tested(python, box)
     except BusyError:
         raise
     except FaultError as fault:
@@ -110,11 +111,25 @@ def _started(backend: str, settings: Settings, profile: Profile) -> Server:
             raise PlainError(f"{backend}: {fault}") from fault
         mend = _MENDS.get(backend)
         raise FaultError(f"{backend}: {fault}" + (f": {mend}" if mend else "")) from fault
+
+
+def _tested(python: str, box: Box) -> Server:
+    server = Server(python, box)
+    try:
+        selftest.check(server)
+    except BaseException:
+        server.close()
+        raise
     return server
 
 
 def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
-    interpreter = interpreters.chosen(settings.python)
+    # What a slot runs, it runs one after the other; of other servers each has a user of its own,
+    # whose processes nobody else's are counted with.
+    slot = os.getpid() + next(_STARTED) if settings.slot is None else settings.slot
+    uid = _USERS[slot % len(_USERS)]
+    becomes = uid if backend in _ON_THE_HOST and os.getuid() == 0 else None
+    interpreter = interpreters.chosen(settings.python, user=becomes)
     binds, paths, imports = interpreter.binds, tuple[str, ...](), tuple[str, ...]()
     variables: dict[str, str] = {}
     if profile == "scientific":
@@ -122,10 +137,8 @@ def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
         interpreter = environment.interpreter
         binds, paths = environment.binds, environment.site
         variables, imports = dict(environment.variables), environments.MODULES
-    slot = os.getpid() if settings.slot is None else settings.slot
-    uid = _USERS[slot % len(_USERS)]
-    if backend in _ON_THE_HOST:
-        _check_open(interpreter, (*binds, *paths), uid)
+    if becomes is not None:
+        _check_open(interpreter, (*binds, *paths), becomes)
     return interpreter.path, Box(
         backend=backend,
         binds=(*interpreters.SYSTEM, *_LINKER, *binds),
@@ -144,14 +157,13 @@ def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
 
 def _check_open(interpreter: Interpreter, paths: tuple[str, ...], uid: int) -> None:
     """Raise FaultError where root, once it is somebody else, can no longer reach its Python."""
-    if os.getuid() == 0:
-        for path in paths:
-            if (folder := interpreters.barred(path, uid)) is not None:
-                raise PlainError(
-                    f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to "
-                    f"the user that programs run as: `chmod o+x {folder}` lets it through and "
-                    "lists nothing to it, or name another one with sandbox.python=/path"
-                )
+    for path in paths:
+        if (folder := interpreters.barred(path, uid)) is not None:
+            raise PlainError(
+                f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to the "
+                f"user that programs run as: `chmod o+x {folder}` lets it through and lists "
+                "nothing to it, or name another one with sandbox.python=/path"
+            )
 
 
 def _packages(interpreter: Interpreter) -> Iterator[str]:

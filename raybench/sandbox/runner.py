@@ -12,6 +12,7 @@ from raybench.sandbox.places import Settings
 from raybench.sandbox.server import BusyError, FaultError, Server
 
 _TRIES = 3
+_LONGEST_NAME = 255
 _RECYCLED_AFTER = 1000
 """Runs of a server: what its kernel objects and its interpreter may have gathered goes with it."""
 
@@ -37,7 +38,7 @@ class Runner:
 
         Raises ValueError where no program could be run as it is asked for.
         """
-        _check(files, profile)
+        _check(files, limits, profile)
         text, given = (it.encode("utf-8", "surrogatepass") for it in (source, stdin))
         faults: list[str] = []
         for _ in range(_TRIES):
@@ -92,7 +93,7 @@ class Runner:
             self._idle.setdefault(profile, []).append(server)
 
 
-def _check(files: Mapping[str, bytes], profile: str) -> None:
+def _check(files: Mapping[str, bytes], limits: Limits, profile: str) -> None:
     if profile not in get_args(Profile):
         raise ValueError(f"profile is {profile!r}: it is one of {', '.join(get_args(Profile))}")
     for name, content in files.items():
@@ -103,3 +104,8 @@ def _check(files: Mapping[str, bytes], profile: str) -> None:
             raise ValueError(f"files: {name!r} lies in a folder that is a file, too")
         if not isinstance(content, bytes):
             raise ValueError(f"files: {name!r} is a {type(content).__name__}: give bytes")
+        if max(len(os.fsencode(part)) for part in parts) > _LONGEST_NAME:
+            raise ValueError(f"files: {name!r} has a name of more than {_LONGEST_NAME} bytes")
+    size = sum(map(len, files.values()))
+    if size > limits.disk_mb << 20:
+        raise ValueError(f"files: {size:,} bytes are more than Limits.disk_mb={limits.disk_mb}")

@@ -15,7 +15,7 @@ from raybench.sandbox.inside import request, wire
 from raybench.sandbox.inside.box import Box
 from raybench.sandbox.inside.watch import Proc
 from raybench.sandbox.outcome import Limits
-from raybench.sandbox.supervise import Pipes, Run, attend
+from raybench.sandbox.supervise import Pipes, Run, StuckError, attend
 
 _HERE = Path(__file__).parent
 _BOOT = (
@@ -36,8 +36,8 @@ _ENVIRONMENT = {
     "TZ": "UTC",
 }
 """All that a server's environment holds, and so its programs'."""
-_START_S, _GRACE_S = 120.0, 15.0
-"""How long a server may take to start, and a run beyond its own limit of time."""
+_START_S, _GRACE_S, _CLOSE_S = 120.0, 15.0, 5.0
+"""How long a server may take to start, to answer after a run, and to end."""
 
 
 class FaultError(Exception):
@@ -45,7 +45,7 @@ class FaultError(Exception):
 
 
 class BusyError(FaultError):
-    """A machine that had no time for a server, which says nothing of its walls."""
+    """A machine that had no time for a server or a run, which says nothing of its walls."""
 
 
 class PlainError(FaultError):
@@ -102,14 +102,17 @@ class Server:
         Raises FaultError where its walls could not be put up, or fell.
         """
         self.runs += 1
-        run = Run(limits)
         _, shared = self._proc.size_mb(self.pid)
+        run = Run(limits, shared)
         asked, given = request.packed(source, files), request.read_only(stdin)
         try:
             with closing(Pipes()) as pipes:
                 self._send({"limits": asdict(limits)}, [given, *pipes.theirs, asked])
                 pipes.keep_ours()
-                attend(run, pipes, self._proc, shared, self._stop)
+                attend(run, pipes, self._proc, self._stop)
+        except StuckError as error:
+            self._process.kill()
+            raise BusyError(str(error)) from error
         finally:
             os.close(asked)
             os.close(given)
@@ -117,15 +120,17 @@ class Server:
         if run.fault or (run.status is None and run.stopped is None):
             last = run.stderr.bytes().decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise FaultError(run.fault or last or "the program's processes vanished without a word")
-        run.memory_mb = max(0.0, run.memory_mb - shared)
+        run.memory_mb = max(0.0, run.memory_mb - run.shared_mb)
         return run
 
     def close(self) -> None:
         """End it, and with it whatever it runs."""
-        self._socket.close()
-        with suppress(ProcessLookupError):
+        self._socket.close()  # at which it ends what it runs, and clears up behind it
+        try:
+            self._process.wait(_CLOSE_S)
+        except subprocess.TimeoutExpired:
             self._process.kill()
-        self._process.wait()
+            self._process.wait()
 
     def _stop(self) -> None:
         """Have the run ended: a word is enough."""

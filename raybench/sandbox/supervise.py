@@ -4,7 +4,7 @@ All this happens here and not in the server, which is to know nothing of one pro
 the next one off.
 """
 
-import errno
+import contextlib
 import json
 import math
 import os
@@ -22,8 +22,14 @@ from raybench.sandbox.output import Kept
 _MB = 1 << 20
 _LOOK_EVERY_S = 0.03
 _CHUNK = 1 << 18
+_BEGIN_S, _END_S = 60.0, 15.0
+"""How long a run's walls may take to stand, and its processes to end when they are to."""
 _SOCKET_MB = 0.21
 """What a Unix socket may hold that nobody has read, by Linux' defaults: in no process's memory."""
+
+
+class StuckError(Exception):
+    """A run that goes neither on nor away."""
 
 
 @dataclass
@@ -31,9 +37,14 @@ class Run:
     """What is known of a run."""
 
     limits: Limits
+    shared_mb: float
+    """The memory that each of its processes has in common with the one that starts it."""
     began: float = field(default_factory=time.monotonic)
+    """When its walls stood; until then, when they were asked for."""
     init: int | None = None
     """The process that all others of it descend from."""
+    outside: int | None = None
+    """The process that puts its walls up, where that is a program of its own."""
     folder: str | None = None
     """Where its files lie on the host; None where they lie in a tree of its own."""
     status: int | None = None
@@ -42,7 +53,6 @@ class Run:
     """The limit that it was stopped at."""
     fault: str | None = None
     """What went wrong with its walls."""
-    note: str | None = None
     cpu_s: float = 0.0
     wall_s: float = 0.0
     memory_mb: float = 0.0
@@ -62,9 +72,11 @@ class Run:
 
     def hear(self, said: Mapping[str, Any]) -> None:
         """Take in what its processes report."""
-        for name in ("init", "folder", "fault", "note", "status"):
+        for name in ("init", "outside", "folder", "shared_mb", "fault", "status"):
             if name in said:
                 setattr(self, name, said[name])
+        if "init" in said:
+            self.began = time.monotonic()
         self.cpu_s = max(self.cpu_s, said.get("cpu_s", 0.0))
         self.memory_mb = max(self.memory_mb, said.get("memory_mb", 0.0))
 
@@ -77,6 +89,9 @@ class Pipes:
         # As files, which are closed once and no more: a number may soon be somebody else's.
         self._ours = [FileIO(ours, "rb") for ours, _ in ends]
         self.stdout, self.stderr, self.report = self._ours
+        for end in self._ours:
+            # A program can read what it wrote, so that what was there to take may not be.
+            os.set_blocking(end.fileno(), False)
         self._theirs = [FileIO(theirs, "wb") for _, theirs in ends]
 
     @property
@@ -95,10 +110,10 @@ class Pipes:
             end.close()
 
 
-def attend(run: Run, pipes: Pipes, proc: Proc, shared_mb: float, stop: Callable[[], None]) -> None:
+def attend(run: Run, pipes: Pipes, proc: Proc, stop: Callable[[], None]) -> None:
     """Move bytes until all ends are closed, which they are when every process has ended.
 
-    `stop` has all of its processes ended at once.
+    `stop` has all of its processes ended at once. Raises StuckError where they do not begin or end.
     """
     sinks = {pipes.stdout.fileno(): run.stdout, pipes.stderr.fileno(): run.stderr}
     open_ends = {*sinks, pipes.report.fileno()}
@@ -107,9 +122,12 @@ def attend(run: Run, pipes: Pipes, proc: Proc, shared_mb: float, stop: Callable[
         poll.register(descriptor, select.POLLIN)
     said = b""
     looked = run.began
+    over: float | None = None
     while open_ends:
         for descriptor, _ in poll.poll(1000 * _LOOK_EVERY_S):
-            data = os.read(descriptor, _CHUNK)
+            data = _read(descriptor)
+            if data is None:
+                continue
             if not data:
                 poll.unregister(descriptor)
                 open_ends.remove(descriptor)
@@ -118,33 +136,60 @@ def attend(run: Run, pipes: Pipes, proc: Proc, shared_mb: float, stop: Callable[
             else:
                 *lines, said = (said + data).split(b"\n")
                 for line in lines:
-                    run.hear(json.loads(line))
+                    _hear(run, json.loads(line), proc)
         if run.stopped is None and run.status is None:
             if time.monotonic() - looked >= _LOOK_EVERY_S:
                 looked = time.monotonic()
-                _look(run, proc, shared_mb)
+                _look(run, proc)
             run.stopped = run.stopped or _exceeded(run)
             if run.stopped:
                 stop()
+        elif over is None:
+            over = time.monotonic()
+        elif time.monotonic() - over > _END_S:
+            raise StuckError(f"its processes had not ended after {_END_S:g} s")
     run.wall_s = run.seconds
+
+
+def _read(descriptor: int) -> bytes | None:
+    """Return what there is to read, b'' at the end, None where somebody else has taken it."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+
+
+def _hear(run: Run, said: Mapping[str, Any], proc: Proc) -> None:
+    """Take in a report; who cannot know its own number on the host is the first one inside."""
+    if "inside" in said and run.outside is not None:
+        said = {**said, "init": next(proc.below(run.outside), None)}
+    run.hear(said)
 
 
 def _exceeded(run: Run) -> str | None:
     """Return the limit that a run is over, of those that show without looking at its processes."""
+    if run.init is None and run.fault is None:
+        if run.seconds > _BEGIN_S:
+            raise StuckError(f"its walls did not stand after {_BEGIN_S:g} s")
+        return None
     if run.stdout.total + run.stderr.total > run.limits.output_killed_mb * _MB:
         return "output"
     return "wall" if run.seconds > run.limits.wall_s else None
 
 
-def _look(run: Run, proc: Proc, shared_mb: float) -> None:
+def _look(run: Run, proc: Proc) -> None:
     """See what its processes use."""
     if run.init is None:
         return
     limits = run.limits
-    usage = proc.usage(run.init, shared_mb, limits.memory_mb)
-    sockets = 0 if run.folder else proc.unix_sockets(run.init)
+    usage = proc.usage(run.init, run.shared_mb, limits.memory_mb)
+    unnamed_mb, sockets = 0.0, 0
+    if run.folder is None:
+        sockets = proc.unix_sockets(run.init)
+    else:
+        unnamed_mb, sockets = proc.held_open(run.init, run.folder)
     memory = usage.memory_mb + sockets * _SOCKET_MB
-    run.memory_mb = max(run.memory_mb, memory + shared_mb)
+    run.memory_mb = max(run.memory_mb, memory + run.shared_mb)
     # A process whose parent does not wait for it takes its time with it: what it had when it was
     # seen last counts on.
     for pid, seconds in usage.spent.items():
@@ -156,12 +201,15 @@ def _look(run: Run, proc: Proc, shared_mb: float) -> None:
         run.stopped = "cpu"
     else:
         size, files = _written(run.folder)
-        if size > limits.disk_mb or files > limits.files:
+        if size + unnamed_mb > limits.disk_mb or files > limits.files:
             run.stopped = "disk"
 
 
 def _written(place: str | None) -> tuple[float, float]:
-    """Return the MiB and the number of a run's files, where the kernel does not bound them."""
+    """Return the MiB and the number of a run's files, where the kernel does not bound them.
+
+    They are without number where they lie so deep, or so hidden, that nobody can count them.
+    """
     if place is None:
         return 0.0, 0
     size = count = 0.0
@@ -174,8 +222,10 @@ def _written(place: str | None) -> tuple[float, float]:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:
-                        size += entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError as error:
-            if error.errno == errno.ENAMETOOLONG:  # so deep that nobody can count what is there
-                return size / _MB, math.inf
+                        with contextlib.suppress(FileNotFoundError):
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            return size / _MB, math.inf
     return size / _MB, count

@@ -28,8 +28,6 @@ _NEW_DEV = (
 class Bubblewrap:
     """Walls that `bwrap` puts up, with our limits and filter behind them."""
 
-    name = "bubblewrap"
-
     def __init__(self, box: Box, proc: Proc, filter_calls: bytes) -> None:
         """Move into the tree that programs see, where that takes no namespace of a user's."""
         self._box, self._proc = box, proc
@@ -55,7 +53,7 @@ class Bubblewrap:
             kernel.die_with_parent()
             if os.getppid() != server:
                 os._exit(0)
-            init.tell(pipes.report, init=os.getpid())
+            init.tell(pipes.report, outside=os.getpid())
             for number, descriptor in enumerate(pipes.streams):
                 os.dup2(descriptor, number)
             kept = (told, pipes.request, pipes.report)
@@ -131,12 +129,12 @@ def once(told: int, asked: int, report: int) -> None:
         with open(told, "rb") as file:
             wanted = json.load(file)
         warm(wanted["paths"], wanted["imports"])
-        if missing := tree.furnish(wanted["limits"], wanted["binds"]):
-            init.tell(report, note=f"no /proc inside: {missing}")
+        tree.furnish(wanted["limits"], wanted["binds"])
         source = request.unpacked(asked, "/tmp")
         os.chdir("/tmp")
         filter_calls = filter_of(wanted["policy"])
-        mapped, _ = Proc().size_mb("self")
+        mapped, shared = Proc().size_mb("self")
+        init.tell(report, inside=True, shared_mb=shared)
 
         def begin() -> None:
             os.setsid()

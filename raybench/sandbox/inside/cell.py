@@ -1,5 +1,6 @@
 """The last walls, and the program behind them: what happens in the process that runs it."""
 
+import contextlib
 import math
 import os
 import resource
@@ -53,7 +54,10 @@ def enter(
         init.tell(report, fault=kernel.told(error))
         os._exit(1)
     os.close(report)
-    os._exit(program.run(source))
+    code = 1
+    with contextlib.suppress(BaseException):  # nothing of the program gets beyond here
+        code = program.run(source)
+    os._exit(code)
 
 
 def _limit(limits: Mapping[str, float], mapped_mb: float, others: int | None) -> None:

@@ -18,6 +18,7 @@ X86 = platform.machine() == "x86_64"
 MACHINES = ("x86_64", "aarch64")
 _PIVOT_ROOT = 155 if X86 else 41
 _MOUNT_SETATTR = 442
+_KCMP, _KCMP_VM = 312 if X86 else 272, 1
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 
 NEWNS, NEWCGROUP, NEWUTS, NEWIPC = 0x20000, 0x2000000, 0x4000000, 0x8000000
@@ -104,6 +105,11 @@ def die_with_parent() -> None:
 def be_readable(yes: bool) -> None:
     """Let processes of the same user look into this one, or not."""
     prctl(_PR_SET_DUMPABLE, int(yes), "prctl(PR_SET_DUMPABLE)")
+
+
+def same_memory(one: int, other: int) -> bool:
+    """Tell whether two processes are known to share one memory, as between `vfork` and `exec`."""
+    return int(_LIBC.syscall(_KCMP, one, other, _KCMP_VM, 0, 0)) == 0
 
 
 def become(uid: int) -> None:

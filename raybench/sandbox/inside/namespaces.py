@@ -32,7 +32,6 @@ _NOBODY = 65534
 class Namespaces:
     """Walls made of namespaces, limits and a filter of system calls."""
 
-    name = "namespaces"
     working_folder = "/tmp"
 
     def __init__(self, box: Box, proc: Proc, filter_calls: bytes) -> None:
@@ -103,9 +102,7 @@ class Namespaces:
                 os._exit(0)
             except BlockingIOError:
                 pass
-            missing = tree.furnish(limits, self._box.binds)
-            if missing:
-                init.tell(pipes.report, note=f"no /proc inside: {missing}")
+            tree.furnish(limits, self._box.binds)
             source = request.unpacked(pipes.request, self.working_folder)
             os.chdir(self.working_folder)
             kernel.be_readable(False)

@@ -1,6 +1,7 @@
 """Running a program as Python itself would run it, in a process that has done nothing else."""
 
 import atexit
+import builtins
 import contextlib
 import importlib
 import linecache
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 NAME = "main.py"
+_EXACT = 1 << 63
 _MARK = "\ufeff"
 """What some editors begin a file with: Python leaves it out."""
 
@@ -20,20 +22,17 @@ _MARK = "\ufeff"
 def run(source: bytes) -> int:
     """Run a program as `__main__` to its very end, and return its exit code."""
     main = types.ModuleType("__main__")
-    main.__dict__.update(__builtins__=__builtins__, __file__=NAME, __cached__=None)
+    main.__dict__.update(__builtins__=builtins, __file__=NAME, __cached__=None)
     sys.modules["__main__"] = main
     sys.argv = [NAME]
-    if os.listdir("."):  # its files may be modules, as those beside a script are
-        sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, os.getcwd())  # its files may be modules, as those beside a script are
     code = _ended(lambda: _execute(source, main.__dict__))
     for last in (_threads, atexit._run_exitfuncs):
         _ended(last)  # what goes wrong there is shown and changes nothing, as in Python
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except BaseException:
-            code = code or 120  # as Python says of output that it could not write
+    if not _flushed(sys.stdout, sys.stderr):
+        code = code or 120  # as Python says of output that it could not write
+    _forget(main.__dict__)
+    _flushed(sys.__stdout__, sys.__stderr__)
     return code & 0xFF
 
 
@@ -49,14 +48,38 @@ def _ended(work: Callable[[], None]) -> int:
     try:
         work()
     except SystemExit as ended:
-        if ended.code is None or isinstance(ended.code, int):
-            return ended.code or 0
+        if ended.code is None:
+            return 0
+        if isinstance(ended.code, int):  # by none of its own methods
+            code = int.__index__(ended.code)
+            return code if -_EXACT <= code < _EXACT else -1
         print(ended.code, file=sys.stderr)
         return 1
     except BaseException as error:
         _show(error)
         return 1
     return 0
+
+
+def _flushed(*streams: Any) -> bool:
+    """Tell whether all that was written has gone out, as far as there was a way."""
+    gone = True
+    for stream in streams:
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except BaseException:
+            gone = False
+    return gone
+
+
+def _forget(space: dict[str, Any]) -> None:
+    """Let go of what a program has made, for some of it has something to do at its end."""
+    for own in (True, False):  # Python's order: what begins with an underscore goes first
+        for name in [name for name in space if str(name).startswith("_") is own]:
+            if name != "__builtins__":
+                with contextlib.suppress(BaseException):
+                    space[name] = None
 
 
 def _show(error: BaseException) -> None:

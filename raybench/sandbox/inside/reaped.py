@@ -10,9 +10,10 @@ import contextlib
 import itertools
 import os
 import signal
+import stat
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from . import cell, init, kernel, request, tree
@@ -35,7 +36,6 @@ class Reaped:
 
     def __init__(self, box: Box, proc: Proc, filter_calls: bytes) -> None:
         """Check that the kernel has what is needed."""
-        self.name = box.backend
         self._box, self._proc = box, proc
         self._confined = box.backend == "landlock"
         self._filter = filter_calls if self._confined else None
@@ -49,6 +49,7 @@ class Reaped:
         """Start a run; return its init's number."""
         server = os.getpid()
         self._folder = tempfile.mkdtemp(prefix="raybench-sandbox-")
+        tempfile.tempdir = None  # programs are to look for a place of their own
         pid = os.fork()
         if pid:
             return pid
@@ -138,20 +139,35 @@ def _remove(folder: str) -> None:
     """Remove a folder, however deep and closed what a program has made in it is.
 
     What lies deeper is moved up until nothing is deep: neither a path nor a stack grows too long.
+    Links are followed nowhere.
     """
-    moved = itertools.count()
     with contextlib.suppress(OSError):
-        while names := os.listdir(folder):
-            for name in names:
-                path = os.path.join(folder, name)
-                if os.path.islink(path) or not os.path.isdir(path):
-                    os.unlink(path)
-                    continue
-                os.chmod(path, 0o700)
-                for deeper in os.listdir(path):
-                    os.rename(os.path.join(path, deeper), f"{folder}/.{next(moved)}")
-                os.rmdir(path)
+        os.chmod(folder, 0o700)
+        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        moved = itertools.count()
+        while sum(_removed(name, top, moved) for name in os.listdir(top)):
+            pass
+        os.close(top)
         os.rmdir(folder)
+
+
+def _removed(name: str, top: int, moved: Iterator[int]) -> bool:
+    """Tell whether an entry of a folder is gone; what it held has been moved beside it."""
+    try:
+        if not stat.S_ISDIR(os.stat(name, dir_fd=top, follow_symlinks=False).st_mode):
+            os.unlink(name, dir_fd=top)
+            return True
+        place = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=top)
+        os.chmod(f"/proc/self/fd/{place}", 0o700)
+        inner = os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_DIRECTORY)
+        os.close(place)
+        for deeper in os.listdir(inner):
+            os.rename(deeper, f".{next(moved)}", src_dir_fd=inner, dst_dir_fd=top)
+        os.close(inner)
+        os.rmdir(name, dir_fd=top)
+    except OSError:
+        return False
+    return True
 
 
 def _hand_over(folder: str, uid: int) -> None:

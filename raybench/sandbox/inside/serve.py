@@ -48,9 +48,10 @@ _BACKENDS: Mapping[str, Callable[[Box, Proc, bytes], Backend]] = {
 
 def main() -> None:
     """Serve one client until it goes away."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_DFL
-    )  # an init that handles signals can be ended by them
+    # An init that handles SIGINT can be ended by it, and who ignores SIGCHLD, as a parent may have,
+    # never learns how a child ended.
+    for number in (signal.SIGINT, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
     with contextlib.suppress(wire.ClosedError), socket.socket(fileno=os.dup(CONTROL)) as control:
         os.dup2(os.open(os.devnull, os.O_RDWR), CONTROL)
         header, _ = wire.receive(control)
@@ -66,6 +67,7 @@ def main() -> None:
                 continue
             _carry_out(backend, proc, control, said["limits"], Pipes(*descriptors))
             wire.send(control, {})
+    os._exit(0)
 
 
 def _carry_out(

@@ -61,8 +61,8 @@ def move_in(binds: Sequence[str], covered: Sequence[str]) -> None:
     os.rmdir("/.old")
 
 
-def furnish(limits: Mapping[str, float], binds: Sequence[str]) -> str:
-    """Give this run its own /tmp, /dev/shm and /proc; return what it has to do without.
+def furnish(limits: Mapping[str, float], binds: Sequence[str]) -> None:
+    """Give this run its own /tmp, /dev/shm and, where that may be, /proc.
 
     The process has to be the first of a PID namespace, in a mount namespace of its own.
     """
@@ -86,11 +86,9 @@ def furnish(limits: Mapping[str, float], binds: Sequence[str]) -> str:
     kernel.mount(None, "/", None, _REMOUNT_READ_ONLY)
     try:
         kernel.mount("proc", "/proc", "proc", _QUIET | kernel.MS_NOEXEC, "subset=pid")
-    except kernel.KernelError as error:
+    except kernel.KernelError:
         # A container that masks parts of its /proc lets nobody mount another: none, then.
         kernel.mount("tmpfs", "/proc", "tmpfs", _QUIET | kernel.MS_RDONLY, "size=4k")
-        return kernel.told(error)
-    return ""
 
 
 def is_hidden(path: str) -> bool:

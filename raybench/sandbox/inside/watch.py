@@ -1,12 +1,19 @@
 """What processes use, read from /proc while they run."""
 
+import contextlib
+import math
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from . import kernel
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MB = 1 << 20
+_ENDED = ("Z", "X")
+_GONE = (FileNotFoundError, ProcessLookupError)
 _UTIME, _RSS = 11, 21
 """Places in /proc/PID/stat, counted behind the program's name."""
 
@@ -83,31 +90,91 @@ class Proc:
                 times = [int(field) / _TICKS for field in fields[_UTIME : _UTIME + 4]]
                 cpu += sum(times)
                 spent[pid] = times[0] + times[1]
-                sizes[pid] = int(fields[_RSS]) * _PAGE / _MB
+                task, told = self._living(pid, fields)
+                sizes[task] = int(told[_RSS]) * _PAGE / _MB
         if fields := self._stat(init):
             cpu += sum(map(int, fields[_UTIME + 2 : _UTIME + 4])) / _TICKS
         if sum(sizes.values()) > limit_mb:
-            memory = sum(self._exact_mb(pid, size) for pid, size in sizes.items())
+            memory = sum(map(self._exact_mb, _distinct(sizes)))
         else:
             memory = sum(max(0.0, size - shared_mb) for size in sizes.values())
         return Usage(cpu, spent, memory)
+
+    def _living(self, pid: int, fields: list[str]) -> tuple[int, list[str]]:
+        """Return a thread of a process that lives, and what /proc says of it.
+
+        The first one may have ended, and then shows nothing of the memory that the others hold.
+        """
+        if fields[0] in _ENDED:
+            for thread in self._threads(pid):
+                told = self._stat(f"{pid}/task/{thread}")
+                if told and told[0] not in _ENDED:
+                    return int(thread), told
+        return pid, fields
 
     def unix_sockets(self, init: int) -> int:
         """Return how many Unix sockets there are in the network that a process is in."""
         return max(0, self.read(f"{init}/net/unix").count("\n") - 1)
 
-    def _stat(self, pid: int) -> list[str]:
-        # The name stands in parentheses and may itself hold some.
-        return self.read(f"{pid}/stat").rpartition(")")[2].split()
+    def held_open(self, init: int, folder: str) -> tuple[float, int]:
+        """Return what processes below one hold: MiB of files that lost their name, and sockets.
 
-    def _exact_mb(self, pid: int, size_mb: float) -> float:
+        The files are those that were in a folder; they are infinite where one hides what it holds.
+        """
+        files: dict[int, float] = {}
+        sockets: set[int] = set()
+        with contextlib.suppress(*_GONE):
+            device = os.stat(folder).st_dev
+            for pid in self.below(init):
+                for found in self._open(pid):
+                    if found is None:
+                        return math.inf, len(sockets)
+                    if stat.S_ISSOCK(found.st_mode):
+                        sockets.add(found.st_ino)
+                    elif found.st_nlink == 0 and found.st_dev == device:
+                        files[found.st_ino] = found.st_blocks * 512 / _MB
+                for number, size in self._mapped(pid, folder):
+                    files.setdefault(number, size)
+        return sum(files.values()), len(sockets)
+
+    def _open(self, pid: int) -> Iterator[os.stat_result | None]:
+        """Yield what a process's descriptors lead to, None where it hides them."""
+        for thread in self._threads(pid):  # each may have descriptors of its own
+            with contextlib.suppress(*_GONE):
+                try:
+                    folder = os.open(f"{pid}/task/{thread}/fd", os.O_RDONLY, dir_fd=self._folder)
+                except PermissionError:
+                    yield None
+                    continue
+                try:
+                    for name in os.listdir(folder):
+                        with contextlib.suppress(*_GONE):
+                            yield os.stat(name, dir_fd=folder)
+                finally:
+                    os.close(folder)
+
+    def _mapped(self, pid: int, folder: str) -> Iterator[tuple[int, float]]:
+        """Yield the files taken out of a folder that a process has in its memory, and their MiB."""
+        for line in self.read(f"{pid}/maps").splitlines():
+            if line.endswith(" (deleted)") and f" {folder}/" in line:
+                span, _, _, _, number, *_ = line.split()
+                first, _, last = span.partition("-")
+                yield int(number), (int(last, 16) - int(first, 16)) / _MB
+
+    def _stat(self, place: int | str) -> list[str]:
+        # The name stands in parentheses and may itself hold some.
+        return self.read(f"{place}/stat").rpartition(")")[2].split()
+
+    def _exact_mb(self, task: int) -> float:
         """Return what a process has of memory, shared pages split; its size if it hides them."""
         parts = [
             int(line.split()[1])
-            for line in self.read(f"{pid}/smaps_rollup").splitlines()
+            for line in self.read(f"{task}/smaps_rollup").splitlines()
             if line.startswith(("Pss:", "SwapPss:"))
         ]
-        return sum(parts) / 1024 if parts else size_mb
+        if parts or not (fields := self._stat(task)):  # it may have ended meanwhile
+            return sum(parts) / 1024
+        return int(fields[_RSS]) * _PAGE / _MB
 
     def tasks_of(self, uid: int) -> int:
         """Return how many processes and threads a user has."""
@@ -123,3 +190,12 @@ class Proc:
         """Return a process's address space and what of it lies in memory."""
         pages = self.read(f"{pid}/statm").split()
         return int(pages[0]) * _PAGE / _MB, int(pages[1]) * _PAGE / _MB
+
+
+def _distinct(tasks: Iterable[int]) -> list[int]:
+    """Return one process of each memory: until a new program is in it, a child may have none."""
+    found: list[int] = []
+    for task in tasks:
+        if not any(kernel.same_memory(task, other) for other in found):
+            found.append(task)
+    return found

@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+import time
 
 bait = json.loads(sys.stdin.readline())
 wanted = bait["limits"]["memory_mb"]
@@ -26,12 +27,11 @@ for _ in range(13):
         written = 0
         kept = []
         try:
-            while written < (wanted << 20) // 12:
+            while written < (wanted << 20) // 5:
                 pair = socket.socketpair()
                 kept.append(pair)
                 for half in pair:
                     half.setblocking(False)
-                    half.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
                     try:
                         while True:
                             written += half.send(b"\1" * (1 << 15))
@@ -44,6 +44,7 @@ for _ in range(13):
         os._exit(0)
     children.append(child)
 held = sum(int(os.read(reports, 10)) for _ in children) >> 20
+time.sleep(0.3)
 os.close(go)
 for child in children:
     os.waitpid(child, 0)
