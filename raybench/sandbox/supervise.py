@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import Any
 
-from raybench.sandbox.inside.watch import Proc
+from raybench.sandbox.inside.watch import Held, Proc
 from raybench.sandbox.outcome import Limits
 from raybench.sandbox.output import Kept
 
@@ -24,6 +24,7 @@ _LOOK_EVERY_S = 0.03
 _CHUNK = 1 << 18
 _BEGIN_S, _END_S = 60.0, 15.0
 """How long a run's walls may take to stand, and its processes to end when they are to."""
+_HIDDEN_S = 0.5
 _SOCKET_MB = 0.21
 """What a Unix socket may hold that nobody has read, by Linux' defaults: in no process's memory."""
 
@@ -58,6 +59,8 @@ class Run:
     memory_mb: float = 0.0
     stdout: Kept = field(init=False)
     stderr: Kept = field(init=False)
+    hidden_since: float | None = None
+    """When one of its processes began to hide what it holds: all do so for a moment at first."""
     spent: dict[int, float] = field(default_factory=dict)
     """The CPU time that each of its processes had used when it was last seen."""
 
@@ -183,12 +186,11 @@ def _look(run: Run, proc: Proc) -> None:
         return
     limits = run.limits
     usage = proc.usage(run.init, run.shared_mb, limits.memory_mb)
-    unnamed_mb, sockets = 0.0, 0
     if run.folder is None:
-        sockets = proc.unix_sockets(run.init)
+        held = Held(0.0, proc.unix_sockets(run.init), hidden=False)
     else:
-        unnamed_mb, sockets = proc.held_open(run.init, run.folder)
-    memory = usage.memory_mb + sockets * _SOCKET_MB
+        held = proc.held(run.init, run.folder)
+    memory = usage.memory_mb + held.sockets * _SOCKET_MB
     run.memory_mb = max(run.memory_mb, memory + run.shared_mb)
     # A process whose parent does not wait for it takes its time with it: what it had when it was
     # seen last counts on.
@@ -201,8 +203,11 @@ def _look(run: Run, proc: Proc) -> None:
         run.stopped = "cpu"
     else:
         size, files = _written(run.folder)
-        if size + unnamed_mb > limits.disk_mb or files > limits.files:
+        if size + held.unnamed_mb > limits.disk_mb or files > limits.files:
             run.stopped = "disk"
+        run.hidden_since = (run.hidden_since or run.seconds) if held.hidden else None
+        if run.hidden_since is not None and run.seconds - run.hidden_since > _HIDDEN_S:
+            run.stopped = "hidden"
 
 
 def _written(place: str | None) -> tuple[float, float]:

@@ -55,6 +55,7 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
             "output",
             f"wrote more than {limits.disk_mb} MiB of files, or more than {limits.files:,} of them",
         ),
+        "hidden": ("output", "hid what files it held, so that nobody could tell how large"),
         "output": ("output", f"wrote more than {limits.output_killed_mb:g} MiB"),
     }
     if run.stopped is not None:

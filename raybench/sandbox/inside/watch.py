@@ -1,7 +1,6 @@
 """What processes use, read from /proc while they run."""
 
 import contextlib
-import math
 import os
 import stat
 from collections.abc import Iterable, Iterator
@@ -27,6 +26,17 @@ class Usage:
     spent: dict[int, float]
     """CPU time of each that runs, its own alone."""
     memory_mb: float
+
+
+@dataclass(frozen=True)
+class Held:
+    """What processes hold on to that shows in no folder and in no process's size."""
+
+    unnamed_mb: float
+    """Files that have lost their name."""
+    sockets: int
+    hidden: bool
+    """One of them does not let anybody look."""
 
 
 class Proc:
@@ -116,35 +126,35 @@ class Proc:
         """Return how many Unix sockets there are in the network that a process is in."""
         return max(0, self.read(f"{init}/net/unix").count("\n") - 1)
 
-    def held_open(self, init: int, folder: str) -> tuple[float, int]:
-        """Return what processes below one hold: MiB of files that lost their name, and sockets.
-
-        The files are those that were in a folder; they are infinite where one hides what it holds.
-        """
+    def held(self, init: int, folder: str) -> Held:
+        """Return what processes below one hold on to, of what was in a folder."""
         files: dict[int, float] = {}
         sockets: set[int] = set()
+        hidden = False
         with contextlib.suppress(*_GONE):
             device = os.stat(folder).st_dev
             for pid in self.below(init):
                 for found in self._open(pid):
                     if found is None:
-                        return math.inf, len(sockets)
-                    if stat.S_ISSOCK(found.st_mode):
+                        hidden = True
+                    elif stat.S_ISSOCK(found.st_mode):
                         sockets.add(found.st_ino)
                     elif found.st_nlink == 0 and found.st_dev == device:
                         files[found.st_ino] = found.st_blocks * 512 / _MB
                 for number, size in self._mapped(pid, folder):
                     files.setdefault(number, size)
-        return sum(files.values()), len(sockets)
+        return Held(sum(files.values()), len(sockets), hidden)
 
     def _open(self, pid: int) -> Iterator[os.stat_result | None]:
         """Yield what a process's descriptors lead to, None where it hides them."""
         for thread in self._threads(pid):  # each may have descriptors of its own
+            task = f"{pid}/task/{thread}"
             with contextlib.suppress(*_GONE):
                 try:
-                    folder = os.open(f"{pid}/task/{thread}/fd", os.O_RDONLY, dir_fd=self._folder)
-                except PermissionError:
-                    yield None
+                    folder = os.open(f"{task}/fd", os.O_RDONLY, dir_fd=self._folder)
+                except PermissionError:  # as of one that has ended, who holds nothing
+                    if (fields := self._stat(task)) and fields[0] not in _ENDED:
+                        yield None
                     continue
                 try:
                     for name in os.listdir(folder):
