@@ -12,6 +12,7 @@ making. timeout, memory, output: it was stopped at that limit. killed: by a sign
 nor a limit is known to have sent.
 """
 Backend = Literal["namespaces", "bubblewrap", "landlock", "unsafe"]
+Stream = Literal["stdout", "stderr"]
 Profile = Literal["plain", "scientific"]
 """plain: Python and its standard library. scientific: numpy, scipy, sympy, h5py and matplotlib too,
 in the versions that SciCode was written for, imported before the program starts."""
@@ -74,8 +75,8 @@ class Outcome:
     """The most it held at once."""
     stdout: str
     stderr: str
-    truncated: bool
-    """More was written than is kept."""
+    cut: tuple[Stream, ...]
+    """Of which of the two more was written than is kept."""
     backend: Backend
     python: str
     """The version that ran it, as 3.12.1."""
@@ -87,6 +88,11 @@ class Outcome:
     def ok(self) -> bool:
         """Tell whether it ended by itself without an error."""
         return self.status == "ok"
+
+    @property
+    def truncated(self) -> bool:
+        """Tell whether more was written than is kept."""
+        return bool(self.cut)
 
     @property
     def crowded(self) -> bool:

@@ -2,9 +2,9 @@
 
 import re
 import signal
-from typing import cast
+from typing import cast, get_args
 
-from raybench.sandbox.outcome import Backend, Outcome, Status
+from raybench.sandbox.outcome import Backend, Outcome, Status, Stream
 from raybench.sandbox.supervise import Run
 
 _OUT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b", re.MULTILINE)
@@ -28,7 +28,7 @@ def outcome(run: Run, *, backend: str, python: str, kernel: str) -> Outcome:
         memory_mb=round(run.memory_mb, 1),
         stdout=out,
         stderr=err,
-        truncated=run.stdout.truncated or run.stderr.truncated,
+        cut=tuple(name for name in get_args(Stream) if getattr(run, name).truncated),
         backend=cast(Backend, backend),
         python=python,
         kernel=kernel,

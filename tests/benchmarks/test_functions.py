@@ -13,7 +13,7 @@ from raybench.benchmarks.parts.functions import Verdict
 from raybench.sandbox import Limits, Outcome
 
 OUTCOME = Outcome(
-    "ok", "so", 0, None, 0.5, 1.0, 20.0, "", "", False, "namespaces", "3.12.1", "6.1", Limits()
+    "ok", "so", 0, None, 0.5, 1.0, 20.0, "", "", (), "namespaces", "3.12.1", "6.1", Limits()
 )  # fmt: skip
 
 

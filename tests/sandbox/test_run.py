@@ -4,10 +4,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +18,8 @@ import psutil
 import pytest
 
 from raybench import sandbox
-from raybench.sandbox import Limits, Outcome, Settings
-from raybench.sandbox.errors import SandboxFaultError
+from raybench.sandbox import Limits, Outcome, Settings, selftest, supervise
+from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
 from raybench.sandbox.inside.watch import Proc
 from raybench.sandbox.runner import Runner
 from raybench.sandbox.server import FaultError, Server
@@ -26,6 +27,18 @@ from raybench.sandbox.server import FaultError, Server
 RUNS = int(os.environ.get("RAYBENCH_SANDBOX_RUNS", "2000"))
 """Of the longest test: 10,000 take minutes."""
 SMALL = Limits(cpu_s=1, wall_s=2, memory_mb=128, disk_mb=4, files=64, processes=8)
+
+
+@pytest.fixture
+def landlock() -> Iterator[Runner]:
+    """Yield runs that share the host's namespaces; skip where this kernel cannot bound them."""
+    runner = Runner(Settings("landlock"))
+    try:
+        runner.run("", "", {}, Limits(), "plain")
+    except SandboxUnavailableError as error:
+        pytest.skip(str(error))
+    yield runner
+    runner.close()
 
 
 def lines(source: str, **given: object) -> list[str]:
@@ -100,6 +113,18 @@ for _ in range(4):
     os.wait()
 """
     assert sandbox.run(source, limits=SMALL).ok
+
+
+def test_a_program_that_starts_another_does_not_hold_its_memory_twice() -> None:
+    source = """
+import subprocess
+held = b"x" * (80 << 20)
+for _ in range(150):
+    subprocess.run(["/bin/true"], check=True)
+"""
+    outcome = sandbox.run(source, limits=SMALL)
+    assert (outcome.status, outcome.stderr) == ("ok", "")
+    assert 70 < outcome.memory_mb < 128
 
 
 def test_time_is_told_apart() -> None:
@@ -253,6 +278,45 @@ print("main")
     assert lines(source) == ["main", "thread", "exit"]
 
 
+@pytest.mark.parametrize(
+    ("source", "stdout"),
+    [
+        ("import sys; print('a'); sys.stdout.close()", "a\n"),
+        ("import io, sys; print('a'); sys.stdout = io.StringIO(); print('b')", "a\n"),
+        ("import os; out = os.fdopen(1, 'w'); out.write('a')", "a"),
+        ("class A:\n    def __del__(self): print('a')\nkept = A()", "a\n"),
+        ("open('helper.py', 'w').write('A = 1')\nimport helper; print(helper.A)", "1\n"),
+        ("print(type(__builtins__).__name__)", "module\n"),
+    ],
+)
+def test_what_python_does_at_its_own_end_is_done(source: str, stdout: str) -> None:
+    outcome = sandbox.run(source)
+    assert (outcome.status, outcome.stdout, outcome.stderr) == ("ok", stdout, "")
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code"),
+    [("256", 0), ("-1", 255), ("2**64", 255), ("True", 1), ("3.0", 1)],
+)
+def test_exit_codes_are_what_python_makes_of_them(code: str, exit_code: int) -> None:
+    outcome = sandbox.run(f"raise SystemExit({code})")
+    assert (outcome.exit_code, outcome.ok) == (exit_code, exit_code == 0)
+
+
+def test_no_object_of_the_program_decides_how_it_ended() -> None:
+    source = """
+import os
+for _ in range(60):
+    os.dup(0)
+class Code(int):
+    def fail(self, *_): raise KeyError
+    __bool__ = __and__ = __index__ = __int__ = __eq__ = fail
+raise SystemExit(Code(3))
+"""
+    outcome = sandbox.run(source)
+    assert (outcome.status, outcome.exit_code) == ("error", 3)
+
+
 def test_ordinary_things_work() -> None:
     source = """
 import asyncio, hashlib, multiprocessing, sqlite3, subprocess, sys, tempfile, threading
@@ -355,6 +419,98 @@ def test_a_run_whose_init_is_killed_costs_a_retry() -> None:
 
     outcome = _while_running(kill)
     assert (outcome.status, outcome.stdout) == ("ok", "done\n")
+
+
+def test_a_server_that_stands_still_costs_a_retry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raybench.sandbox.supervise._END_S", 1.0)
+    runner = Runner(Settings())
+    try:
+        runner.run("", "", {}, Limits(), "plain")
+        (server,) = runner._idle["plain"]
+        source = "import time; time.sleep(600)"
+        threading.Timer(0.3, os.kill, [server.pid, signal.SIGSTOP]).start()
+        outcome = runner.run(source, "", {}, Limits(wall_s=1), "plain")
+        assert (outcome.status, server._process.returncode) == ("timeout", -signal.SIGKILL)
+    finally:
+        runner.close()
+
+
+def test_a_server_that_is_killed_while_it_starts_is_no_refusal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    check, killed = selftest.check, list[int]()
+
+    def kill_first(server: Server) -> None:
+        if not killed:
+            killed.append(server.pid)
+            os.kill(server.pid, signal.SIGKILL)
+        check(server)
+
+    monkeypatch.setattr(selftest, "check", kill_first)
+    runner = Runner(Settings("namespaces"))
+    try:
+        assert runner.run("print(1)", "", {}, Limits(), "plain").ok
+        assert killed
+    finally:
+        runner.close()
+
+
+def test_who_does_not_hear_of_its_children_runs_programs_all_the_same() -> None:
+    source = (
+        "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "from raybench import sandbox\n"
+        "print(sandbox.run('raise SystemExit(3)').exit_code)\n"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert told.stdout == "3\n"
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="who is not root is one user to all servers")
+def test_programs_of_two_threads_are_not_counted_together(landlock: Runner) -> None:
+    source = """
+import os, time
+for _ in range(40):
+    if os.fork() == 0:
+        time.sleep(1)
+        os._exit(0)
+print("all")
+"""
+    with ThreadPoolExecutor(3) as threads:
+        runs = threads.map(lambda _: landlock.run(source, "", {}, Limits(), "plain"), range(3))
+        assert [run.stdout for run in runs] == ["all\n"] * 3
+
+
+def test_output_that_somebody_else_took_holds_nobody_up() -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    assert supervise._read(reader) is None
+    os.write(writer, b"a")
+    assert supervise._read(reader) == b"a"
+    os.close(writer)
+    assert supervise._read(reader) == b""
+    os.close(reader)
+    pipes = supervise.Pipes()
+    ours = (pipes.stdout, pipes.stderr, pipes.report)
+    assert not any(os.get_blocking(end.fileno()) for end in ours)
+    pipes.close()
+
+
+@pytest.mark.parametrize("closed", ["junk", "."])
+def test_nothing_of_a_run_stays_on_the_host(landlock: Runner, closed: str) -> None:
+    source = f"""
+import os
+print(os.getcwd())
+os.makedirs("junk/deeper")
+open("junk/deeper/file", "w").close()
+os.symlink("/", "junk/root")
+os.chmod("junk/deeper", 0)
+os.chmod({closed!r}, 0)
+"""
+    folder = landlock.run(source, "", {}, Limits(), "plain").stdout.strip()
+    assert folder.startswith(tempfile.gettempdir())
+    assert not Path(folder).exists()
 
 
 def test_what_fails_every_time_is_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,7 +141,7 @@ def _wrong_value(told: str, case: Case) -> str:
 def _broken(run: Outcome) -> str:
     match run.status:
         case "ok":
-            return "wrong answer: too much output" if run.truncated else ""
+            return "wrong answer: too much output" if "stdout" in run.cut else ""
         case "timeout":
             return LATE
         case "memory":
