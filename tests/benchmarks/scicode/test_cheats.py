@@ -248,6 +248,32 @@ def test_an_assertion_is_the_judges_also_where_its_target_is_known(case: str, co
     assert not SCICODE.grade(row, block(imported(code))).correct
 
 
+LOWEST = (
+    "def lowest(A):\n    return min(A)\n"
+    "A = [3.0, 1.0]\nassert np.isclose(lowest(A), double(A)) == target"
+)
+
+
+def test_what_the_test_works_out_itself_is_not_to_be_changed() -> None:
+    cheat = block("def double(A):\n    A[:] = [0.0] * 2\n    return 0.0")
+    assert not SCICODE.grade(doubling(LOWEST, targets=[TRUTH["v"]]), cheat).correct
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        (LOWEST, "def double(A):\n    A.sort()\n    return A.pop(0)"),
+        (
+            "x = double(1.0)\nassert (x[0], double(x)[0], x[0]) == (2.0, 0.0, 0.0)",
+            "def double(x):\n    if x == 1.0:\n        return [2.0]\n    x[0] = 0.0\n    return x",
+        ),
+    ],
+)
+def test_what_is_changed_after_it_was_worked_out_is_right(case: str, code: str) -> None:
+    grade = SCICODE.grade(doubling(case, targets=[TRUTH["v"]]), block(code))
+    assert grade.reason == "right"
+
+
 def test_shipped_questions_are_not_passed_by_nothing() -> None:
     for row in scicode_steps.shipped().values():
         assert not SCICODE.grade(row, block("pass")).correct

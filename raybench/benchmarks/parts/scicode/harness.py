@@ -115,8 +115,9 @@ def _ran(candidate: dict[str, Any], send: int) -> str | None:
                 if "run" in step:
                     exec(compile(step["run"], place, "exec"), space)
                 else:
-                    values = [eval(compile(it, place, "eval"), space) for it in step["ship"]]
-                    _send({"values": [encode(value) for value in values]}, send)
+                    # One by one: the code behind the next may change what this one gave.
+                    codes = (compile(it, place, "eval") for it in step["ship"])
+                    _send({"values": [encode(eval(it, space)) for it in codes]}, send)
     except BaseException as error:
         return f"{type(error).__name__}: {error}"[:_SHOWN]
     return None

@@ -208,11 +208,6 @@ class _Splitter:
 
     def _judge(self, statement: ast.stmt, values: Sequence[ast.expr]) -> None:
         """Have the judge evaluate a statement, with the values that only the candidate has."""
-        for value in values:  # what the candidate's functions are given, they may change
-            for inner in ast.walk(value):
-                if isinstance(inner, ast.Call) and not self._is_ours(inner.func):
-                    for name in _read(inner):
-                        self._owners.forget(name)
         ship: list[ast.expr] = []
         lifted = [self._lift(value, ship) for value in values]
         if isinstance(statement, ast.Assert):
@@ -226,7 +221,11 @@ class _Splitter:
         )
 
     def _lift(self, node: ast.expr, ship: list[ast.expr]) -> ast.expr:
-        """Return an expression in which what is handed over has a name."""
+        """Return an expression in which what is handed over has a name.
+
+        Parts are taken in the order in which Python evaluates them: what stands before a call of
+        the candidate's is not changed by it, and stays the judge's own.
+        """
         read = _read(node)
         if all(self._owners.known(it) or it in self._owners.target for it in read) and not (
             _unsteady(node)
@@ -239,6 +238,7 @@ class _Splitter:
         if read & self._owners.target:
             raise Inseparable(f"'{_shown(node)}' hands a target to the candidate's code")
         ship.append(_finished(node))
+        self._forget_given(node)
         return ast.Name(f"_{len(ship) - 1}", ast.Load())
 
     def _lifted(self, inner: Any, ship: list[ast.expr]) -> Any:
@@ -247,6 +247,13 @@ class _Splitter:
         if isinstance(inner, ast.keyword):
             inner.value = self._lift(inner.value, ship)
         return self._lift(inner, ship) if isinstance(inner, ast.expr) else inner
+
+    def _forget_given(self, node: ast.expr) -> None:
+        """Take for the candidate's what its functions are given: they may change it."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and not self._is_ours(inner.func):
+                for name in _read(inner):
+                    self._owners.forget(name)
 
     def _opens(self, node: ast.expr) -> bool:
         """Tell whether the judge evaluates an expression itself, of parts that are handed over."""
