@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from raybench.benchmarks.parts.scicode import inline, names
+from raybench.benchmarks.parts.scicode import empties, inline, names
 
 TARGET = "target"
 COMPARISONS = "scicode.compare.cmp"
@@ -43,7 +43,7 @@ class Split:
     """`run`: statements. `ship`: expressions whose values are handed over, together."""
     judge: list[list[dict[str, Any]]]
     """`run`: statements. `judge`: a statement, `values`: how many were handed over for it, by the
-    names _0, _1 …"""
+    names _0, _1 …, `checks`: which of them must not be empty (empties.py)"""
 
 
 @dataclass(slots=True)
@@ -56,6 +56,7 @@ class _Judged:
     touches: set[str]
     values: int | None = None
     """None: a statement that only prepares."""
+    checks: list[empties.Check] = field(default_factory=list)
 
 
 def needs_target(case: str) -> bool:
@@ -138,8 +139,8 @@ class _Splitter:
             if it.values is None and not it.touches & needed:
                 continue
             needed |= it.loads
-            step = {"run": it.source} if it.values is None else {"judge": it.source}
-            judge[it.case].insert(0, step if it.values is None else step | {"values": it.values})
+            decides = {"judge": it.source, "values": it.values, "checks": it.checks}
+            judge[it.case].insert(0, {"run": it.source} if it.values is None else decides)
         return Split([self._candidate[number] for number in range(cases)], judge)
 
     def _take(self, statement: ast.stmt) -> None:
@@ -216,8 +217,9 @@ class _Splitter:
             statement.value = lifted[0]
         if ship:
             self._candidate[self._case].append({"ship": [ast.unparse(it) for it in ship]})
+        loads, checks = names.loaded(statement), empties.checks(statement)
         self._judged.append(
-            _Judged(self._case, ast.unparse(statement), names.loaded(statement), set(), len(ship))
+            _Judged(self._case, ast.unparse(statement), loads, set(), len(ship), checks)
         )
 
     def _lift(self, node: ast.expr, ship: list[ast.expr]) -> ast.expr:
