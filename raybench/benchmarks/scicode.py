@@ -60,7 +60,7 @@ class SciCode(Benchmark):
 
     def follows(self, row: Row) -> tuple[str, ...]:
         """Return the steps before, without those whose code is given."""
-        return tuple(step for step in steps.before(row) if step not in row["given"])
+        return tuple(step for step in steps.before(row) if step not in (row.get("given") or {}))
 
     def after(self, row: Row, responses: Mapping[str, str]) -> Row:
         """Return the step with the model's code of those before, whatever its tests said of it."""
@@ -77,7 +77,7 @@ class SciCode(Benchmark):
     def problems(self, row: Row) -> Iterator[str]:
         """Want a number and a problem, steps that say what is to be written, and sound targets."""
         yield from steps.problems(row)
-        yield from targets.problems(row["targets"] or ())
+        yield from targets.problems(row.get("targets") or ())
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

@@ -19,6 +19,7 @@ from raybench.grading import suspicion
 
 FIRST = step("1.1", "double(x)", "assert double(1) == 2", gold="def double(x):\n    return 2 * x")
 SECOND = step("1.2", "four(x)", "assert four(1) == 4", gold="def four(x):\n    return 4 * x")
+NONE = ("given", "targets")
 
 
 # -------------------------------------------------------------------------------------- asking
@@ -217,6 +218,28 @@ def test_a_missing_target_is_neither_right_nor_wrong() -> None:
         SCICODE.grade(row, SCICODE.gold(row))
     with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
         SCICODE.grade(row, "I do not know.")
+
+
+@pytest.mark.parametrize("none", [{}, {"given": None, "targets": None}])
+def test_a_row_may_lack_what_files_beside_would_tell(none: dict[str, Any]) -> None:
+    own = {name: it for name, it in question(FIRST, SECOND).items() if name not in NONE} | none
+    assert SCICODE.follows(own) == ("1.1",)
+    assert list(SCICODE.problems(own)) == []
+    assert SCICODE.caveat(own) is None
+    assert SCICODE.prompt(own) == SCICODE.prompt(question(FIRST, SECOND))
+    assert SCICODE.grade(own, SCICODE.gold(own)).correct  # its test case needs no target
+    row = {name: it for name, it in doubling().items() if name not in NONE} | none
+    assert SCICODE.caveat(row)
+    for reply in (SCICODE.gold(row), "```python\n```", block("def double(x):\n    return 0")):
+        with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
+            SCICODE.grade(row, reply)
+
+
+@pytest.mark.parametrize("target", [{}, {"_path": "x.h5"}, [1], 2.0, "value"])
+def test_what_is_no_target_is_neither_right_nor_wrong(target: Any) -> None:
+    row = doubling() | {"targets": [target]}
+    with pytest.raises(UngradableError, match=r"targets of step 1\.1 cannot be read here"):
+        SCICODE.grade(row, SCICODE.gold(row))
 
 
 def test_dependencies_that_are_not_there_are_not_the_models_fault() -> None:

@@ -107,7 +107,7 @@ def problems(row: Row) -> Iterator[str]:
 def code_of(row: Row, step: Step) -> str:
     """Return the code of an earlier step: the model's own, the given one, or the solution's."""
     number = str(step["step_number"])
-    for codes in (row.get("previous") or {}, row["given"] or {}):
+    for codes in (row.get("previous") or {}, row.get("given") or {}):
         if (code := codes.get(number)) is not None:
             return str(code)
     if code := step.get("ground_truth_code"):
