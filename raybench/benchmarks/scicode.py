@@ -22,7 +22,6 @@ from typing import Any, ClassVar
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.scicode import grading, questions, steps, targets
-from raybench.grading import extract
 from raybench.types import Message
 
 
@@ -61,7 +60,7 @@ class SciCode(Benchmark):
 
     def follows(self, row: Row) -> tuple[str, ...]:
         """Return the steps before, without those whose code is given."""
-        return tuple(step for step in steps.before(row) if step not in row["given"])
+        return tuple(step for step in steps.before(row) if step not in (row.get("given") or {}))
 
     def after(self, row: Row, responses: Mapping[str, str]) -> Row:
         """Return the step with the model's code of those before, whatever its tests said of it."""
@@ -78,7 +77,7 @@ class SciCode(Benchmark):
     def problems(self, row: Row) -> Iterator[str]:
         """Want a number and a problem, steps that say what is to be written, and sound targets."""
         yield from steps.problems(row)
-        yield from targets.problems(row["targets"] or ())
+        yield from targets.problems(row.get("targets") or ())
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
@@ -87,11 +86,11 @@ class SciCode(Benchmark):
         return (Message("user", steps.prompt(row)),)
 
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
-        """Run the first block of Python against the step's test cases: all must hold."""
+        """Run the code of a reply against the step's test cases: all must hold."""
         known = questions.targets_of(row)  # without them nobody can tell, whatever was replied
         if (code := steps.code(response)) is None:
-            return Grade(False, "no block that begins with ```python and ends with ```")
-        return grading.graded(row, code, known, written=extract.code(response))
+            return Grade(False, "no code: the reply, or its block, is empty")
+        return grading.graded(row, code, known, written=steps.written(response))
 
     def has_gold(self, row: Row) -> bool:
         """Tell whether the solution is published: that of the test split is not."""

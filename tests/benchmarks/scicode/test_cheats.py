@@ -1,12 +1,15 @@
 """Replies that try to pass without solving the problem: each fails, most are flagged."""
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
 import scicode_steps
 from scicode_steps import SCICODE, block, doubling
 
 from raybench import sandbox
+from raybench.benchmarks.parts.scicode import codec
 from raybench.grading import suspicion
 
 ALWAYS_EQUAL = """
@@ -246,6 +249,89 @@ def test_an_assertion_is_the_judges_also_where_its_target_is_known(case: str, co
     row = doubling(case, targets=[TRUTH["v"]])
     assert SCICODE.grade(row, SCICODE.gold(row)).correct
     assert not SCICODE.grade(row, block(imported(code))).correct
+
+
+LOWEST = (
+    "def lowest(A):\n    return min(A)\n"
+    "A = [3.0, 1.0]\nassert np.isclose(lowest(A), double(A)) == target"
+)
+
+
+def test_what_the_test_works_out_itself_is_not_to_be_changed() -> None:
+    cheat = block("def double(A):\n    A[:] = [0.0] * 2\n    return 0.0")
+    assert not SCICODE.grade(doubling(LOWEST, targets=[TRUTH["v"]]), cheat).correct
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        (LOWEST, "def double(A):\n    A.sort()\n    return A.pop(0)"),
+        (
+            "x = double(1.0)\nassert (x[0], double(x)[0], x[0]) == (2.0, 0.0, 0.0)",
+            "def double(x):\n    if x == 1.0:\n        return [2.0]\n    x[0] = 0.0\n    return x",
+        ),
+    ],
+)
+def test_what_is_changed_after_it_was_worked_out_is_right(case: str, code: str) -> None:
+    grade = SCICODE.grade(doubling(case, targets=[TRUTH["v"]]), block(code))
+    assert grade.reason == "right"
+
+
+EMPTY_PARTS: list[Any] = [np.zeros(0), 2.0]
+COMPARED = "from scicode.compare.cmp import cmp_tuple_or_list\nx = double(1.0)\n"
+
+
+@pytest.mark.parametrize(
+    ("case", "value", "target"),
+    [
+        ("assert len(double(1.0)) == target", "[]", 0),
+        ("assert double(1.0).shape == target", "np.zeros((0, 3))", (0, 3)),
+        (f"{COMPARED}assert cmp_tuple_or_list((x[0], double(1.0)[1]), target)", "[[], 2]", [[], 2]),
+        (f"{COMPARED}assert cmp_tuple_or_list(x, target)", "([], 2.0)", EMPTY_PARTS),
+        (f"{COMPARED}assert cmp_tuple_or_list((x, double(2)), target)", "[]", [[], np.zeros(0)]),
+        ("assert np.allclose(double(1.0), target)", "[]", np.zeros(0)),
+        ("assert np.allclose(np.abs(double(1.0)) * 2, target)", "np.zeros(0)", np.zeros(0)),
+        ("def same(a, b):\n    return a == b\nassert same(double(1.0), target)", "[]", []),
+        ("assert double(1.0) == []", "[]", None),
+        ("assert not double(1.0)", "[]", None),
+        ("assert double(1.0) != [1]", "[]", None),
+        ("assert isinstance(double(1.0), list) and 3 not in double(1.0)", "[]", None),
+    ],
+)
+def test_what_is_empty_is_right_where_nothing_is_expected(
+    case: str, value: str, target: Any
+) -> None:
+    row = doubling(case, targets=[codec.encode(target)])
+    assert SCICODE.grade(row, block(f"def double(x):\n    return {value}")).reason == "right"
+
+
+@pytest.mark.parametrize(
+    ("case", "value", "target"),
+    [
+        ("assert np.allclose(double(1.0), target)", "np.zeros(0)", 2.0),
+        ("assert np.allclose(target, double(1.0))", "np.zeros(0)", 2.0),
+        ("assert np.allclose(double(1.0) - 2, 0)", "np.zeros(0)", None),
+        ("assert np.sum(np.abs(double(1.0) - target)) < 1", "np.zeros(0)", 2.0),
+        ("assert np.allclose(double(1.0), 2 * np.ones(1))", "np.zeros(0)", None),
+        ("x = double(1.0)\nassert np.allclose((x[0], x[1]), target)", "[[], []]", [[1.0], [2.0]]),
+        ("assert np.allclose((double(1.0), 2.0), target)", "[]", 2.0),
+        (f"{COMPARED}assert cmp_tuple_or_list((x, double(1)), target)", "[]", [[], [2.0]]),
+        (f"{COMPARED}assert cmp_tuple_or_list(x, target)", "([], [])", EMPTY_PARTS),
+        ("assert (double(1.0) > 1).all() == target", "np.zeros(0)", True),
+        ("assert all(it > 1 for it in double(1.0)) == target", "[]", True),
+        ("assert double(1.0).any() == target.any()", "np.zeros(0)", np.zeros(2)),
+        ("assert not np.isnan(double(1.0)).any()", "np.zeros(0)", None),
+        ("x, y = double(1.0), target\nassert x", "[]", 2.0),
+        ("x = double(1.0) - target\nassert np.allclose(x, 0)", "np.zeros(0)", 2.0),
+        ("x = double(1.0)\nassert np.allclose(x, double(2.0))", "np.zeros(0)", None),
+    ],
+)
+def test_what_is_empty_is_wrong_where_something_is_expected(
+    case: str, value: str, target: Any
+) -> None:
+    row = doubling(case, targets=[codec.encode(target)])
+    grade = SCICODE.grade(row, block(f"def double(x):\n    return {value}"))
+    assert grade.reason == "wrong: empty where something is expected"
 
 
 def test_shipped_questions_are_not_passed_by_nothing() -> None:

@@ -13,11 +13,13 @@ from scicode_steps import SCICODE, block, doubling, question, step
 
 from raybench import sandbox
 from raybench.benchmarks.parts.contract import UngradableError
-from raybench.benchmarks.parts.scicode import codec, grading, targets
+from raybench.benchmarks.parts.scicode import codec, grading, steps, targets
 from raybench.benchmarks.parts.scicode.given import GIVEN
+from raybench.grading import suspicion
 
 FIRST = step("1.1", "double(x)", "assert double(1) == 2", gold="def double(x):\n    return 2 * x")
 SECOND = step("1.2", "four(x)", "assert four(1) == 4", gold="def four(x):\n    return 4 * x")
+NONE = ("given", "targets")
 
 
 # -------------------------------------------------------------------------------------- asking
@@ -34,7 +36,7 @@ def test_the_prompt_is_the_methodologys() -> None:
 
 def test_steps_before_are_told_with_their_code_between_lines() -> None:
     third = step("1.3", "eight(x)")
-    row = SCICODE.after(question(FIRST, SECOND, third), {"1.1": block("A"), "1.2": "no code"})
+    row = SCICODE.after(question(FIRST, SECOND, third), {"1.1": block("A"), "1.2": ""})
     (message,) = SCICODE.prompt(row)
     assert (
         "\n\nA\n\n------\n\nWrite four(x)\nBackground of 1.2.\n\n\n\nNEXT STEP" in message.content
@@ -98,7 +100,71 @@ def test_the_first_block_counts_and_its_imports_do_not() -> None:
     grade = SCICODE.grade(row, block(right) + block("def double(x):\n    return 0"))
     assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True)
     assert "import" not in str(grade.answer)
-    assert not SCICODE.grade(row, "def double(x):\n    return 2 * x").parsed
+
+
+TWICE = "def double(x):\n    return 2 * x"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"```\n{TWICE}\n```",
+        TWICE,
+        f"\n{TWICE}\n",
+        *(f"So:\n```{word}\n{TWICE}\n```" for word in ("py", "Python", "python3", "python3.12")),
+        *(f"So:\n```{word}\n{TWICE}\n```" for word in (" python", "python ", "{python}")),
+        f"```python\n{TWICE}",
+        f"```\n{TWICE}",
+        f"```python\n{TWICE}```",
+        f"```python\n{TWICE}\n```\n".replace("\n", "\r\n"),
+        f"```py\n{TWICE}\n```".replace("\n", "\r\n"),
+        f"```bash\npip install numpy\n```\n```python\n{TWICE}\n```\n```python\ndouble()\n```",
+    ],
+)
+def test_code_is_taken_from_wherever_it_stands(reply: str) -> None:
+    grade = SCICODE.grade(doubling(), reply)
+    assert (grade.reason, str(grade.answer).strip()) == ("right", TWICE)
+
+
+def test_a_block_may_stand_in_one_line() -> None:
+    assert SCICODE.grade(doubling(), "```double = lambda x: 2 * x```").correct
+
+
+@pytest.mark.parametrize("reply", ["", " \n\t", "```python\n```", "```\n\n```", "```py\n```"])
+def test_an_empty_reply_has_no_code(reply: str) -> None:
+    grade = SCICODE.grade(doubling(), reply)
+    assert (grade.correct, grade.parsed, grade.reason[:7]) == (False, False, "no code")
+
+
+def test_flags_are_told_of_the_code_with_its_imports() -> None:
+    reply = f"```py\nfrom os import _exit\n{TWICE}\n```"
+    grade = SCICODE.grade(doubling(), reply)
+    assert (grade.correct, grade.flags) == (True, (suspicion.EXIT,))
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("import os", ""),
+        ("\tfrom os import path, \\", ""),
+        ("from os import", ""),
+        ("import os; x = 1", ""),
+        ("importance = 1", "importance = 1"),
+        ("x = 1  # import os", "x = 1  # import os"),
+        ("from os import(path)", "from os import(path)"),
+    ],
+)
+def test_lines_that_import_are_taken_out(line: str, left: str) -> None:
+    assert steps.code(f"x\n\n{line}\ny") == f"x\n\n{left}\ny"
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize(
+    "piece", ["\n", " ", "`", "```", "```python", "```py ", "from ", "import ", " from a import"]
+)
+def test_code_is_found_in_time_whatever_was_written(piece: str) -> None:
+    for text in (piece * 200_000, f"```{piece * 200_000}", f"x\nfrom {piece * 200_000}\nx"):
+        steps.code(text)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +218,28 @@ def test_a_missing_target_is_neither_right_nor_wrong() -> None:
         SCICODE.grade(row, SCICODE.gold(row))
     with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
         SCICODE.grade(row, "I do not know.")
+
+
+@pytest.mark.parametrize("none", [{}, {"given": None, "targets": None}])
+def test_a_row_may_lack_what_files_beside_would_tell(none: dict[str, Any]) -> None:
+    own = {name: it for name, it in question(FIRST, SECOND).items() if name not in NONE} | none
+    assert SCICODE.follows(own) == ("1.1",)
+    assert list(SCICODE.problems(own)) == []
+    assert SCICODE.caveat(own) is None
+    assert SCICODE.prompt(own) == SCICODE.prompt(question(FIRST, SECOND))
+    assert SCICODE.grade(own, SCICODE.gold(own)).correct  # its test case needs no target
+    row = {name: it for name, it in doubling().items() if name not in NONE} | none
+    assert SCICODE.caveat(row)
+    for reply in (SCICODE.gold(row), "```python\n```", block("def double(x):\n    return 0")):
+        with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
+            SCICODE.grade(row, reply)
+
+
+@pytest.mark.parametrize("target", [{}, {"_path": "x.h5"}, [1], 2.0, "value"])
+def test_what_is_no_target_is_neither_right_nor_wrong(target: Any) -> None:
+    row = doubling() | {"targets": [target]}
+    with pytest.raises(UngradableError, match=r"targets of step 1\.1 cannot be read here"):
+        SCICODE.grade(row, SCICODE.gold(row))
 
 
 def test_dependencies_that_are_not_there_are_not_the_models_fault() -> None:

@@ -65,11 +65,33 @@ def test_what_the_candidate_has_no_part_in_is_the_judges_own() -> None:
 def test_what_the_candidates_code_may_have_changed_comes_from_there() -> None:
     for case in (
         "A = np.eye(2)\nf(A)\nassert np.allclose(A, target)",
-        "A = np.eye(2)\nassert np.allclose(A, f(A))",
+        "A = np.eye(2)\nassert np.allclose(f(A), A)",
         "A = np.eye(2)\nB = A\nf(B)\nassert np.allclose(A, target)",
         "A = np.eye(2)\nB = A[0]\nf(B)\nassert np.allclose(A, target)",
     ):
         assert "A" in shipped(case)[0]
+
+
+@pytest.mark.parametrize(
+    ("assertion", "by_the_judge", "from_the_candidate"),
+    [
+        ("np.isclose(best(A), f(A))", "np.isclose(best(A), _0)", ["f(A)"]),
+        ("np.isclose(f(A), best(A))", "np.isclose(_0, best(_1))", ["f(A)", "A"]),
+        ("np.isclose(a=best(A), b=f(A))", "np.isclose(a=best(A), b=_0)", ["f(A)"]),
+        ("A[0] < f(A) < A[1]", "A[0] < _0 < _1[1]", ["f(A)", "A"]),
+        ("A.sum() - f(A) + A.max()", "A.sum() - _0 + _1.max()", ["f(A)", "A"]),
+        ("(A, [g(A), f(1)], A) == target", "(A, [_0, _1], _2) == target", ["g(A)", "f(1)", "A"]),
+        ("np.allclose(A, [f(A) for i in A])", "np.allclose(A, _0)", ["[f(A) for i in A]"]),
+        ("A.any() and f(A).any() and A.any()", "A.any() and _0.any() and _1.any()", ["f(A)", "A"]),
+    ],
+)
+def test_what_is_worked_out_before_the_candidate_is_called_is_the_judges_own(
+    assertion: str, by_the_judge: str, from_the_candidate: list[str]
+) -> None:
+    case = f"A = np.ones(2)\ndef best(A):\n    return A.max()\nassert {assertion}\n"
+    assert judged(case)[0][-1] == f"assert {by_the_judge}"
+    assert shipped(case) == [from_the_candidate]
+    assert "A" in shipped(case, "assert f(1) < A")[1]  # changed for good
 
 
 def test_a_number_stays_the_judges_whoever_was_given_it() -> None:

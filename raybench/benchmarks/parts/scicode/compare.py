@@ -8,6 +8,20 @@ from typing import Any
 import numpy as np
 
 
+def hollow(check: dict[str, Any], space: dict[str, Any]) -> bool:
+    """Tell whether a value is empty where a check (empties.py) tells that it must not be."""
+    try:
+        value = eval(check["value"], space)
+    except Exception:  # the assertion will tell, where it comes to this
+        return False
+    try:
+        beside = eval(check["beside"], space)
+    except Exception:  # something that has no such part, so it is not empty
+        beside = None
+    gone = _size(value) > 0 and any(_size(space[name]) == 0 for name in check["names"])
+    return gone or vacuous(value, beside)
+
+
 def vacuous(value: Any, target: Any) -> bool:
     """Tell whether a value is empty where something is expected: it would compare as equal.
 

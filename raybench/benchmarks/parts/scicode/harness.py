@@ -21,7 +21,7 @@ import types
 from typing import Any, NoReturn
 
 from raybench.benchmarks.parts.scicode.codec import decode, encode
-from raybench.benchmarks.parts.scicode.compare import are_dicts_close, cmp_tuple_or_list, vacuous
+from raybench.benchmarks.parts.scicode.compare import are_dicts_close, cmp_tuple_or_list, hollow
 
 _SET_DUMPABLE = 4  # prctl's
 _LONGEST = 1 << 30
@@ -115,8 +115,9 @@ def _ran(candidate: dict[str, Any], send: int) -> str | None:
                 if "run" in step:
                     exec(compile(step["run"], place, "exec"), space)
                 else:
-                    values = [eval(compile(it, place, "eval"), space) for it in step["ship"]]
-                    _send({"values": [encode(value) for value in values]}, send)
+                    # One by one: the code behind the next may change what this one gave.
+                    codes = (compile(it, place, "eval") for it in step["ship"])
+                    _send({"values": [encode(eval(it, space)) for it in codes]}, send)
     except BaseException as error:
         return f"{type(error).__name__}: {error}"[:_SHOWN]
     return None
@@ -156,9 +157,9 @@ def _judge(judge: dict[str, Any], library: dict[str, Any], receive: int) -> dict
                 decoded = [decode(value) for value in values]
             except Exception as error:  # whatever it hands over, it is no fault of ours
                 return _verdict(number=number, reason=f"wrong: {error}"[:_SHOWN])
-            if any(vacuous(value, space["target"]) for value in decoded):
-                return _verdict(number=number, reason="wrong: empty where something is expected")
             space |= {f"_{place}": value for place, value in enumerate(decoded)}
+            if any(hollow(check, space) for check in step["checks"]):
+                return _verdict(number=number, reason="wrong: empty where something is expected")
             try:
                 exec(step["judge"], space)
             except AssertionError:

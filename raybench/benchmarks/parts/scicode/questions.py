@@ -85,9 +85,9 @@ def targets_of(row: Row) -> list[Any]:
         )
     try:
         return [targets.fetched(it) if needed else None for _, (needed, it) in _needed(row)]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise UngradableError(
-            f"the targets of step {row['step']} cannot be read here ({error}): put test_data.h5 "
+            f"the targets of step {row['step']} cannot be read here ({error!r}): put test_data.h5 "
             "where every machine of the cluster reads it"
         ) from error
 
@@ -95,6 +95,6 @@ def targets_of(row: Row) -> list[Any]:
 def _needed(row: Row) -> Iterator[tuple[int, tuple[bool, Any]]]:
     """Yield of each test case its number, whether it needs a target, and the target known."""
     cases = steps.so_far(row)[-1]["test_cases"]
-    known = [*row["targets"], *[None] * len(cases)]
+    known = [*(row.get("targets") or ()), *[None] * len(cases)]
     pairs = ((needs_target(case), it) for case, it in zip(cases, known, strict=False))
     yield from enumerate(pairs, start=1)

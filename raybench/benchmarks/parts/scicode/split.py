@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from raybench.benchmarks.parts.scicode import inline, names
+from raybench.benchmarks.parts.scicode import empties, inline, names
 
 TARGET = "target"
 COMPARISONS = "scicode.compare.cmp"
@@ -43,7 +43,7 @@ class Split:
     """`run`: statements. `ship`: expressions whose values are handed over, together."""
     judge: list[list[dict[str, Any]]]
     """`run`: statements. `judge`: a statement, `values`: how many were handed over for it, by the
-    names _0, _1 …"""
+    names _0, _1 …, `checks`: which of them must not be empty (empties.py)"""
 
 
 @dataclass(slots=True)
@@ -56,6 +56,7 @@ class _Judged:
     touches: set[str]
     values: int | None = None
     """None: a statement that only prepares."""
+    checks: list[empties.Check] = field(default_factory=list)
 
 
 def needs_target(case: str) -> bool:
@@ -138,8 +139,8 @@ class _Splitter:
             if it.values is None and not it.touches & needed:
                 continue
             needed |= it.loads
-            step = {"run": it.source} if it.values is None else {"judge": it.source}
-            judge[it.case].insert(0, step if it.values is None else step | {"values": it.values})
+            decides = {"judge": it.source, "values": it.values, "checks": it.checks}
+            judge[it.case].insert(0, {"run": it.source} if it.values is None else decides)
         return Split([self._candidate[number] for number in range(cases)], judge)
 
     def _take(self, statement: ast.stmt) -> None:
@@ -208,11 +209,6 @@ class _Splitter:
 
     def _judge(self, statement: ast.stmt, values: Sequence[ast.expr]) -> None:
         """Have the judge evaluate a statement, with the values that only the candidate has."""
-        for value in values:  # what the candidate's functions are given, they may change
-            for inner in ast.walk(value):
-                if isinstance(inner, ast.Call) and not self._is_ours(inner.func):
-                    for name in _read(inner):
-                        self._owners.forget(name)
         ship: list[ast.expr] = []
         lifted = [self._lift(value, ship) for value in values]
         if isinstance(statement, ast.Assert):
@@ -221,12 +217,17 @@ class _Splitter:
             statement.value = lifted[0]
         if ship:
             self._candidate[self._case].append({"ship": [ast.unparse(it) for it in ship]})
+        loads, checks = names.loaded(statement), empties.checks(statement)
         self._judged.append(
-            _Judged(self._case, ast.unparse(statement), names.loaded(statement), set(), len(ship))
+            _Judged(self._case, ast.unparse(statement), loads, set(), len(ship), checks)
         )
 
     def _lift(self, node: ast.expr, ship: list[ast.expr]) -> ast.expr:
-        """Return an expression in which what is handed over has a name."""
+        """Return an expression in which what is handed over has a name.
+
+        Parts are taken in the order in which Python evaluates them: what stands before a call of
+        the candidate's is not changed by it, and stays the judge's own.
+        """
         read = _read(node)
         if all(self._owners.known(it) or it in self._owners.target for it in read) and not (
             _unsteady(node)
@@ -239,6 +240,7 @@ class _Splitter:
         if read & self._owners.target:
             raise Inseparable(f"'{_shown(node)}' hands a target to the candidate's code")
         ship.append(_finished(node))
+        self._forget_given(node)
         return ast.Name(f"_{len(ship) - 1}", ast.Load())
 
     def _lifted(self, inner: Any, ship: list[ast.expr]) -> Any:
@@ -247,6 +249,13 @@ class _Splitter:
         if isinstance(inner, ast.keyword):
             inner.value = self._lift(inner.value, ship)
         return self._lift(inner, ship) if isinstance(inner, ast.expr) else inner
+
+    def _forget_given(self, node: ast.expr) -> None:
+        """Take for the candidate's what its functions are given: they may change it."""
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Call) and not self._is_ours(inner.func):
+                for name in _read(inner):
+                    self._owners.forget(name)
 
     def _opens(self, node: ast.expr) -> bool:
         """Tell whether the judge evaluates an expression itself, of parts that are handed over."""

@@ -6,12 +6,14 @@ from typing import Any
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row, UngradableError
-from raybench.grading import extract
 from raybench.grading.syntax import parsed
 
 Step = Mapping[str, Any]
-_IMPORTS = re.compile(r"^\s*(?:import .*|from .*\s+import\s+.*)", re.MULTILINE)
-"""What upstream takes out of a reply: lines that import, wherever they stand."""
+_IMPORTS = re.compile(r"import |from .*\simport\s")
+"""How lines begin that upstream takes out of a reply: they import, wherever they stand."""
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[\w.+#{}-]*")
+"""What may stand behind a fence and is no code; of `python3`, what follows `python`."""
 _TEMPLATE = """\
 PROBLEM DESCRIPTION:
 You will be provided with the main description of the problem, previous steps, and the next step. \
@@ -105,7 +107,7 @@ def problems(row: Row) -> Iterator[str]:
 def code_of(row: Row, step: Step) -> str:
     """Return the code of an earlier step: the model's own, the given one, or the solution's."""
     number = str(step["step_number"])
-    for codes in (row.get("previous") or {}, row["given"] or {}):
+    for codes in (row.get("previous") or {}, row.get("given") or {}):
         if (code := codes.get(number)) is not None:
             return str(code)
     if code := step.get("ground_truth_code"):
@@ -116,10 +118,27 @@ def code_of(row: Row, step: Step) -> str:
     )
 
 
+def written(response: str) -> str | None:
+    """Return the program of a reply as it stands there; None where there is nothing.
+
+    It is what upstream takes: the first block of Python, else the first block, else all of it. A
+    block that nothing closes goes on to the end.
+    """
+    fence = f"{_FENCE}python" if f"{_FENCE}python" in response else _FENCE
+    before, opened, after = response.partition(fence)
+    found = after.partition(_FENCE)[0] if opened else before
+    first, line_end, rest = found.partition("\n")
+    if opened and line_end and _LANGUAGE.fullmatch(first.strip()):
+        found = rest
+    return found.rstrip().replace("\r\n", "\n") or None
+
+
 def code(response: str) -> str | None:
-    """Return the program of a reply without its imports; None where it holds none."""
-    found = extract.code(response)
-    return None if found is None else _IMPORTS.sub("", found)
+    """Return the program of a reply without its imports; None where there is nothing."""
+    if (found := written(response)) is None:
+        return None
+    lines = found.split("\n")
+    return "\n".join("" if _IMPORTS.match(f"{it.lstrip()}\n") else it for it in lines)
 
 
 def program(row: Row, code: str) -> str:
