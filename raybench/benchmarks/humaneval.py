@@ -45,6 +45,7 @@ class HumanEval(Benchmark):
     stems = ("human_eval", "openai_humaneval")
     weights: ClassVar = {}
     sandboxed = True
+    profiles = ("plain", "scientific")
 
     def key(self, row: Row) -> str:
         """Return the publisher's id."""

@@ -206,6 +206,11 @@ def test_a_fault_of_the_sandbox_is_nobodys_grade(monkeypatch: pytest.MonkeyPatch
         def solve(numbers, factor=2):
             return [times(factor, n) for n in numbers]
         """,
+        """
+        import numpy as np
+        def solve(numbers, factor=2):
+            return [np.int64(factor) * n for n in numbers]
+        """,
     ],
 )
 def test_honest_programs_pass(source: str) -> None:

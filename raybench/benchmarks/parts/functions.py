@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import sandbox
-from raybench.benchmarks.parts import harness
+from raybench.benchmarks.parts import harness, libraries
 from raybench.benchmarks.parts.contract import UngradableError
 from raybench.sandbox import Limits, Outcome
 
@@ -32,7 +32,12 @@ def verdict(program: str, *, prompt: str, name: str, tests: str, limits: Limits)
     """
     word = secrets.token_hex()
     task = {"prompt": prompt, "program": program, "name": name, "tests": tests, "word": word}
-    outcome = sandbox.run(harness.source(*_HARNESS), stdin=json.dumps(task), limits=limits)
+    outcome = sandbox.run(
+        harness.source(*_HARNESS),
+        stdin=json.dumps(task),
+        limits=limits,
+        profile=libraries.profile(program),
+    )
     told = harness.told(outcome.stdout, word)
     if told.get("verdict") == "fault":
         raise UngradableError(f"its tests cannot be run: {told['reason']}")

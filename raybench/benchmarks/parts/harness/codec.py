@@ -129,6 +129,8 @@ class Encoder:
         if issubclass(kind, _VIEWS):
             tag = type(value).__name__
             return [tag, [self._encode(item, depth - 1) for item in value]]
+        if kind.__module__ == "numpy" and kind.__name__ != "ndarray" and hasattr(kind, "item"):
+            return self._encode(value.item(), depth)  # one of its numbers, as Python's own
         if hasattr(kind, "__next__"):
             return self._stream(value, depth)
         return self._opaque(value, kind.__name__)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from raybench.benchmarks.parts import rows
+
 _STARTED = (
     "You will use the following starter code to write the solution to the problem and enclose your "
     "code within delimiters."
@@ -22,6 +24,7 @@ _ANSWER = "### Answer: (use the provided format with backticks)"
 
 def of(row: Mapping[str, Any]) -> str:
     """Return what is asked of a problem, in which form, and with its starter code if it has any."""
-    form, code = (_STARTED, row["starter_code"]) if row["starter_code"] else (_READS, _CODE)
+    starter = row.get("starter_code")
+    form, code = (_READS, _CODE) if rows.empty(starter) else (_STARTED, starter)
     question = f"### Question:\n{row['question_content']}"
     return f"{question}\n\n### Format: {form}\n```python\n{code}\n```\n\n{_ANSWER}"

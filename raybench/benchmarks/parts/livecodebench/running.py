@@ -6,7 +6,6 @@ for all tests, as `inside` does what the official harness does. Either way the s
 only: expected outputs stay here, and so does comparing.
 """
 
-import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,10 +13,10 @@ from importlib import resources
 from textwrap import shorten
 
 from raybench import sandbox
+from raybench.benchmarks.parts import libraries
 from raybench.benchmarks.parts.livecodebench import comparing
 from raybench.benchmarks.parts.livecodebench.cases import Case, Cases
-from raybench.grading.syntax import parsed
-from raybench.sandbox import Limits, Outcome, Profile
+from raybench.sandbox import Limits, Outcome
 
 TEST_S = 6
 """CPU time of a test; twice that may pass. It is the official harness' alarm, too."""
@@ -25,7 +24,6 @@ MEMORY_MB = 4096
 LATE = "time limit"
 """What `inside` says, too, when the official harness' alarm went off."""
 _SPARE_S = 5
-_SCIENTIFIC = {"numpy", "scipy", "sympy"}
 _LONGEST = 200
 """Letters of an error that are told."""
 _MIB = 2**20
@@ -48,29 +46,24 @@ class Verdict:
         return self.passed == self.total
 
 
-def profile_of(program: str) -> Profile:
-    """Return where a program's libraries are: those beside Python's own only if it imports any."""
-    if (tree := parsed(program)) is None:  # it will not run either
-        return "plain"
-    nodes = [*ast.walk(tree)]
-    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    named += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return "scientific" if {name.partition(".")[0] for name in named} & _SCIENTIFIC else "plain"
-
-
 def strictly(program: str, cases: Cases) -> Verdict:
     """Run a program on one test after another, each in a sandbox of its own."""
-    source, profile = program, profile_of(program)
+    source, profile = program, libraries.profile(program)
     if cases.function:
         source = f"{_INSIDE}\n\nfunctional({program!r}, {cases.function!r})\n"
     total, runs = len(cases.cases), []
     for number, case in enumerate(cases.cases, start=1):
         limits = _limits([case], TEST_S, 2 * TEST_S)
-        run = sandbox.run(source, stdin=case.given, limits=limits, profile=profile)
+        run = sandbox.run(source, stdin=_ended(case.given), limits=limits, profile=profile)
         runs.append(run)
         if wrong := _wrong(run, case, cases.function):
             return Verdict(f"test {number} of {total}: {wrong}", number - 1, total, tuple(runs))
     return Verdict("right", total, total, tuple(runs))
+
+
+def _ended(given: str) -> str:
+    """Return an input whose last line has its end, as at the contest: some tests lack it."""
+    return f"{given}\n" if given and not given.endswith("\n") else given
 
 
 def officially(program: str, cases: Cases, *, first: int | None = None) -> Verdict:
@@ -99,7 +92,7 @@ def _officially(program: str, cases: Cases, total: int) -> Verdict:
         f"{_INSIDE}\n\nofficial({TEST_S})\n",
         stdin=json.dumps(asked),
         limits=_limits(cases.cases, whole_s, whole_s),
-        profile=profile_of(program),
+        profile=libraries.profile(program),
     )
     for number, wrong in enumerate(_officially_wrong(run, cases), start=1):
         if wrong:
