@@ -361,3 +361,20 @@ def test_the_real_list_installs_fits_together_and_leaves_one_thread(
     )
     assert (done.stdout, done.stderr) == ("1 True\n", "")
     forget()
+
+
+def test_what_root_prepares_can_be_reached_by_the_user_that_it_becomes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(environments, "barred", lambda path, user: path)
+    assert environments._cache() == Path("/var/cache/raybench")
+    monkeypatch.setattr(environments, "barred", lambda path, user: None)
+    assert environments._cache() == tmp_path / ".cache" / "raybench"
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    monkeypatch.setattr(environments, "barred", lambda path, user: path)
+    assert environments._cache() == tmp_path / ".cache" / "raybench"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "else"))
+    assert environments._cache() == tmp_path / "else" / "raybench"
