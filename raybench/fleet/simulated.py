@@ -108,7 +108,12 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
 
 
 def _spoilt(gold: str, rng: random.Random) -> str:
-    """Return a right reply with its last number or option changed."""
+    """Return a right reply with its last number or option changed; of a program, what it gives."""
+    if gold.startswith("```"):
+        returns = [*re.finditer(r"^([ \t]*return)\b.*$", gold, re.MULTILINE)]
+        if not returns:
+            return gold.replace("\n", "\nraise NotImplementedError\n", 1)
+        return f"{gold[: returns[-1].end(1)]} None{gold[returns[-1].end() :]}"
     found = [*re.finditer(r"\d+|\b[A-J]\b", gold)]
     if not found:
         return "I do not know."

@@ -114,6 +114,19 @@ async def test_who_does_not_know_says_something_else(gold: str) -> None:
     assert all(reply.text != gold for reply in replies)
 
 
+@pytest.mark.parametrize(
+    ("gold", "spoilt"),
+    [
+        ("def f(x):\n    return x + 1  # 2", "def f(x):\n    return None"),
+        ("print(2 * int(input()))", "raise NotImplementedError\nprint(2 * int(input()))"),
+    ],
+)
+async def test_whose_program_is_not_right_gives_nothing(gold: str, spoilt: str) -> None:
+    asked = model(ability=0.0, spread=0.0)
+    (reply,) = await ask(asked, "How?", range(1), gold=f"```python\n{gold}\n```")
+    assert reply.text == f"```python\n{spoilt}\n```"
+
+
 async def test_it_checks_whether_expressions_are_the_same() -> None:
     asked = "YOUR TASK\n\n\n    Expression 1: {}\n    Expression 2: {}\n"
     (same,) = await ask(model(), asked.format("x + 1", " x  + 1"))
