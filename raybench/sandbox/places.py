@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -52,6 +52,12 @@ class Settings:
     slot: int | None = None
     """The place among those that run programs on this machine at once: its user, and its core."""
     pinned: bool = False
+
+
+def python_of(settings: Settings) -> Interpreter:
+    """Return the Python that programs would run in on this machine, before any is started."""
+    becomes = settings.backend in _ON_THE_HOST and os.getuid() == 0
+    return interpreters.chosen(settings.python, user=_USERS[0] if becomes else None)
 
 
 def start(settings: Settings, profile: Profile) -> Server:
@@ -128,8 +134,7 @@ def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
     # whose processes nobody else's are counted with.
     slot = os.getpid() + next(_STARTED) if settings.slot is None else settings.slot
     uid = _USERS[slot % len(_USERS)]
-    becomes = uid if backend in _ON_THE_HOST and os.getuid() == 0 else None
-    interpreter = interpreters.chosen(settings.python, user=becomes)
+    interpreter = python_of(replace(settings, backend=backend))
     binds, paths, imports = interpreter.binds, tuple[str, ...](), tuple[str, ...]()
     variables: dict[str, str] = {}
     if profile == "scientific":
@@ -137,8 +142,8 @@ def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
         interpreter = environment.interpreter
         binds, paths = environment.binds, environment.site
         variables, imports = dict(environment.variables), environments.MODULES
-    if becomes is not None:
-        _check_open(interpreter, (*binds, *paths), becomes)
+    if backend in _ON_THE_HOST:
+        _check_open(interpreter, (*binds, *paths), uid)
     return interpreter.path, Box(
         backend=backend,
         binds=(*interpreters.SYSTEM, *_LINKER, *binds),
@@ -157,12 +162,13 @@ def _box(backend: str, settings: Settings, profile: Profile) -> tuple[str, Box]:
 
 def _check_open(interpreter: Interpreter, paths: tuple[str, ...], uid: int) -> None:
     """Raise FaultError where root, once it is somebody else, can no longer reach its Python."""
-    for path in paths:
+    for path in paths if os.getuid() == 0 else ():
         if (folder := interpreters.barred(path, uid)) is not None:
             raise PlainError(
-                f"Python {interpreter.version} ({path}) lies in {folder}, which is closed to the "
-                f"user that programs run as: `chmod o+x {folder}` lets it through and lists "
-                "nothing to it, or name another one with sandbox.python=/path"
+                f"Python {interpreter.version} needs {path}, which lies in {folder}, a folder that "
+                f"is closed to the user that programs run as: `chmod o+x {folder}` lets it through "
+                "and lists nothing to it. Or have it elsewhere: sandbox.python=/path, and of the "
+                "scientific libraries XDG_CACHE_HOME"
             )
 
 

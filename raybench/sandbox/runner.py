@@ -38,7 +38,7 @@ class Runner:
 
         Raises ValueError where no program could be run as it is asked for.
         """
-        _check(files, limits, profile)
+        _check(source, stdin, files, limits, profile)
         text, given = (it.encode("utf-8", "surrogatepass") for it in (source, stdin))
         faults: list[str] = []
         for _ in range(_TRIES):
@@ -93,7 +93,14 @@ class Runner:
             self._idle.setdefault(profile, []).append(server)
 
 
-def _check(files: Mapping[str, bytes], limits: Limits, profile: str) -> None:
+def _check(
+    source: object, stdin: object, files: Mapping[str, bytes], limits: object, profile: str
+) -> None:
+    for what, text in (("source", source), ("stdin", stdin)):
+        if not isinstance(text, str):
+            raise ValueError(f"{what} is a {type(text).__name__}: give a text")
+    if not isinstance(limits, Limits):
+        raise ValueError(f"limits is a {type(limits).__name__}: give raybench.sandbox.Limits")
     if profile not in get_args(Profile):
         raise ValueError(f"profile is {profile!r}: it is one of {', '.join(get_args(Profile))}")
     for name, content in files.items():
@@ -106,6 +113,8 @@ def _check(files: Mapping[str, bytes], limits: Limits, profile: str) -> None:
             raise ValueError(f"files: {name!r} is a {type(content).__name__}: give bytes")
         if max(len(os.fsencode(part)) for part in parts) > _LONGEST_NAME:
             raise ValueError(f"files: {name!r} has a name of more than {_LONGEST_NAME} bytes")
+    if len(files) > limits.files // 2:
+        raise ValueError(f"files: {len(files):,} are too many for Limits.files={limits.files}")
     size = sum(map(len, files.values()))
     if size > limits.disk_mb << 20:
         raise ValueError(f"files: {size:,} bytes are more than Limits.disk_mb={limits.disk_mb}")

@@ -24,6 +24,8 @@ _LOOK_EVERY_S = 0.03
 _CHUNK = 1 << 18
 _BEGIN_S, _END_S = 60.0, 15.0
 """How long a run's walls may take to stand, and its processes to end when they are to."""
+_TO_WRITE = 0o622
+"""Who opens /dev/stdout may be another user than who made the pipe."""
 _HIDDEN_S = 0.5
 _SOCKET_MB = 0.21
 """What a Unix socket may hold that nobody has read, by Linux' defaults: in no process's memory."""
@@ -96,6 +98,8 @@ class Pipes:
             # A program can read what it wrote, so that what was there to take may not be.
             os.set_blocking(end.fileno(), False)
         self._theirs = [FileIO(theirs, "wb") for _, theirs in ends]
+        for end in self._theirs[:2]:
+            os.fchmod(end.fileno(), _TO_WRITE)
 
     @property
     def theirs(self) -> list[int]:

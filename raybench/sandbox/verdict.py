@@ -62,7 +62,7 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
         return at_limit[run.stopped]
     if number is not None:
         spent = run.cpu_s >= limits.cpu_s - _CPU_SLACK_S
-        if number == signal.SIGXCPU or (number == signal.SIGKILL and spent):
+        if spent and number in (signal.SIGXCPU, signal.SIGKILL):
             return at_limit["cpu"]
         name = _name(number)
         if number == signal.SIGKILL:
@@ -71,7 +71,7 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
     if code == 0:
         return "ok", "ended by itself"
     if _OUT_OF_MEMORY.search(err[-_LAST:].rstrip().rpartition("\n")[2]):
-        return "memory", f"was refused memory beyond {limits.memory_mb:,} MiB"
+        return "memory", f"ended with a MemoryError: it may use {limits.memory_mb:,} MiB"
     last = err.rstrip().rpartition("\n")[2]
     return "error", f"exit code {code}" + (f": {last[:200]}" if last else "")
 

@@ -219,3 +219,18 @@ def test_a_closed_folder_on_the_way_is_named() -> None:
         home.chmod(0o700)
         assert interpreters.barred(str(home / "python"), other) == str(home)
         assert interpreters.barred(str(home / "python"), os.getuid()) is None
+
+
+def test_what_a_user_cannot_reach_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, closed = interpreters._own(), interpreters.chosen().path
+    monkeypatch.setattr(interpreters, "barred", lambda path, user: path)
+    interpreters._found.cache_clear()
+    try:
+        # All are, and then raybench's own is named all the same.
+        assert interpreters.chosen(user=1).path == own
+        monkeypatch.setattr(interpreters, "barred", lambda path, user: path == closed or None)
+        interpreters._found.cache_clear()
+        found = interpreters.chosen(user=1)
+        assert closed == own or found.path != closed
+    finally:
+        interpreters._found.cache_clear()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,9 +126,31 @@ def test_bubblewrap_has_to_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 def test_a_python_that_its_user_cannot_reach_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     if os.getuid() != 0:
         pytest.skip("only root becomes somebody else")
+    found = replace(interpreters.chosen(), binds=("/closed/python",))
+    monkeypatch.setattr(interpreters, "chosen", lambda *_, **__: found)
     monkeypatch.setattr(interpreters, "barred", lambda path, uid: "/closed")
-    with pytest.raises(SandboxUnavailableError, match="lies in /closed, which is closed"):
+    told = "needs /closed/python, which lies in /closed, a folder that is closed to the user"
+    with pytest.raises(SandboxUnavailableError, match=told):
         places.start(Settings(backend="landlock"), "plain")
+
+
+@pytest.mark.parametrize(
+    ("backend", "root", "user"),
+    [
+        ("namespaces", True, None),
+        ("landlock", False, None),
+        ("landlock", True, places._USERS[0]),
+        ("unsafe", True, places._USERS[0]),
+    ],
+)
+def test_who_shares_the_hosts_tree_needs_a_python_that_he_can_reach(
+    monkeypatch: pytest.MonkeyPatch, backend: str, root: bool, user: int | None
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 0 if root else 1000)
+    asked: list[int | None] = []
+    monkeypatch.setattr(interpreters, "chosen", lambda python, user: asked.append(user))
+    places.python_of(Settings(backend))
+    assert asked == [user]
 
 
 def test_walls_that_do_not_hold_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,9 +70,10 @@ def lines(source: str, **given: object) -> list[str]:
             signal.SIGKILL,
             "ended by SIGKILL: its own doing, or the machine was out of memory",
         ),
+        ("import os; os.kill(os.getpid(), 24)", "error", None, signal.SIGXCPU, "ended by SIGXCPU"),
         ("while True: pass", "timeout", None, signal.SIGXCPU, "used more than 1 s of CPU time"),
         ("import time; time.sleep(60)", "timeout", None, None, "still running after 2 s"),
-        ("bytearray(1 << 30)", "memory", 1, None, "was refused memory beyond 128 MiB"),
+        ("bytearray(1 << 30)", "memory", 1, None, "ended with a MemoryError: it may use 128 MiB"),
         ("while True: print('x' * 9999)", "output", None, None, "wrote more than 64 MiB"),
     ],
 )
@@ -228,6 +229,31 @@ def test_limits_bound_something(name: str, value: Any) -> None:
         Limits(**{name: value})
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"source": b"1"}, "source is a bytes: give a text"),
+        ({"stdin": b"1"}, "stdin is a bytes: give a text"),
+        ({"limits": {"cpu_s": 1}}, "limits is a dict: give raybench.sandbox.Limits"),
+        ({"files": {"a": bytes(2**20)}, "limits": Limits(disk_mb=1)}, None),
+        ({"files": {"a": bytes(2**20 + 1)}, "limits": Limits(disk_mb=1)}, "1,048,577 bytes are m"),
+        (
+            {"files": {str(it): b"" for it in range(9)}, "limits": Limits(files=16)},
+            "9 are too",
+        ),
+        ({"files": {"é" * 128: b""}}, "has a name of more than 255 bytes"),
+    ],
+)
+def test_what_nothing_could_be_run_with_is_told_at_once(
+    given: dict[str, Any], told: str | None
+) -> None:
+    if told is None:
+        assert sandbox.run(**{"source": "", **given}).status
+        return
+    with pytest.raises(ValueError, match=told):
+        sandbox.run(**{"source": "", **given})
+
+
 def test_limits_that_are_counts_are_whole() -> None:
     with pytest.raises(ValueError, match=r"Limits\.processes is 1\.5: it is a whole number"):
         Limits(processes=1.5)  # type: ignore[arg-type]
@@ -287,6 +313,8 @@ print("main")
         ("class A:\n    def __del__(self): print('a')\nkept = A()", "a\n"),
         ("open('helper.py', 'w').write('A = 1')\nimport helper; print(helper.A)", "1\n"),
         ("print(type(__builtins__).__name__)", "module\n"),
+        ("open('/dev/stdout', 'w').write('a')", "a"),
+        ("open('/proc/self/fd/1', 'a').write('a')", "a"),
     ],
 )
 def test_what_python_does_at_its_own_end_is_done(source: str, stdout: str) -> None:

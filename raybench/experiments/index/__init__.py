@@ -2,13 +2,15 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from raybench import sandbox
 from raybench.config import Config
 from raybench.experiments.index.asking import ask
 from raybench.experiments.index.conclusion import concluded
 from raybench.experiments.index.ledger import Ledger
-from raybench.experiments.index.setup import grader_of, planned, prepared, units_of
+from raybench.experiments.index.setup import grader_of, planned, prepared, slots_of, units_of
 from raybench.experiments.index.validation import validate
 from raybench.experiments.session import open_session
 from raybench.pipeline import shards
@@ -26,6 +28,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     with shards.scratch() as folder:
         data = await asyncio.to_thread(prepared, config, folder)
         if config.index.validate:
+            sandbox.configure(replace(slots_of(config).settings, pinned=False))
             validate(data, grader_of(config))
             return
         ledger = Ledger(len(config.roster.models), grader_of(config))

@@ -13,7 +13,7 @@ from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
 from raybench.pipeline.programs import Slots
 from raybench.pipeline.stages import Asking
-from raybench.sandbox import Settings, interpreters
+from raybench.sandbox import Settings, places
 from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import Grader, ModelSpec, Plan
@@ -105,7 +105,7 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
         "auto": "behind the best walls that each node allows",
         "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
     }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
-    python = interpreters.chosen(config.sandbox.python).version
+    python = places.python_of(slots_of(config).settings).version
     return [f"{', '.join(names)}: replies are programs and run {walls}, in Python {python}"]
 
 

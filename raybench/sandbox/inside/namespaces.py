@@ -9,6 +9,7 @@ starts the program and ends after it, and with it the kernel ends all that is le
 import contextlib
 import os
 import signal
+import socket
 from collections.abc import Mapping
 from typing import NoReturn
 
@@ -25,6 +26,7 @@ _ALL = (
     | kernel.NEWUTS
     | kernel.NEWCGROUP
 )
+_HOST = "sandbox"
 _NOBODY = 65534
 """Who the program is, as it sees itself."""
 
@@ -103,6 +105,7 @@ class Namespaces:
             except BlockingIOError:
                 pass
             tree.furnish(limits, self._box.binds)
+            socket.sethostname(_HOST)
             source = request.unpacked(pipes.request, self.working_folder)
             os.chdir(self.working_folder)
             kernel.be_readable(False)

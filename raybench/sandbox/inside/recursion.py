@@ -10,7 +10,7 @@ import sys
 import threading
 
 _BOUNDED = ((3, 12), (3, 13))
-_EACH, _EACH_MB = 10_000, 8
+_EACH, _EACH_MB, _MOST = 10_000, 8, 1_000_000
 _STATE = ctypes.pythonapi.PyThreadState_Get
 _STATE.restype = ctypes.c_void_p
 _WORDS = 32
@@ -43,4 +43,4 @@ def _set(stack_mb: float) -> None:
     finally:
         sys.setrecursionlimit(before)
     for place in found[:1]:
-        words[place] = max(words[place], int(_EACH * stack_mb / _EACH_MB))
+        words[place] = max(words[place], min(_MOST, int(_EACH * stack_mb / _EACH_MB)))

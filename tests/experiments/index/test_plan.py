@@ -9,10 +9,11 @@ from pathlib import Path
 import contest
 import pytest
 
-from raybench import benchmarks, cli
+from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments import index
+from raybench.sandbox import Settings
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples"
@@ -50,6 +51,16 @@ def test_questions_without_a_known_right_answer_are_told_of(
     assert "livecodebench: 1 of 1 gold answers are graded right by grader=parity" in told
     assert "  2 cannot be graded (rb9_b, rb9_c): no right answer is published" in told
     assert "Note: livecodebench: 3 questions are there; the methodology counts 315" in noted
+
+
+def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ("data=samples", "benchmarks=[humaneval]", "validate=true", "sandbox.backend=unsafe")
+    try:
+        asyncio.run(index.run(configured(*chosen), {}))
+        assert sandbox.run("").backend == "unsafe"
+    finally:
+        sandbox.configure(Settings())
+    assert "12 of 12 gold answers are graded right" in capsys.readouterr().out
 
 
 def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(
