@@ -307,6 +307,21 @@ WRONG = {
         "        M = M @ element_matrix(element)\n    return M"
     ),
     "903.3": "def is_stable(elements):\n    return True, 0.5",
+    "904.1": "def orbit(r, x, n):\n    return np.array([r * x * (1 - x)] * n)",
+    "904.2": "def lyapunov(r, x, n, skipped=100):\n    return np.mean(np.log(orbit(r, x, n)))",
+    "905.1": "def radiance(wavelength, temperature):\n    return temperature / wavelength**4",
+    "905.2": "def brightest(temperature):\n    return 3e-3 / temperature",
+    "906.1": "def on_chain(operator, i, n):\n    return np.kron(operator, np.eye(2 ** (n - 1)))",
+    "906.2": "def hamiltonian(n, coupling, field):\n    return np.diag(np.arange(2.0**n))",
+    "906.3": "def ground(n, coupling, field):\n    return -coupling, 2 * field",
+    "907.1": "def change(concentrations, rates):\n    return np.array([-1.0, 0.0, 1.0]) * rates[0]",
+    "907.2": (
+        "def course(start, rates, times):\n    found = [start]\n    for span in np.diff(times):\n"
+        "        found.append(found[-1] + span * change(found[-1], rates))\n"
+        "    return np.array(found).T"
+    ),
+    "908.1": "def autocorrelation(series, most):\n    return np.ones(most + 1)",
+    "908.2": "def effective_number(series):\n    return float(len(series))",
 }
 
 
@@ -317,8 +332,10 @@ def test_shipped_questions_tell_right_from_wrong(name: str) -> None:
     assert not SCICODE.grade(row, block(WRONG[name])).correct
 
 
-def test_there_are_nine_steps_of_three_problems() -> None:
-    assert list(WRONG) == list(scicode_steps.shipped())
+def test_there_are_twenty_steps_of_eight_problems() -> None:
+    shipped = scicode_steps.shipped()
+    assert list(WRONG) == list(shipped)
+    assert (len(shipped), len({row["problem_id"] for row in shipped.values()})) == (20, 8)
 
 
 # ------------------------------------------------------------------------------------- targets

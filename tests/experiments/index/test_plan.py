@@ -75,13 +75,13 @@ def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_i
     (tmp_path / "livecodebench.jsonl").write_text(lines)
     chosen = (f"data.dir={tmp_path}", "benchmarks=[scicode,livecodebench]")
     told = describe(index.plan(configured(*chosen)))
-    assert "scicode: 9 of 9 questions have no target, so that no reply to them can be" in told
+    assert "scicode: 20 of 20 questions have no target, so that no reply to them can" in told
     assert "livecodebench: 1 of 2 questions have no private tests, so that programs pass" in told
     asyncio.run(index.run(configured(*chosen, "validate=true"), {}))
     checked, noted = capsys.readouterr()
-    assert "Note: scicode: 9 of 9 questions have no target" in noted
+    assert "Note: scicode: 20 of 20 questions have no target" in noted
     assert "scicode: no gold answer can be graded by grader=parity" in checked
-    assert "  9 cannot be graded (901.1, 901.2, 901.3, 902.1, 902.2 and 4 more): no targ" in checked
+    assert "  20 cannot be graded (901.1, 901.2, 901.3, 902.1, 902.2 and 15 more): no " in checked
 
 
 def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
 
 def test_the_plan_counts_units_and_names_the_data() -> None:
     told = planned("limit=2")
-    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode x 3,
+    # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode (2) x 3,
     # livecodebench x 3, and 8 languages x 2 of the other two
-    assert f"Units       {3 * (2 + 10 + 6 + 20 + 9 + 6 + 16 + 16)} units" in told
+    assert f"Units       {3 * (2 + 10 + 6 + 20 + 6 + 6 + 16 + 16)} units" in told
     assert "scicode, livecodebench: replies are programs and run behind the best walls" in told
     assert "gpqa_diamond: 2 questions × 5 from samples" in told
     assert "no checker" in told
