@@ -49,6 +49,32 @@ PROGRAMS = {
         import subprocess
         assert subprocess.check_output("echo a | tr a b", shell=True) == b"b\\n"
         """,
+    "jobs_of_the_shell": """
+        import os, subprocess
+        script = "sleep 0.05 & echo a | tr a b; (exit 3); echo $?; x=$(echo c); echo $x;"
+        script += "sleep 0.2; wait"
+        assert subprocess.check_output(script, shell=True) == b"b\\n3\\nc\\n"
+        assert os.popen("echo d").read() == "d\\n"
+        assert os.waitstatus_to_exitcode(os.system("exit 4")) == 4
+        """,
+    "process_pool": """
+        from concurrent.futures import ProcessPoolExecutor
+        with ProcessPoolExecutor(2) as pool:
+            assert list(pool.map(abs, range(-3, 0))) == [3, 2, 1]
+        """,
+    "signals": """
+        import os, signal
+        heard = []
+        for number in (signal.SIGUSR1, signal.SIGTERM, signal.SIGPIPE):
+            signal.signal(number, lambda number, frame: heard.append(number))
+            os.kill(os.getpid(), number)
+        assert heard == [signal.SIGUSR1, signal.SIGTERM, signal.SIGPIPE]
+        assert signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        if os.fork() == 0: os._exit(0)
+        assert signal.sigwait([signal.SIGCHLD]) == signal.SIGCHLD
+        os.wait()
+        """,
     "multiprocessing_pool": """
         import multiprocessing
         def square(n): return n * n

@@ -15,14 +15,16 @@ _X32_BIT = 0x40000000
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN, _AND = 0x20, 0x15, 0x35, 0x45, 0x06, 0x54
 _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
-"""Where things lie in what a filter looks at; an argument's lower half is all that matters here."""
+"""Where things lie in what a filter looks at: of most arguments the lower half."""
 
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _MMAP, _IOCTL, _PRLIMIT64, _SOCKETPAIR = (9, 222), (16, 29), (302, 261), (53, 199)
+_RT_SIGACTION = (13, 134)
 _NEW_NAMESPACES = 0x7E020080
 _MAP_SHARED_ANONYMOUS = 0x21
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _ONESELF = 0
+_SIGCHLD = 17
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPES = 1, 1, 0xF
 
 
@@ -86,6 +88,19 @@ def program(policy: Policy, machine: str) -> bytes:
             _jump(_EQUAL, _SOCK_STREAM, 1, 0),
             _refuse("EPERM"),
             _allow(),
+        ],
+    )
+    code += _when(
+        _RT_SIGACTION[column],
+        [
+            _argument(0),
+            _jump(_EQUAL, _SIGCHLD, 0, 4),
+            _argument(1),
+            _jump(_EQUAL, 0, 0, 3),
+            _do(_LOAD, _ARGUMENTS + 8 + 4),  # an address may have a lower half of nothing but zeros
+            _jump(_EQUAL, 0, 0, 1),
+            _allow(),
+            _refuse("EPERM"),
         ],
     )
     return b"".join([*code, _allow()])

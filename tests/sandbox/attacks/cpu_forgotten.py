@@ -3,7 +3,6 @@
 The time of children that end while SIGCHLD is ignored is added to nobody's.
 
 unconfined: safe
-expect: timeout
 limits: cpu_s=0.5 wall_s=8
 """
 
@@ -15,7 +14,11 @@ import time
 
 bait = json.loads(sys.stdin.readline())
 limit = bait["limits"]["cpu_s"]
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+try:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+except OSError as error:
+    print("CONTAINED", error)
+    sys.exit()
 reports, report = os.pipe()
 used = 0.0
 while used < 3 * limit:

@@ -87,7 +87,9 @@ def test_every_call_that_is_named_is_refused(machine: str) -> None:
 def test_what_is_not_named_is_allowed(machine: str, number: int) -> None:
     column = MACHINES.index(machine)
     named = {numbers[column] for _, numbers in CALLS} - {0}
-    special = {56, 435, 9, 16, 302, 53} if machine == "x86_64" else {220, 435, 222, 29, 261, 199}
+    special = (
+        {56, 435, 9, 16, 302, 53, 13} if machine == "x86_64" else {220, 435, 222, 29, 261, 199, 134}
+    )
     if number not in named | special:
         assert decided(machine, number) == ALLOWED
 
@@ -121,6 +123,12 @@ def test_other_architectures_end_the_program() -> None:
         ("socketpair", (1, 2), refused("EPERM")),
         ("socketpair", (1, 5), refused("EPERM")),
         ("socketpair", (30, 1), refused("EPERM")),
+        ("rt_sigaction", (17, 0), ALLOWED),  # asking what it does
+        ("rt_sigaction", (17, 0x7F0012345678), refused("EPERM")),
+        ("rt_sigaction", (17, 0x7F0000000000), refused("EPERM")),
+        ("rt_sigaction", (17, 0x12345678), refused("EPERM")),
+        ("rt_sigaction", (17 | 1 << 32, 0x12345678), refused("EPERM")),
+        ("rt_sigaction", (10, 0x7F0012345678), ALLOWED),
     ],
 )
 def test_some_calls_depend_on_what_is_asked(
@@ -133,5 +141,6 @@ def test_some_calls_depend_on_what_is_asked(
         "ioctl": 16,
         "prlimit64": 302,
         "socketpair": 53,
+        "rt_sigaction": 13,
     }
     assert decided("x86_64", numbers[call], *arguments) == decision
