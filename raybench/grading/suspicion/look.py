@@ -1,79 +1,25 @@
-"""What in a program looks like a way to pass its tests without solving the problem.
-
-A flag proves nothing and changes no grade: it is for a person's eye. Only names and shapes are
-looked at; a program that hides what it does is stopped by the sandbox and the harness, not here.
-A program that this Python cannot parse may yet run in the sandbox's, so it is searched for words.
-"""
+"""A look at a program's syntax tree: what it uses, changes and defines earns flags."""
 
 import ast
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from raybench.grading.syntax import LONGEST, parsed
-
-EQUALITY = "answers comparisons itself"
-EXIT = "ends the process"
-AT_EXIT = "acts when the process ends"
-PATCH = "changes a module or a builtin"
-FRAMES = "looks into the interpreter"
-SOURCE = "reads source or memory"
-PROCESSES = "starts or signals processes"
-DESCRIPTORS = "uses raw descriptors"
-HIDDEN = "hides what it calls"
-TESTS = "takes a name of the tests"
-FILES = "looks for files"
-UNREADABLE = "cannot be read here"
-FLAGS = (
-    *(EQUALITY, EXIT, AT_EXIT, PATCH, FRAMES, SOURCE, PROCESSES, DESCRIPTORS, HIDDEN, TESTS),
-    *(FILES, UNREADABLE),
+from raybench.grading.suspicion.telling import (
+    ALWAYS,
+    EQUALITY,
+    FRAMES,
+    HIDDEN,
+    INSIDE,
+    PATCH,
+    TESTS,
+    named,
+    of_text,
+    starred,
 )
+from raybench.grading.suspicion.words import in_words
 
-_TELLING = {
-    EQUALITY: ("unittest.mock.ANY",),
-    EXIT: (
-        *("sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit", "posix._exit"),
-        *("posix.abort", "faulthandler."),
-    ),
-    AT_EXIT: ("atexit.",),
-    PATCH: (
-        *("sys.modules", "sys.meta_path", "sys.path_hooks", "__builtins__", "builtins.__dict__"),
-        *("forbiddenfruit.", "unittest.mock"),
-    ),
-    FRAMES: (
-        *("sys._getframe", "sys._current_frames", "sys.settrace", "sys.setprofile", "inspect."),
-        *("gc.get_objects", "gc.get_referrers", "gc.get_referents", "gc.callbacks", "gc.garbage"),
-        *("traceback.", "tracemalloc."),
-    ),
-    SOURCE: ("linecache.", "ctypes.", "mmap.", "__main__."),
-    PROCESSES: (
-        *("os.kill", "os.killpg", "os.fork", "os.forkpty", "os.system", "os.popen", "os.getppid"),
-        *("os.execv", "os.execve", "os.execvp", "os.execl", "os.execlp", "os.spawnv", "os.spawnl"),
-        *("os.posix_spawn", "signal.", "subprocess.", "multiprocessing."),
-        *("_thread.interrupt_main", "posix.kill", "posix.fork", "posix.system"),
-    ),
-    DESCRIPTORS: (
-        *("os.write", "os.writev", "os.dup", "os.dup2", "os.fdopen", "os.pipe", "os.closerange"),
-        *("os.sendfile", "os.openpty"),
-    ),
-    HIDDEN: ("__import__", "importlib.import_module", "exec", "posix."),
-    FILES: ("os.walk", "os.fwalk", "os.listdir", "os.scandir", "glob.", "h5py.", "scicode."),
-}
-"""Names that earn a flag where they are used; of those that end in a point, all that they hold."""
-_EXACT = {name: flag for flag, names in _TELLING.items() for name in names if name[-1] != "."}
-_MODULES = {
-    name[:-1]: flag for flag, names in _TELLING.items() for name in names if name[-1] == "."
-}
-_INSIDE = frozenset({
-    *("f_back", "f_globals", "f_locals", "f_code", "gi_frame", "cr_frame", "tb_frame", "__code__"),
-    *("__globals__", "__closure__", "__subclasses__", "__builtins__", "__traceback__", "__bases__"),
-})  # fmt: skip
 _STREAMS = ("sys.stdin", "sys.stdout", "sys.stderr")
 """What programs may well put something of their own in the place of."""
-_ALWAYS = frozenset({
-    *("__eq__", "__ne__", "__bool__", "__instancecheck__", "__subclasscheck__"),
-    *("__array_function__", "__array_ufunc__", "__array_priority__"),
-})  # fmt: skip
 _BLIND = frozenset({
     *("__lt__", "__le__", "__gt__", "__ge__", "__contains__"),
     *("__sub__", "__rsub__", "__truediv__", "__rtruediv__", "__abs__", "__round__"),
@@ -91,71 +37,9 @@ _CHANGING = frozenset({"update", "setdefault", "pop", "popitem", "clear", "__set
 _OWN_TABLES = ("globals", "vars", "locals")
 _RUNNING = ("eval", "compile", "builtins.eval", "builtins.compile")
 """What honest programs use too: telling only where they are given a text with telling names."""
-_PATHS = {
-    SOURCE: re.compile(r"/proc(?:/|$)|/dev(?:$|/(?!(?:stdin|null|u?random)\b))"),
-    FILES: re.compile(r"\.(?:h5|hdf5)$|^\S*test_data\S*$"),
-}
-"""What is told by a text that may be a path."""
-
-# Words of a program that cannot be parsed. The quantifiers are possessive: the time is linear.
-_IMPORTING = re.compile(
-    r"\b(?:from[ \t]++([\w.]++)[ \t]++)?+import\b[ \t]*+(\([\w\s,]*+|[\w., \t*]*+)"
-)
-_NAMING = re.compile(r"\b\w++(?:(?:\.\w++)++|(?=[ \t]*+\())|(?<=\braise )\w++")
-"""Dotted names, and what is called or raised: other words may be prose."""
 
 
-def flags(source: str, *, ignore: Collection[str] = ()) -> tuple[str, ...]:
-    """Return which of `FLAGS` a program earns, in their order; those to be ignored left out.
-
-    What is honest depends on the task: a script may well end itself, a function will not.
-    A program that does not parse is mostly an honest mistake, so only one that earns another flag,
-    or that is longer than any answer, is said to be unreadable.
-    """
-    tree = parsed(source)
-    found = set(_Look(tree).found() if tree else _in_words(source)).difference(ignore)
-    if len(source) > LONGEST or (found and tree is None):
-        found.add(UNREADABLE)
-    return tuple(flag for flag in FLAGS if flag in found and flag not in ignore)
-
-
-def _in_words(text: str) -> Iterator[str]:
-    """Yield the flags that the words of a text earn, in no order and perhaps repeatedly."""
-    names: dict[str, str] = {}
-    for module, listed in _IMPORTING.findall(text):
-        yield from _named(module)
-        for item in listed.strip("(").split(","):
-            name, *other = item.split() or [""]
-            full = f"{module}.{name}" if module else name
-            yield from _named(full)
-            names |= _starred(module) if name == "*" else {other[-1] if other else name: full}
-    for name in _NAMING.findall(text):
-        first, point, rest = name.partition(".")
-        yield from _named(names.get(first, first) + point + rest)
-    words = set(re.findall(r"\w+", text))
-    if words & _ALWAYS:
-        yield EQUALITY
-    if words & _INSIDE:
-        yield FRAMES
-    if _PATHS[SOURCE].search(text):
-        yield SOURCE
-
-
-def _named(name: str) -> Iterator[str]:
-    """Yield the flag that a full name earns, if any."""
-    name = name.removeprefix("builtins.")
-    last = ".".join(name.split(".")[-2:]).lstrip("_")  # as in random._os._exit
-    if flag := _EXACT.get(name) or _EXACT.get(last) or _MODULES.get(name.partition(".")[0]):
-        yield flag
-
-
-def _starred(module: str) -> dict[str, str]:
-    """Return what the telling names stand for after all of a module is imported."""
-    before = f"{module}."
-    return {name.removeprefix(before): name for name in _EXACT if name.startswith(before)}
-
-
-class _Look:
+class Look:
     """One look at a program."""
 
     def __init__(self, tree: ast.Module) -> None:
@@ -171,10 +55,10 @@ class _Look:
         for node in self._nodes:
             match node:
                 case ast.Import(names=names):
-                    yield from (it for name in names for it in _named(name.name))
+                    yield from (it for name in names for it in named(name.name))
                 case ast.ImportFrom(module=str(module), names=names):
-                    yield from _named(module)
-                    yield from (it for n in names for it in _named(f"{module}.{n.name}"))
+                    yield from named(module)
+                    yield from (it for n in names for it in named(f"{module}.{n.name}"))
                 case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()):
                     yield from self._used(node)
                 case ast.Name() | ast.Attribute() | ast.Subscript(ctx=ast.Store() | ast.Del()):
@@ -182,17 +66,17 @@ class _Look:
                 case ast.Call():
                     yield from self._called(node)
                 case ast.FunctionDef(name=name):
-                    if name in _ALWAYS or (name in _BLIND and _blind(node)):
+                    if name in ALWAYS or (name in _BLIND and _blind(node)):
                         yield EQUALITY
                 case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
                     if name in _BLIND and _blind(value):
                         yield EQUALITY
-                case ast.keyword(arg=name) if name in _ALWAYS:
+                case ast.keyword(arg=name) if name in ALWAYS:
                     yield EQUALITY
                 case ast.Constant(value=str(text)):
-                    yield from _of_text(text)
+                    yield from of_text(text)
                 case ast.Constant(value=bytes(text)):
-                    yield from _of_text(text.decode("latin-1"))
+                    yield from of_text(text.decode("latin-1"))
 
     def _imports(self) -> Iterator[tuple[str, str]]:
         """Yield what every imported name stands for."""
@@ -203,7 +87,7 @@ class _Look:
                         top = it.name.partition(".")[0]
                         yield (it.asname, it.name) if it.asname else (top, top)
                 case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
-                    for name, full in _starred(module).items():
+                    for name, full in starred(module).items():
                         if name not in self._own:
                             yield name, full
                 case ast.ImportFrom(module=str(module), names=names):
@@ -263,10 +147,10 @@ class _Look:
         return False
 
     def _used(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
-        if isinstance(node, ast.Attribute) and node.attr in _INSIDE:
+        if isinstance(node, ast.Attribute) and node.attr in INSIDE:
             yield FRAMES
         if name := self._dotted(node):
-            yield from _named(name)
+            yield from named(name)
 
     def _called(self, node: ast.Call) -> Iterator[str]:
         match node:
@@ -281,8 +165,8 @@ class _Look:
                 if self._imported(target) and not isinstance(name, ast.Constant):
                     yield HIDDEN
                 elif dotted := self._dotted(node):
-                    yield from _named(dotted)
-                if isinstance(name, ast.Constant) and name.value in _INSIDE:
+                    yield from named(dotted)
+                if isinstance(name, ast.Constant) and name.value in INSIDE:
                     yield FRAMES
             # No names: what is imported from a module may well be changed by its own methods.
             case ast.Call(func=ast.Attribute(ast.Attribute() | ast.Call() as table, attr)):
@@ -290,30 +174,23 @@ class _Look:
                     yield PATCH
             case ast.Call(func=func, args=[text, *_]):
                 runs = self._dotted(func) in _RUNNING
-                if runs and any(_in_words(_joined(text))):
+                if runs and any(in_words(_joined(text))):
                     yield HIDDEN
 
     def _changed(self, target: ast.Name | ast.Attribute | ast.Subscript) -> Iterator[str]:
         """Yield the flags of what is bound or deleted, in whatever way."""
         match target:
-            case ast.Name(id=name) if name in _ALWAYS:
+            case ast.Name(id=name) if name in ALWAYS:
                 yield EQUALITY
             case ast.Attribute(value=value, attr=attr):
                 if self._dotted(target) in _STREAMS:
                     return
                 if self._imported(value) or attr in ("__class__", "__code__", "__eq__"):
                     yield PATCH
-                if attr in _ALWAYS:
+                if attr in ALWAYS:
                     yield EQUALITY
             case ast.Subscript(value=value) if self._is_table(value):
                 yield PATCH
-
-
-def _of_text(text: str) -> Iterator[str]:
-    """Yield the flags of a text in a program: a special method's name, or a path."""
-    if text in _ALWAYS:
-        yield EQUALITY
-    yield from (flag for flag, path in _PATHS.items() if path.search(text))
 
 
 def _attribute(node: ast.expr) -> tuple[ast.expr, str] | None:
