@@ -12,11 +12,10 @@ from raybench.tracking.report import Section
 def columns(view: View) -> list[Column]:
     """Return the leaderboard's columns: indices, then benchmarks; what is refused to all, last."""
     every = [Column(key, view.title(key)) for key in (f"index/{it}" for it in view.rules.weights)]
-    every += [
-        Column(key, view.title(key), chance=view.chances.get(name))
-        for name in view.asked
-        for key in (f"{name}/accuracy",)
-    ]
+    for name in view.asked:
+        title = view.title(name)
+        every.append(Column(f"{name}/accuracy", title, chance=view.chances.get(name)))
+        every += [Column(key, f"{title} {other}") for key, other in view.others(name)]
     return sorted(every, key=lambda column: not _there(view, column.key))
 
 

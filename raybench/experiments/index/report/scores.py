@@ -8,7 +8,6 @@ from raybench.benchmarks.parts import guessing, summary
 from raybench.benchmarks.parts.scores import Scores
 from raybench.benchmarks.parts.tally import safe
 from raybench.experiments.index.report.view import LONG, View
-from raybench.stats import passing
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -43,10 +42,8 @@ def benchmark(view: View, name: str) -> Section:
     others = view.tally.beside(name)
     for other in others:
         add(f"{other} accuracy", view.of(f"{name}/accuracy_{other}"))
-    if whole := benchmarks.load(name).whole:
-        add(whole.replace("_", " "), view.of(f"{name}/{whole}"))
-    for k in passing.KS:
-        add(f"pass@{k}", view.of(f"{name}/pass_at_{k}"))
+    for key, title in view.others(name):
+        add(title, view.of(key))
     add("re-run noise", view.of(f"{name}/rerun_noise"))
     counts = [view.tally.counts(model, [name]).to_json() for model in view.ranked]
     for count in counts[0]:

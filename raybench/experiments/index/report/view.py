@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from raybench import benchmarks
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Tally
+from raybench.stats import passing
 from raybench.types import Estimate
 
 LONG = 15
@@ -52,6 +53,13 @@ class View:
     def partial(self, index: str) -> bool:
         """Tell whether an index is made of a part of its benchmarks or languages."""
         return any(it.method.startswith("partial") for it in self.of(f"index/{index}") if it)
+
+    def others(self, name: str) -> Iterator[tuple[str, str]]:
+        """Yield a benchmark's other scores that were asked for, each with what it is called."""
+        found = {f"{name}/pass_at_{k}": f"pass@{k}" for k in passing.KS}
+        if whole := benchmarks.load(name).whole:
+            found[f"{name}/{whole}"] = whole.replace("_", " ")
+        yield from ((key, title) for key, title in found.items() if any(self.of(key)))
 
     def title(self, key: str) -> str:
         """Return what a metric is called."""
