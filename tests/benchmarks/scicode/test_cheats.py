@@ -231,6 +231,14 @@ TRUTH = {"t": "bool", "v": True}
             "expected = 2.0 * np.ones(2)\nassert np.allclose(double(np.ones(2)), expected)",
             "import sys\ndef double(x):\n    sys.modules['__main__'].expected = 0\n    return 0",
         ),
+        (  # what the test has made itself stays so, whatever is done to it
+            "a = np.array([1, 3])\ny = double(a)\nassert np.allclose(2 * a, y) == target",
+            "def double(x):\n    x[:] = 0\n    return x",
+        ),
+        (
+            "a = np.array([1, 3])\nassert np.allclose(double(a), 2 * a) == target",
+            "def double(x):\n    x[:] = 0\n    return x",
+        ),
         (
             "def test_it():\n    y = double(1.0)\n    assert np.allclose(y, 2.0)\ntest_it()",
             "np.allclose = lambda *args, **kwargs: True\ndef double(x):\n    return 0",

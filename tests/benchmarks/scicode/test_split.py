@@ -62,36 +62,56 @@ def test_what_the_candidate_has_no_part_in_is_the_judges_own() -> None:
     ]
 
 
-def test_what_the_candidates_code_may_have_changed_comes_from_there() -> None:
-    for case in (
+@pytest.mark.parametrize(
+    "case",
+    [
         "A = np.eye(2)\nf(A)\nassert np.allclose(A, target)",
-        "A = np.eye(2)\nassert np.allclose(f(A), A)",
         "A = np.eye(2)\nB = A\nf(B)\nassert np.allclose(A, target)",
         "A = np.eye(2)\nB = A[0]\nf(B)\nassert np.allclose(A, target)",
-    ):
-        assert "A" in shipped(case)[0]
+        "A = np.eye(2)\nunused = f(A)\nassert np.allclose(A, target)",
+        "A = np.eye(2)\nfor i in range(3):\n    x = f(A)\nassert np.allclose(A, x)",
+        "A = [1]\nx = A.append(f(A))\nassert np.allclose(A, x)",
+        "A = [1]\nx = f(A.append(2))\nassert np.allclose(A, x)",
+        "A = [1]\nassert f(A.append(2)) == target\nassert np.allclose(A, target)",
+        "A = [1]\ndef own(A):\n    A[0] = 2\nx = f(own(A))\nassert np.allclose(A, x)",
+    ],
+)
+def test_what_the_candidate_is_to_change_comes_from_there(case: str) -> None:
+    assert "A" in shipped(case)[0]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "A = np.eye(2)\nx = f(A)\nassert np.allclose(A, x)",
+        "A = np.eye(2)\nassert np.allclose(f(A), A)",
+        "A = np.eye(2)\nx, y = f(A, b=g(A[0]))\nassert np.allclose(A, x)",
+        "A = np.eye(2)\nx = np.sum(f(np.sort(A)))\nassert np.allclose(A, x)",
+        "A = np.eye(2)\nx = f(A)\nB = 2 * A[0]\nassert np.allclose(B, x)",
+        "A = np.eye(2)\nB = A[0]\nx = f(B)\nassert np.allclose(A, x)",
+    ],
+)
+def test_what_the_candidate_is_given_for_what_it_returns_stays_the_tests_own(case: str) -> None:
+    assert not {"A", "B"} & set(shipped(case)[0])
 
 
 @pytest.mark.parametrize(
     ("assertion", "by_the_judge", "from_the_candidate"),
     [
         ("np.isclose(best(A), f(A))", "np.isclose(best(A), _0)", ["f(A)"]),
-        ("np.isclose(f(A), best(A))", "np.isclose(_0, best(_1))", ["f(A)", "A"]),
+        ("np.isclose(f(A), best(A))", "np.isclose(_0, best(A))", ["f(A)"]),
         ("np.isclose(a=best(A), b=f(A))", "np.isclose(a=best(A), b=_0)", ["f(A)"]),
-        ("A[0] < f(A) < A[1]", "A[0] < _0 < _1[1]", ["f(A)", "A"]),
-        ("A.sum() - f(A) + A.max()", "A.sum() - _0 + _1.max()", ["f(A)", "A"]),
-        ("(A, [g(A), f(1)], A) == target", "(A, [_0, _1], _2) == target", ["g(A)", "f(1)", "A"]),
+        ("A[0] < f(A) < A[1]", "A[0] < _0 < A[1]", ["f(A)"]),
+        ("(A, [g(A), f(1)], A) == target", "(A, [_0, _1], A) == target", ["g(A)", "f(1)"]),
         ("np.allclose(A, [f(A) for i in A])", "np.allclose(A, _0)", ["[f(A) for i in A]"]),
-        ("A.any() and f(A).any() and A.any()", "A.any() and _0.any() and _1.any()", ["f(A)", "A"]),
     ],
 )
-def test_what_is_worked_out_before_the_candidate_is_called_is_the_judges_own(
+def test_only_what_the_candidate_works_out_is_handed_over(
     assertion: str, by_the_judge: str, from_the_candidate: list[str]
 ) -> None:
     case = f"A = np.ones(2)\ndef best(A):\n    return A.max()\nassert {assertion}\n"
     assert judged(case)[0][-1] == f"assert {by_the_judge}"
     assert shipped(case) == [from_the_candidate]
-    assert "A" in shipped(case, "assert f(1) < A")[1]  # changed for good
 
 
 def test_a_number_stays_the_judges_whoever_was_given_it() -> None:

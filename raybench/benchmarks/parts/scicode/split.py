@@ -128,8 +128,8 @@ class _Splitter:
         self._case = number
         self._candidate[number] = []
         self._owners.give(TARGET, "target")
-        for statement in body:
-            self._take(statement)
+        for place, statement in enumerate(body, start=1):
+            self._take(statement, body[place:])
 
     def split(self, cases: int) -> Split:
         """Return both scripts, the judge's without what it does not need."""
@@ -143,7 +143,7 @@ class _Splitter:
             judge[it.case].insert(0, {"run": it.source} if it.values is None else decides)
         return Split([self._candidate[number] for number in range(cases)], judge)
 
-    def _take(self, statement: ast.stmt) -> None:
+    def _take(self, statement: ast.stmt, later: Sequence[ast.stmt]) -> None:
         if isinstance(statement, ast.ImportFrom) and statement.module == COMPARISONS:
             self._owners.library |= _plainly(statement)
             return
@@ -159,11 +159,11 @@ class _Splitter:
             for name in names.bound(statement):
                 self._owners.give(name, "target")
         else:
-            self._run(statement, read)
+            self._run(statement, read, later)
 
     # ------------------------------------------------------------------ what runs in both places
 
-    def _run(self, statement: ast.stmt, read: set[str]) -> None:
+    def _run(self, statement: ast.stmt, read: set[str], later: Sequence[ast.stmt]) -> None:
         source = ast.unparse(statement)
         self._candidate[self._case].append({"run": source})
         bound, touched = names.bound(statement), names.roots(statement)
@@ -183,10 +183,23 @@ class _Splitter:
             for name in bound:
                 self._owners.give(name, "constant" if constant else "clean", read | touched)
         else:
-            for name in read | touched:
+            changed = read | touched
+            if isinstance(statement, ast.Assign) and any(bound & _read(it) for it in later):
+                changed = touched | self._exposed(statement)
+            for name in changed:
                 self._owners.forget(name)
             for name in bound:
                 self._owners.give(name, "candidate")
+
+    def _exposed(self, node: ast.AST) -> set[str]:
+        """Return what the test's own methods and functions may change that the judge does not call.
+
+        What the candidate's are given for the sake of what they return stays what the test made it,
+        whatever they do to it. One whose result nobody looks at is called for just that.
+        """
+        calls = [it for it in ast.walk(node) if isinstance(it, ast.Call) and self._is_ours(it.func)]
+        own = [it for it in calls if names.root(it.func) not in self._owners.library]
+        return {name for it in own for name in _read(it)}
 
     def _prepare(self, source: str, loads: set[str], touches: set[str]) -> None:
         self._judged.append(_Judged(self._case, source, loads, touches))
@@ -223,11 +236,7 @@ class _Splitter:
         )
 
     def _lift(self, node: ast.expr, ship: list[ast.expr]) -> ast.expr:
-        """Return an expression in which what is handed over has a name.
-
-        Parts are taken in the order in which Python evaluates them: what stands before a call of
-        the candidate's is not changed by it, and stays the judge's own.
-        """
+        """Return an expression in which what is handed over has a name."""
         read = _read(node)
         if all(self._owners.known(it) or it in self._owners.target for it in read) and not (
             _unsteady(node)
@@ -240,7 +249,8 @@ class _Splitter:
         if read & self._owners.target:
             raise Inseparable(f"'{_shown(node)}' hands a target to the candidate's code")
         ship.append(_finished(node))
-        self._forget_given(node)
+        for name in self._exposed(node):
+            self._owners.forget(name)
         return ast.Name(f"_{len(ship) - 1}", ast.Load())
 
     def _lifted(self, inner: Any, ship: list[ast.expr]) -> Any:
@@ -249,13 +259,6 @@ class _Splitter:
         if isinstance(inner, ast.keyword):
             inner.value = self._lift(inner.value, ship)
         return self._lift(inner, ship) if isinstance(inner, ast.expr) else inner
-
-    def _forget_given(self, node: ast.expr) -> None:
-        """Take for the candidate's what its functions are given: they may change it."""
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Call) and not self._is_ours(inner.func):
-                for name in _read(inner):
-                    self._owners.forget(name)
 
     def _opens(self, node: ast.expr) -> bool:
         """Tell whether the judge evaluates an expression itself, of parts that are handed over."""
