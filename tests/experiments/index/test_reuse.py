@@ -42,12 +42,16 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 def cached(folder: Path) -> dict[str, str]:
-    """A cache of its own, with the embedded model's weights in it."""
+    """A cache of its own, with the embedded model's weights in it, and vLLM's where it is."""
     place = folder / "cache" / "raybench"
     place.mkdir(parents=True)
     weights = embedded.prepare()
     (place / weights.name).symlink_to(weights)
-    return {"XDG_CACHE_HOME": str(place.parent)}
+    # What vLLM notes there of an architecture takes it a process of its own to find out.
+    return {
+        "XDG_CACHE_HOME": str(place.parent),
+        "VLLM_CACHE_ROOT": str(weights.parents[1] / "vllm"),
+    }
 
 
 def last_results(folder: Path) -> dict[str, Any]:
