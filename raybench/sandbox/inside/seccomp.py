@@ -19,10 +19,12 @@ _NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16
 
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _MMAP, _IOCTL, _PRLIMIT64, _SOCKETPAIR = (9, 222), (16, 29), (302, 261), (53, 199)
-_RT_SIGACTION = (13, 134)
+_RT_SIGACTION, _FCNTL, _PRCTL = (13, 134), (72, 25), (157, 167)
 _NEW_NAMESPACES = 0x7E020080
 _MAP_SHARED_ANONYMOUS = 0x21
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_OF_INTERFACES = 0xFFFFFF00, 0x8900
+_F_NOTIFY, _PR_FUTEX_HASH = 1026, 78
 _ONESELF = 0
 _SIGCHLD = 17
 _AF_UNIX, _SOCK_STREAM, _SOCK_TYPES = 1, 1, 0xF
@@ -68,11 +70,21 @@ def program(policy: Policy, machine: str) -> bytes:
         _IOCTL[column],
         [
             _argument(1),
-            _jump(_EQUAL, _TIOCSTI, 1, 0),
-            _jump(_EQUAL, _TIOCLINUX, 0, 1),
+            _jump(_EQUAL, _TIOCSTI, 3, 0),
+            _jump(_EQUAL, _TIOCLINUX, 2, 0),
+            _do(_AND, _OF_INTERFACES[0]),
+            _jump(_EQUAL, _OF_INTERFACES[1], 0, 1),
             _refuse("EPERM"),
             _allow(),
         ],
+    )
+    code += _when(
+        _FCNTL[column],
+        [_argument(1), _jump(_EQUAL, _F_NOTIFY, 0, 1), _refuse("EPERM"), _allow()],
+    )
+    code += _when(
+        _PRCTL[column],
+        [_argument(0), _jump(_EQUAL, _PR_FUTEX_HASH, 0, 1), _refuse("EINVAL"), _allow()],
     )
     code += _when(
         _PRLIMIT64[column],

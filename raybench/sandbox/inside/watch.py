@@ -129,6 +129,7 @@ class Proc:
     def held(self, init: int, folder: str) -> Held:
         """Return what processes below one hold on to, of what was in a folder."""
         files: dict[int, float] = {}
+        mapped: dict[int, float] = {}
         sockets: set[int] = set()
         hidden = False
         with contextlib.suppress(*_GONE):
@@ -141,9 +142,10 @@ class Proc:
                         sockets.add(found.st_ino)
                     elif found.st_nlink == 0 and found.st_dev == device:
                         files[found.st_ino] = found.st_blocks * 512 / _MB
-                for number, size in self._mapped(pid, folder):
-                    files.setdefault(number, size)
-        return Held(sum(files.values()), len(sockets), hidden)
+                mapped.update(self._mapped(pid, folder))
+        # What is mapped and in no descriptor may be larger than its map.
+        hidden = hidden or not mapped.keys() <= files.keys()
+        return Held(sum((mapped | files).values()), len(sockets), hidden)
 
     def _open(self, pid: int) -> Iterator[os.stat_result | None]:
         """Yield what a process's descriptors lead to, None where it hides them."""

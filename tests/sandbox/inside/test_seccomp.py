@@ -88,7 +88,9 @@ def test_what_is_not_named_is_allowed(machine: str, number: int) -> None:
     column = MACHINES.index(machine)
     named = {numbers[column] for _, numbers in CALLS} - {0}
     special = (
-        {56, 435, 9, 16, 302, 53, 13} if machine == "x86_64" else {220, 435, 222, 29, 261, 199, 134}
+        {56, 435, 9, 16, 302, 53, 13, 72, 157}
+        if machine == "x86_64"
+        else {220, 435, 222, 29, 261, 199, 134, 25, 167}
     )
     if number not in named | special:
         assert decided(machine, number) == ALLOWED
@@ -116,6 +118,13 @@ def test_other_architectures_end_the_program() -> None:
         ("ioctl", (0, 0x5412), refused("EPERM")),
         ("ioctl", (0, 0x541C), refused("EPERM")),
         ("ioctl", (0, 0x5412 | 1 << 32), refused("EPERM")),  # the kernel looks at the lower half
+        ("ioctl", (0, 0x8912), refused("EPERM")),  # SIOCGIFCONF
+        ("ioctl", (0, 0x541B), ALLOWED),  # FIONREAD
+        ("ioctl", (0, 0x18912), ALLOWED),
+        ("fcntl", (3, 1026), refused("EPERM")),
+        ("fcntl", (3, 6), ALLOWED),
+        ("prctl", (78, 1), refused("EINVAL")),
+        ("prctl", (15,), ALLOWED),
         ("prlimit64", (0, 7), ALLOWED),
         ("prlimit64", (1, 7), refused("EPERM")),
         ("socketpair", (1, 1), ALLOWED),
@@ -142,5 +151,7 @@ def test_some_calls_depend_on_what_is_asked(
         "prlimit64": 302,
         "socketpair": 53,
         "rt_sigaction": 13,
+        "fcntl": 72,
+        "prctl": 157,
     }
     assert decided("x86_64", numbers[call], *arguments) == decision
