@@ -231,6 +231,14 @@ TRUTH = {"t": "bool", "v": True}
             "expected = 2.0 * np.ones(2)\nassert np.allclose(double(np.ones(2)), expected)",
             "import sys\ndef double(x):\n    sys.modules['__main__'].expected = 0\n    return 0",
         ),
+        (  # what decides is not there to be read
+            "wanted = 2.0 * np.ones(2)\nassert np.allclose(double(np.ones(2)), wanted)",
+            "def double(x):\n    return wanted",
+        ),
+        (
+            "def best(x):\n    return 2.0 * x\nassert np.isclose(double(3.0), best(3.0))",
+            "def double(x):\n    return best(x)",
+        ),
         (  # what the test has made itself stays so, whatever is done to it
             "a = np.array([1, 3])\ny = double(a)\nassert np.allclose(2 * a, y) == target",
             "def double(x):\n    x[:] = 0\n    return x",

@@ -114,6 +114,43 @@ def test_only_what_the_candidate_works_out_is_handed_over(
     assert shipped(case) == [from_the_candidate]
 
 
+def beside(*cases: str) -> list[list[str]]:
+    parts = split(cases, IMPORTS, ("f", "g"))
+    return [[step["run"] for step in case if "run" in step] for case in parts.candidate]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "E = 2.0 * np.ones(2)\nassert np.allclose(f(1), E)",
+        "def E(x):\n    return 2 * x\nassert np.allclose(f(1), E(1))",
+        "E = []\nfor i in range(3):\n    E.append(2 * i)\nassert np.allclose(f(1), E)",
+        "E = np.ones(2)\nE *= 2\nE[0] = 2\nassert np.allclose(f(1), E)",
+        "E = [3, 2]\nlast = E.pop()\nassert np.allclose(f(1), E)",
+        "E = 2 * np.ones(2)\nnp.fill_diagonal(E, 3)\nassert (abs(f(1) - E) < 1).all() == target",
+    ],
+)
+def test_what_only_the_judge_needs_is_not_beside_the_candidates_code(case: str) -> None:
+    assert beside(case) == [[]]
+    (found,) = judged(case)
+    assert found == [f"run {it}" for it in map(ast.unparse, ast.parse(case).body[:-1])] + found[-1:]
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "A = np.eye(2)\nB = A\nB[0] = 5\nassert np.allclose(f(A), target)",
+        "A = [3, 2]\nlast = A.pop()\nassert np.allclose(f(A), target)",
+        "A = []\nfor i in range(3):\n    A.append(i)\nassert np.allclose(f(A), target)",
+        "A = []\ndef add():\n    A.append(3)\nx = add()\nassert np.allclose(f(A), target)",
+        "np.seterr(all='ignore')\nassert np.allclose(f(1), target)",
+        "np.random.seed(1)\nA = np.random.rand(2)\nassert np.allclose(f(A), target)",
+    ],
+)
+def test_what_the_candidates_code_is_called_with_is_made_beside_it(case: str) -> None:
+    assert beside(case) == [[ast.unparse(it) for it in ast.parse(case).body[:-1]]]
+
+
 def test_a_number_stays_the_judges_whoever_was_given_it() -> None:
     case = "limit = 5\ny = f(limit)\nassert (y < limit) == target"
     assert judged(case) == [["run limit = 5", "assert (_0 < limit) == target"]]

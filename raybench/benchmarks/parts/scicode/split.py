@@ -1,9 +1,11 @@
 """A step's test cases in two: what runs beside the candidate's code, and what judges it.
 
-The test cases of a step are one script. The candidate's process gets all of it but what needs a
-target; it hands over the values that the assertions are about. The judge, in which none of the
-candidate's code runs, has the targets, and evaluates the assertions: comparisons, arithmetic, calls
-of libraries, and the names that the script gives a value without the candidate's help.
+The test cases of a step are one script. The candidate's process gets what of it the candidate's
+code is called with; it hands over the values that the assertions are about. The judge, in which
+none of the candidate's code runs, has the targets and what the script works out to compare with,
+which is in the other process as little as they are: it evaluates the assertions, that is
+comparisons, arithmetic, calls of libraries, and the names that the script gives a value without the
+candidate's help.
 
     assert np.allclose(f(A), target)
         candidate: hands over `f(A)`
@@ -59,6 +61,17 @@ class _Judged:
     checks: list[empties.Check] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Beside:
+    """What runs beside the candidate's code, which may turn out to be for the judge alone."""
+
+    case: int
+    step: dict[str, Any]
+    loads: set[str]
+    touches: set[str] = field(default_factory=set)
+    """The names that it is there for, where the judge can do it as well."""
+
+
 def needs_target(case: str) -> bool:
     """Tell whether a test case compares with a target."""
     tree = ast.parse(case)
@@ -82,6 +95,8 @@ class _Owners:
 
     library: set[str]
     """Modules, functions of libraries: the same to both."""
+    theirs: set[str]
+    """What the candidate's code defines, or had a part in: only its side knows."""
     constant: set[str] = field(default_factory=set)
     """Numbers and texts: nobody can change them."""
     clean: dict[str, set[str]] = field(default_factory=dict)
@@ -94,28 +109,35 @@ class _Owners:
         return name in self.library or name in self.constant or name in self.clean
 
     def forget(self, name: str) -> None:
-        """Take a name for the candidate's, and every name that may be a part of its value."""
-        if name in self.clean:
-            about = self.clean.pop(name)
-            kin = about | {it for it, parts in self.clean.items() if name in parts}
-            for other in kin:
-                self.forget(other)
+        """Take a name for the candidate's, and every name that may share a part of its value."""
+        for it in self.kin({name} & self.clean.keys()):
+            del self.clean[it]
+            self.theirs.add(it)
+
+    def kin(self, found: Iterable[str]) -> set[str]:
+        """Return names, and all that may share parts of their values."""
+        known = list(found)
+        for name in known:  # it grows
+            near = {it for it, parts in self.clean.items() if name in parts}
+            near |= self.clean.get(name, set()) & self.clean.keys()
+            known += near.difference(known)
+        return set(known)
 
     def give(self, name: str, to: str, parts: Iterable[str] = ()) -> None:
         """Say who knows a name's value from now on."""
         self.clean.pop(name, None)
-        for group in (self.library, self.constant, self.target):
+        for group in (self.library, self.theirs, self.constant, self.target):
             group.discard(name)
         if to == "clean":
             self.clean[name] = {part for part in parts if part in self.clean}
-        elif to != "candidate":
+        else:
             getattr(self, to).add(name)
 
 
 class _Splitter:
     def __init__(self, dependencies: str, candidates: set[str]) -> None:
-        self._owners = _Owners(set(dir(builtins)) - _UNSAFE)
-        self._candidate: dict[int, list[dict[str, Any]]] = {}
+        self._owners = _Owners(set(dir(builtins)) - _UNSAFE, candidates)
+        self._beside: list[_Beside] = []
         self._judged: list[_Judged] = []
         for statement in ast.parse(dependencies).body:
             if isinstance(statement, ast.Import | ast.ImportFrom):
@@ -126,13 +148,16 @@ class _Splitter:
     def take(self, number: int, body: Sequence[ast.stmt]) -> None:
         """Add a test case."""
         self._case = number
-        self._candidate[number] = []
         self._owners.give(TARGET, "target")
         for place, statement in enumerate(body, start=1):
             self._take(statement, body[place:])
 
     def split(self, cases: int) -> Split:
-        """Return both scripts, the judge's without what it does not need."""
+        """Return both scripts, the judge's without what it does not need.
+
+        What it needs and the candidate's code is not called with is in no other process. Names that
+        nobody needs stay with the candidate's code, which may look at them as upstream's does.
+        """
         judge: list[list[dict[str, Any]]] = [[] for _ in range(cases)]
         needed: set[str] = set()
         for it in reversed(self._judged):
@@ -141,7 +166,14 @@ class _Splitter:
             needed |= it.loads
             decides = {"judge": it.source, "values": it.values, "checks": it.checks}
             judge[it.case].insert(0, {"run": it.source} if it.values is None else decides)
-        return Split([self._candidate[number] for number in range(cases)], judge)
+        candidate: list[list[dict[str, Any]]] = [[] for _ in range(cases)]
+        used: set[str] = set()
+        for here in reversed(self._beside):
+            if here.touches and here.touches & needed and not here.touches & used:
+                continue
+            used |= here.loads
+            candidate[here.case].insert(0, here.step)
+        return Split(candidate, judge)
 
     def _take(self, statement: ast.stmt, later: Sequence[ast.stmt]) -> None:
         if isinstance(statement, ast.ImportFrom) and statement.module == COMPARISONS:
@@ -165,23 +197,25 @@ class _Splitter:
 
     def _run(self, statement: ast.stmt, read: set[str], later: Sequence[ast.stmt]) -> None:
         source = ast.unparse(statement)
-        self._candidate[self._case].append({"run": source})
+        here = _Beside(self._case, {"run": source}, read)
+        self._beside.append(here)
         bound, touched = names.bound(statement), names.roots(statement)
+        new = bound - self._owners.theirs - self._owners.target
         if isinstance(statement, ast.Import | ast.ImportFrom):
             for name in bound:
-                self._owners.give(name, "library" if name in _steady(statement) else "candidate")
+                self._owners.give(name, "library" if name in _steady(statement) else "theirs")
             self._prepare(source, set(), bound)
         elif (
-            all(map(self._owners.known, read | touched - bound))
+            all(self._owners.known(it) or it in new for it in read | touched)
             and not _unsteady(statement)
             and not _asks_objects(statement)
         ):
-            if isinstance(statement, ast.Expr):
-                touched = touched | (read & self._owners.clean.keys())
-            self._prepare(source, read | touched, bound | touched)
+            read, touched = read | touched, bound | self._changed(statement, read, touched)
+            self._prepare(source, read, touched)
+            here.loads, here.touches = read, touched
             constant = isinstance(statement, ast.Assign) and self._is_constant(statement.value)
             for name in bound:
-                self._owners.give(name, "constant" if constant else "clean", read | touched)
+                self._owners.give(name, "constant" if constant else "clean", read)
         else:
             changed = read | touched
             if isinstance(statement, ast.Assign) and any(bound & _read(it) for it in later):
@@ -189,7 +223,17 @@ class _Splitter:
             for name in changed:
                 self._owners.forget(name)
             for name in bound:
-                self._owners.give(name, "candidate")
+                self._owners.give(name, "theirs")
+
+    def _changed(self, statement: ast.stmt, read: set[str], touched: set[str]) -> set[str]:
+        """Return the names whose values a statement of the test's own may change in place."""
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            inside = touched | self._exposed(statement)
+        elif isinstance(statement, ast.FunctionDef):
+            inside = set()
+        else:
+            inside = read
+        return self._owners.kin(inside & self._owners.clean.keys())
 
     def _exposed(self, node: ast.AST) -> set[str]:
         """Return what the test's own methods and functions may change that the judge does not call.
@@ -229,7 +273,9 @@ class _Splitter:
         elif isinstance(statement, ast.Assign):
             statement.value = lifted[0]
         if ship:
-            self._candidate[self._case].append({"ship": [ast.unparse(it) for it in ship]})
+            shipped = {"ship": [ast.unparse(it) for it in ship]}
+            read = {name for it in ship for name in _read(it)}
+            self._beside.append(_Beside(self._case, shipped, read))
         loads, checks = names.loaded(statement), empties.checks(statement)
         self._judged.append(
             _Judged(self._case, ast.unparse(statement), loads, set(), len(ship), checks)
