@@ -4,6 +4,7 @@ The methodology's version is 3.12. It is taken where it is found, else the Pytho
 raybench; results name the one that it was.
 """
 
+import errno
 import json
 import os
 import re
@@ -25,7 +26,13 @@ STANDARD = (3, 12)
 _OLDEST = (3, 11)
 _OF_THE_SYSTEM = ("/usr/local/bin/python3", "/usr/bin/python3")
 _ANSWER_S = 60.0
+_TRIES = 3
+_OF_THE_MOMENT = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 _PROBE = Path(__file__).with_name("probe.py")
+
+
+class SilentError(ValueError):
+    """A Python could not be asked just now: the machine has too much to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,7 @@ def ask(
 ) -> dict[str, Any]:
     """Run a Python and return what it says of itself (see probe.py) after importing modules.
 
-    Raises ValueError with its own words where it does not run or does not answer.
+    Raises ValueError with its own words where it does not run, SilentError where it may yet.
     """
     question = json.dumps({"modules": list(modules), "distributions": list(distributions)})
     # As the sandbox starts it, without the user's LD_LIBRARY_PATH and PYTHONPATH. PATH and HOME
@@ -86,8 +93,10 @@ def ask(
         )
         facts: dict[str, Any] = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
-        raise ValueError(f"it did not answer within {_ANSWER_S:g} s") from None
+        raise SilentError(f"it did not answer within {_ANSWER_S:g} s") from None
     except OSError as error:
+        if error.errno in _OF_THE_MOMENT:
+            raise SilentError(error.strerror) from None
         raise ValueError(error.strerror or str(error)) from None
     except ValueError:
         raise ValueError(reason(done)) from None
@@ -163,7 +172,13 @@ def _configured(python: str) -> Interpreter:
 def _found(user: int | None) -> Interpreter:
     for candidate in _candidates():
         try:
-            found = interpreter(ask(candidate))
+            found = interpreter(_asked(candidate))
+        except SilentError as error:  # scores by another version would go by as the methodology's
+            raise RunFailed(
+                f"{candidate} on {_here()} is the methodology's Python and could not be asked what "
+                f"it is: {error}. Try again when the machine has less to do, or name another with "
+                "sandbox.python=/path"
+            ) from error
         except ValueError:
             continue  # a dead shim, half an installation: the next one
         if found.standard and found.implementation == "CPython" and _reaches(user, found):
@@ -180,6 +195,14 @@ def _found(user: int | None) -> Interpreter:
             f"no Python on {_here()} can run untrusted code: there is no 3.12, and {_own()} will "
             f"not do with an empty environment: {error}. Name one with sandbox.python=/path"
         ) from error
+
+
+def _asked(python: str) -> dict[str, Any]:
+    """Ask a Python what it is, again where it could not be asked."""
+    for _ in range(_TRIES - 1):
+        with suppress(SilentError):
+            return ask(python)
+    return ask(python)
 
 
 def _reaches(user: int | None, found: Interpreter) -> bool:

@@ -1,6 +1,5 @@
 """What a run in the sandbox may use, and what came of it."""
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -18,6 +17,8 @@ Profile = Literal["plain", "scientific"]
 in the versions that SciCode was written for, imported before the program starts."""
 
 
+_BOUNDLESS = 10**9
+"""Who allows so much allows everything."""
 _FILES_OF_OURS = 8
 """Folders and files that a run's own tree begins with count too."""
 
@@ -48,8 +49,10 @@ class Limits:
         """Refuse what bounds nothing."""
         for name, value in asdict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not number or not 0 < value < math.inf:
-                raise ValueError(f"Limits.{name} is {value!r}: it is a number above 0")
+            if not number or not 0 < value < _BOUNDLESS:
+                raise ValueError(
+                    f"Limits.{name} is {value!r}: it is a number above 0 and below {_BOUNDLESS:,}"
+                )
         for name in ("memory_mb", "disk_mb", "files", "processes", "descriptors", "stack_mb"):
             if getattr(self, name) != int(getattr(self, name)):
                 raise ValueError(f"Limits.{name} is {getattr(self, name)}: it is a whole number")

@@ -78,10 +78,11 @@ class Pool:
     """The slots, as one process that gives out work sees them."""
 
     def __init__(self, settings: Settings, each: int | None = None) -> None:
-        """Make slots on every node: so many each, or one for every core but one."""
+        """Make slots on every node: so many each as it has cores for, or one for all but one."""
         self._nodes = []
         for name, cores in _nodes().items():
-            count = each or max(1, cores - 1)
+            # More than a core each, and they would only be in one another's way.
+            count = min(each, max(1, cores)) if each else max(1, cores - 1)
             slots = [_Place(name, replace(settings, slot=number)) for number in range(count)]
             for slot in slots:
                 slot.begin()

@@ -103,7 +103,11 @@ def _check(
         raise ValueError(f"limits is a {type(limits).__name__}: give raybench.sandbox.Limits")
     if profile not in get_args(Profile):
         raise ValueError(f"profile is {profile!r}: it is one of {', '.join(get_args(Profile))}")
+    if not isinstance(files, Mapping):
+        raise ValueError(f"files is a {type(files).__name__}: give a dict of names and bytes")
     for name, content in files.items():
+        if not isinstance(name, str):
+            raise ValueError(f"files: {name!r} is a {type(name).__name__}: give names as text")
         parts = name.split("/")
         if not name or "\0" in name or name.startswith("/") or {"", ".", ".."} & set(parts):
             raise ValueError(f"files: {name!r} names no file below the program's folder")

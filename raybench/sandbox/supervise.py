@@ -195,14 +195,15 @@ def _look(run: Run, proc: Proc) -> None:
     else:
         held = proc.held(run.init, run.folder)
     memory = usage.memory_mb + held.sockets * _SOCKET_MB
-    run.memory_mb = max(run.memory_mb, memory + run.shared_mb)
+    if memory < math.inf:
+        run.memory_mb = max(run.memory_mb, memory + run.shared_mb)
     # A process whose parent does not wait for it takes its time with it: what it had when it was
     # seen last counts on.
     for pid, seconds in usage.spent.items():
         run.spent[pid] = max(seconds, run.spent.get(pid, 0.0))
     run.cpu_s = max(run.cpu_s, usage.cpu_s, sum(run.spent.values()))
     if memory > limits.memory_mb:
-        run.stopped = "memory"
+        run.stopped = "memory" if memory < math.inf else "scattered"
     elif run.cpu_s > limits.cpu_s + _LOOK_EVERY_S:
         run.stopped = "cpu"
     else:

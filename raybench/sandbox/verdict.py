@@ -11,6 +11,8 @@ _OUT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b", re.MULTILINE)
 """How a Python program ends that was refused memory: in the last line of its traceback."""
 _LAST = 2000
 _CPU_SLACK_S = 0.1
+_DRAWN = " |+-^~"
+"""What tracebacks are drawn with."""
 
 
 def outcome(run: Run, *, backend: str, python: str, kernel: str) -> Outcome:
@@ -51,6 +53,7 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
         "wall": ("timeout", f"still running after {limits.wall_s:g} s"),
         "cpu": ("timeout", f"used more than {limits.cpu_s:g} s of CPU time"),
         "memory": ("memory", f"used more than {limits.memory_mb:,} MiB of memory"),
+        "scattered": ("memory", "spread its memory so that nobody could tell how much it is"),
         "disk": (
             "output",
             f"wrote more than {limits.disk_mb} MiB of files, or more than {limits.files:,} of them",
@@ -72,8 +75,16 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
         return "ok", "ended by itself"
     if _OUT_OF_MEMORY.search(err[-_LAST:].rstrip().rpartition("\n")[2]):
         return "memory", f"ended with a MemoryError: it may use {limits.memory_mb:,} MiB"
-    last = err.rstrip().rpartition("\n")[2]
-    return "error", f"exit code {code}" + (f": {last[:200]}" if last else "")
+    said = _said(err)
+    return "error", f"exit code {code}" + (f": {said[:200]}" if said else "")
+
+
+def _said(err: str) -> str:
+    """Return the line of stderr that tells most: an exception's first, else the last of all."""
+    _, traceback, tail = err.rpartition("Traceback (most recent call last):\n")
+    lines = tail.splitlines()
+    told = [line for line in lines if traceback and line[:1].strip()]
+    return next(iter(told or filter(None, (line.strip(_DRAWN) for line in reversed(lines)))), "")
 
 
 def _name(number: int) -> str:

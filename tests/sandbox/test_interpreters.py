@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, RunFailed
 from raybench.sandbox import interpreters
 
 OWN = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
@@ -200,6 +200,22 @@ def test_one_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = program(tmp_path / "snake", "exec sleep 60")
     with pytest.raises(ConfigurationError, match=r"did not answer within 0\.2 s"):
         interpreters.chosen(str(path))
+
+
+@pytest.mark.parametrize("silent", [interpreters._TRIES - 1, interpreters._TRIES])
+def test_the_methodologys_version_is_not_passed_over_because_it_is_slow(
+    bare: Path, monkeypatch: pytest.MonkeyPatch, silent: int
+) -> None:
+    monkeypatch.setattr(interpreters, "_ANSWER_S", 0.5)
+    path = pretender(bare / "python3.12", "3.99.0")
+    answer = path.read_text().removeprefix("#!/bin/sh\n")
+    count = f"echo >> {bare}/asked; test $(wc -l < {bare}/asked) -gt {silent} || exec sleep 60"
+    program(path, f"{count}\n{answer}")
+    if silent < interpreters._TRIES:
+        assert interpreters.chosen().version == "3.99.0"
+    else:
+        with pytest.raises(RunFailed, match=rf"{path} on .* could not be asked .* within 0\.5 s"):
+            interpreters.chosen()
 
 
 def test_only_what_lies_beyond_the_system_is_named_and_nothing_twice() -> None:

@@ -70,7 +70,16 @@ def lines(source: str, **given: object) -> list[str]:
             "ended by SIGKILL: its own doing, or the machine was out of memory",
         ),
         ("import os; os.kill(os.getpid(), 24)", "error", None, signal.SIGXCPU, "ended by SIGXCPU"),
-        ("while True: pass", "timeout", None, signal.SIGXCPU, "used more than 1 s of CPU time"),
+        ("while True: pass", "timeout", None, None, "used more than 1 s of CPU time"),
+        ("raise ValueError('a\\nb')", "error", 1, None, "exit code 1: ValueError: a"),
+        (
+            "raise ExceptionGroup('all', [ValueError('b')])",
+            "error",
+            1,
+            None,
+            "exit code 1: ValueError: b",
+        ),
+        ("x = (", "error", 1, None, "exit code 1: SyntaxError: '(' was never closed"),
         ("import time; time.sleep(60)", "timeout", None, None, "still running after 2 s"),
         ("bytearray(1 << 30)", "memory", 1, None, "ended with a MemoryError: it may use 128 MiB"),
         ("while True: print('x' * 9999)", "output", None, None, "wrote more than 64 MiB"),
@@ -185,6 +194,11 @@ def test_large_input_arrives_whole() -> None:
     ]
 
 
+def test_the_ends_of_lines_are_left_as_they_are() -> None:
+    program = "import sys; print(ascii(input()), ascii(sys.stdin.read()))"
+    assert lines(program, stdin="a\r\nb\rc\r\n") == [r"'a\r' 'b\rc\r\n'"]
+
+
 def test_input_is_a_file_as_at_contests() -> None:
     source = """
 import io, os, sys
@@ -221,7 +235,7 @@ def test_arguments_that_cannot_be_are_told_before_anything_runs() -> None:
         sandbox.run("", profile="scientfic")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), None, "1", True])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 1e300, None, "1", True])
 @pytest.mark.parametrize("name", ["cpu_s", "wall_s", "memory_mb", "files", "output_kept_mb"])
 def test_limits_bound_something(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"Limits.{name} is"):
@@ -240,6 +254,8 @@ def test_limits_bound_something(name: str, value: Any) -> None:
             {"files": {str(it): b"" for it in range(9)}, "limits": Limits(files=16)},
             "9 are too",
         ),
+        ({"files": ["a"]}, "files is a list: give a dict"),
+        ({"files": {Path("a"): b""}}, "is a PosixPath: give names as text"),
         ({"files": {"é" * 128: b""}}, "has a name of more than 255 bytes"),
     ],
 )

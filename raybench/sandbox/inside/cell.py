@@ -61,7 +61,8 @@ def enter(
 
 
 def _limit(limits: Mapping[str, float], mapped_mb: float, others: int | None) -> None:
-    cpu = math.ceil(limits["cpu_s"])
+    # The kernel's count is coarse: who watches from outside is to be the first to stop it.
+    cpu = math.ceil(limits["cpu_s"]) + 1
     hard = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: int(limits["disk_mb"]) * _MB,

@@ -109,7 +109,7 @@ def fresh() -> None:
 
 def open_streams() -> None:
     """Make the standard streams as Python makes them."""
-    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", newline="\n", closefd=False)
     sys.stdout = open(
         1, "w", encoding="utf-8", errors="surrogateescape", closefd=False, buffering=-1
     )

@@ -1,8 +1,10 @@
 """What processes use, read from /proc while they run."""
 
 import contextlib
+import math
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -13,6 +15,8 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MB = 1 << 20
 _ENDED = ("Z", "X")
 _GONE = (FileNotFoundError, ProcessLookupError)
+_LONGEST_LOOK_S = 0.25
+"""Of processor time, with everything else waiting: what takes longer is no honest program's."""
 _UTIME, _RSS = 11, 21
 """Places in /proc/PID/stat, counted behind the program's name."""
 
@@ -105,10 +109,21 @@ class Proc:
         if fields := self._stat(init):
             cpu += sum(map(int, fields[_UTIME + 2 : _UTIME + 4])) / _TICKS
         if sum(sizes.values()) > limit_mb:
-            memory = sum(map(self._exact_mb, _distinct(sizes)))
+            memory = self._together_mb(_distinct(sizes), limit_mb)
         else:
             memory = sum(max(0.0, size - shared_mb) for size in sizes.values())
         return Usage(cpu, spent, memory)
+
+    def _together_mb(self, tasks: Iterable[int], limit_mb: float) -> float:
+        """Return the memory of processes, or some of it that is too much; of what hides it, all."""
+        begin, memory = time.thread_time(), 0.0
+        for task in tasks:
+            memory += self._exact_mb(task)
+            if memory > limit_mb:
+                break
+            if time.thread_time() - begin > _LONGEST_LOOK_S:
+                return math.inf
+        return memory
 
     def _living(self, pid: int, fields: list[str]) -> tuple[int, list[str]]:
         """Return a thread of a process that lives, and what /proc says of it.
@@ -131,7 +146,7 @@ class Proc:
         files: dict[int, float] = {}
         mapped: dict[int, float] = {}
         sockets: set[int] = set()
-        hidden = False
+        hidden, begin = False, time.thread_time()
         with contextlib.suppress(*_GONE):
             device = os.stat(folder).st_dev
             for pid in self.below(init):
@@ -143,6 +158,9 @@ class Proc:
                     elif found.st_nlink == 0 and found.st_dev == device:
                         files[found.st_ino] = found.st_blocks * 512 / _MB
                 mapped.update(self._mapped(pid, folder))
+                if time.thread_time() - begin > _LONGEST_LOOK_S:
+                    hidden = True
+                    break
         # What is mapped and in no descriptor may be larger than its map.
         hidden = hidden or not mapped.keys() <= files.keys()
         return Held(sum((mapped | files).values()), len(sockets), hidden)
