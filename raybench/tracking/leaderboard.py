@@ -32,6 +32,8 @@ COUNT_MEANINGS: Mapping[str, str] = {
 
 _COUNT_NAMES = tuple(Counts().to_json())
 _GUESSED = "†"
+_ROUNDING = 1e-12
+"""By how much of themselves equal scores may differ: shares of few answers lie far wider apart."""
 _MOST_NAMED = 3
 """Models that a note names one by one."""
 
@@ -87,7 +89,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model's line. Equal headline values share a rank; a refused one has none."""
+    """One model's line. Headlines apart by rounding alone share a rank; a refused one has none."""
 
     rank: int | None
     model: str
@@ -120,7 +122,7 @@ def rows(results: Mapping[str, Any], columns: Sequence[Column]) -> list[Row]:
         rank: int | None = place
         if row.cells[0].value is None:
             rank = None
-        elif ranked and ranked[-1].cells[0].value == row.cells[0].value:
+        elif ranked and _alike(ranked[-1].cells[0].value, row.cells[0].value):
             rank = ranked[-1].rank
         ranked.append(Row(rank, row.model, row.cells, row.counts))
     return ranked
@@ -320,6 +322,11 @@ def _cell(estimate: Mapping[str, Any] | None) -> Cell:
         return Cell(None, None, None, estimate.get("n", 0), method or "refused without a reason")
     bounds = None if ci95 is None or None in ci95 else (float(ci95[0]), float(ci95[1]))
     return Cell(float(value), bounds, estimate.get("stderr"), estimate.get("n", 0), method)
+
+
+def _alike(one: float | None, other: float | None) -> bool:
+    """Tell whether two values are the same but for the order in which they were added up."""
+    return one is not None and other is not None and math.isclose(one, other, rel_tol=_ROUNDING)
 
 
 def _escaped(text: str) -> str:

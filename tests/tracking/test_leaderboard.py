@@ -198,6 +198,12 @@ def test_a_table_of_programs_without_walls_says_so() -> None:
     assert alarms(one | {"simulated": True}) == [SIMULATED, UNSAFE]
 
 
+def test_scores_that_only_rounding_tells_apart_share_a_rank() -> None:
+    table = results(a=0.6833333333333332, b=0.7, c=0.6833333333333335, d=0.68333, e=0.0, f=0.0)
+    ranks = {row.model: row.rank for row in rows(table, [SCORE])}
+    assert ranks == {"b": 1, "a": 2, "c": 2, "d": 4, "e": 5, "f": 5}
+
+
 def test_what_is_to_be_said_of_the_run_stands_below_the_table() -> None:
     told = {"Samples": "they compare with nothing", "Questions": "3 of 3 have no <target>"}
     text = to_markdown(results(a=0.5), [SCORE], told)
