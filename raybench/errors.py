@@ -30,4 +30,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def closest(name: str, known: Iterable[str]) -> str:
     """Return the known name that is most like another, or '' where none is close."""
-    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=0.5)), "")
+    names = sorted(known)
+    # One that begins with the other may be much longer: 'gpqa' means 'gpqa_diamond'.
+    begun = [it for it in names if it.startswith(name) or name.startswith(it)]
+    close = get_close_matches(name, names, n=1) or get_close_matches(name, begun, n=1, cutoff=0.5)
+    return next(iter(close), "")

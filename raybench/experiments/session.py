@@ -42,7 +42,7 @@ class Outcome:
     settings: Mapping[str, str] = field(default_factory=dict)
     """What the numbers depend on, in the report's words."""
     notes: Mapping[str, str] = field(default_factory=dict)
-    """What the report and the terminal say of the run, by short names."""
+    """What leaderboard.md, the report and the terminal say of the run, by short names."""
     files: Mapping[str, Iterable[Mapping[str, Any]]] = field(default_factory=dict)
     """Further files of JSON lines, by their names."""
     accepted: bool = False
@@ -147,7 +147,10 @@ class Session:
             "simulated": any(model.engine == "simulated" for model in self._plan.models),
         }
         written = [
-            run.write("leaderboard.md", leaderboard.to_markdown(results, outcome.columns)),
+            run.write(
+                "leaderboard.md",
+                leaderboard.to_markdown(results, outcome.columns, outcome.notes),
+            ),
             run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
             run.write_lines("failures.jsonl", outcome.failures),
             *(run.write_lines(name, rows) for name, rows in outcome.files.items()),

@@ -10,9 +10,9 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from raybench.tracking.leaderboard import (
-    SIMULATED,
     Column,
     Row,
+    alarms,
     counts_shown,
     measured,
     notes,
@@ -272,8 +272,8 @@ def show_leaderboard(
     with console.capture() as capture:
         if title:
             console.print(Text(one_line(title), style="bold"), soft_wrap=True)
-        if results.get("simulated"):
-            console.print(Text(SIMULATED, style="bold yellow"), soft_wrap=not console.is_terminal)
+        for alarm in alarms(results):
+            console.print(Text(alarm, style="bold yellow"), soft_wrap=not console.is_terminal)
         console.print(wide if fits else _table(lines, columns, compact=True))
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
         for note in [*reasons, *none, *notes(lines, columns)]:

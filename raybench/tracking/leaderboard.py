@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from raybench.tracking.text import one_line
@@ -14,6 +15,10 @@ from raybench.types import Counts, Estimate
 SIMULATED = (
     "simulated: stand-ins with invented abilities took part; "
     "these numbers say nothing about real models."
+)
+UNSAFE = (
+    "unsafe: programs ran without walls, which let them read and change anything, these results "
+    "included."
 )
 
 COUNT_MEANINGS: Mapping[str, str] = {
@@ -27,6 +32,8 @@ COUNT_MEANINGS: Mapping[str, str] = {
 
 _COUNT_NAMES = tuple(Counts().to_json())
 _GUESSED = "†"
+_ROUNDING = 1e-12
+"""By how much of themselves equal scores may differ: shares of few answers lie far wider apart."""
 _MOST_NAMED = 3
 """Models that a note names one by one."""
 
@@ -82,7 +89,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model's line. Equal headline values share a rank; a refused one has none."""
+    """One model's line. Headlines apart by rounding alone share a rank; a refused one has none."""
 
     rank: int | None
     model: str
@@ -115,10 +122,22 @@ def rows(results: Mapping[str, Any], columns: Sequence[Column]) -> list[Row]:
         rank: int | None = place
         if row.cells[0].value is None:
             rank = None
-        elif ranked and ranked[-1].cells[0].value == row.cells[0].value:
+        elif ranked and _alike(ranked[-1].cells[0].value, row.cells[0].value):
             rank = ranked[-1].rank
         ranked.append(Row(rank, row.model, row.cells, row.counts))
     return ranked
+
+
+def unsafe(results: Mapping[str, Any]) -> bool:
+    """Tell whether replies that are programs ran without walls, be it on one node of many."""
+    ran = results.get("run", {}).get("programs", {}).get("ran", ())
+    return any(place["backend"] == "unsafe" for place in ran)
+
+
+def alarms(results: Mapping[str, Any]) -> list[str]:
+    """Return what has to be read before any number is."""
+    told = {SIMULATED: bool(results.get("simulated")), UNSAFE: unsafe(results)}
+    return [alarm for alarm, holds in told.items() if holds]
 
 
 def counts_shown(lines: Iterable[Row]) -> list[str]:
@@ -242,10 +261,18 @@ def _once(values: Sequence[str]) -> Sequence[str]:
     return values[:1] if len(set(values)) == 1 else values
 
 
-def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
-    """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made."""
+def to_markdown(
+    results: Mapping[str, Any],
+    columns: Sequence[Column],
+    remarks: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made.
+
+    `remarks` are what is to be said of the run, by short names.
+    """
     lines = rows(results, columns)
     marks, counts = refusals(lines), counts_shown(lines)
+    told = (f"{name}: {text}" for name, text in remarks.items())
     head = ["rank", "model", *(column.title for column in columns), *counts]
     right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
     table = [[_escaped(name) for name in head], right]
@@ -258,10 +285,10 @@ def to_markdown(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
         numbers = [str(row.counts.get(name, 0)) for name in counts]
         table.append([str(row.rank or "—"), _escaped(row.model), *values, *numbers])
     blocks = [
-        [f"**{SIMULATED}**"] if results.get("simulated") else [],
+        *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in notes(lines, columns)],
+        [f"- {_escaped(note)}" for note in [*notes(lines, columns), *told]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -272,17 +299,18 @@ def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
     counts = list(dict.fromkeys(name for row in lines for name in row.counts)) or _COUNT_NAMES
     parts = ("ci_low", "ci_high", "stderr", "n", "method")
     keys = [name for c in columns for name in (c.key, *(f"{c.key}/{part}" for part in parts))]
+    stamps = {"simulated": bool(results.get("simulated")), "unsafe": unsafe(results)}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rank", "model", *keys, *counts, "simulated"])
+    writer.writerow(["rank", "model", *keys, *counts, *stamps])
     for row in lines:
         values: list[object] = []
         for cell in row.cells:
             low, high = cell.ci95 or (None, None)
             values += [cell.value, low, high, cell.stderr, cell.n, one_line(cell.method)]
         numbers = [row.counts.get(name, 0) for name in counts]
-        simulated = str(bool(results.get("simulated"))).lower()
-        writer.writerow([row.rank, one_line(row.model), *values, *numbers, simulated])
+        stamped = [str(stamp).lower() for stamp in stamps.values()]
+        writer.writerow([row.rank, one_line(row.model), *values, *numbers, *stamped])
     return out.getvalue()
 
 
@@ -294,6 +322,11 @@ def _cell(estimate: Mapping[str, Any] | None) -> Cell:
         return Cell(None, None, None, estimate.get("n", 0), method or "refused without a reason")
     bounds = None if ci95 is None or None in ci95 else (float(ci95[0]), float(ci95[1]))
     return Cell(float(value), bounds, estimate.get("stderr"), estimate.get("n", 0), method)
+
+
+def _alike(one: float | None, other: float | None) -> bool:
+    """Tell whether two values are the same but for the order in which they were added up."""
+    return one is not None and other is not None and math.isclose(one, other, rel_tol=_ROUNDING)
 
 
 def _escaped(text: str) -> str:

@@ -161,6 +161,7 @@ class Tracker:
         tags = {name: entries.text(str(value).lower()) for name, value in concluded.items()}
         if results.get("simulated"):
             tags["simulated"] = "true"
+        tags |= entries.of_programs(results.get("run", {}).get("programs", {}).get("ran", ()))
         self._close("FINISHED", tags, artifacts, results, failed)
 
     def fail(self, reason: str, artifacts: Sequence[Path] = ()) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, SupportsFloat
 
 from raybench.tracking.text import printable
@@ -28,6 +28,13 @@ def of_tree(prefix: str, tree: object) -> Iterator[tuple[str, object]]:
             yield from of_tree(f"{prefix}/{key}", value)
     else:
         yield prefix, tree
+
+
+def of_programs(ran: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tags that say where programs ran, nodes that differ side by side."""
+    places = list(ran)
+    found = {name: dict.fromkeys(str(it[name]) for it in places) for name in ("backend", "python")}
+    return {f"sandbox.{name}": text(", ".join(of)) for name, of in found.items() if of}
 
 
 def number(value: object) -> float | None:

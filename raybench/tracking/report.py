@@ -9,9 +9,9 @@ from typing import Any
 
 from raybench.tracking.leaderboard import (
     COUNT_MEANINGS,
-    SIMULATED,
     Cell,
     Column,
+    alarms,
     counts_shown,
     measured,
     notes,
@@ -99,7 +99,7 @@ def render(
         meanings={name: COUNT_MEANINGS.get(name, "") for name in shown},
         marks=refusals(lines),
         notes=[*none, *notes(lines, columns)],
-        simulated=SIMULATED if results.get("simulated") else "",
+        alarms=alarms(results),
         sections=dict(_addressed(sections)),
         run=run,
         beside=_BESIDE,

@@ -6,7 +6,7 @@ import pytest
 
 from raybench.tracking import console
 from raybench.tracking.console import Progress, duration, short, show_leaderboard
-from raybench.tracking.leaderboard import Column
+from raybench.tracking.leaderboard import SIMULATED, UNSAFE, Column
 
 
 class Clock:
@@ -173,6 +173,13 @@ def test_the_leaderboard_in_a_file_is_plain_and_unbroken() -> None:
     assert "a-model-with-a-rather-long-name  0.500 [0.10, 0.90]  1.000 [0.50, 1.50]   0" in text
     assert "[1] too few" in text
     assert "Score: t interval (n = 20)" in text
+
+
+def test_the_leaderboard_of_programs_without_walls_begins_with_that() -> None:
+    out = io.StringIO()
+    run = {"programs": {"ran": [{"backend": "unsafe", "python": "3.12"}]}}
+    show_leaderboard({**RESULTS, "run": run}, COLUMNS, file=out)
+    assert out.getvalue().splitlines()[:2] == [SIMULATED, UNSAFE]
 
 
 def test_a_column_without_any_number_is_told_below_and_not_shown() -> None:

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from raybench.tracking.leaderboard import (
     SIMULATED,
+    UNSAFE,
     Cell,
     Column,
+    alarms,
     counts_shown,
     methods,
     ranking,
@@ -173,6 +175,42 @@ def test_a_simulated_table_says_so() -> None:
     table = results(a=0.5)
     assert SIMULATED not in to_markdown(table, [SCORE])
     assert SIMULATED in to_markdown(table | {"simulated": True}, [SCORE])
+
+
+def ran(*backends: str) -> dict[str, Any]:
+    """Return what results.json has of programs that ran behind several walls."""
+    return {"run": {"programs": {"ran": [{"backend": it, "python": "3.12"} for it in backends]}}}
+
+
+def test_a_table_of_programs_without_walls_says_so() -> None:
+    table = results(a=0.5, b=0.25)
+    for safe in (table, table | ran("namespaces", "landlock")):
+        assert alarms(safe) == []
+        assert UNSAFE not in to_markdown(safe, [SCORE])
+        assert [it["unsafe"] for it in csv.DictReader(io.StringIO(to_csv(safe, [SCORE])))] == [
+            *("false", "false")
+        ]
+    one = table | ran("namespaces", "unsafe")  # one node of two is enough
+    assert to_markdown(one, [SCORE]).startswith(f"**{UNSAFE}**\n\n| rank |")
+    assert [it["unsafe"] for it in csv.DictReader(io.StringIO(to_csv(one, [SCORE])))] == [
+        *("true", "true")
+    ]
+    assert alarms(one | {"simulated": True}) == [SIMULATED, UNSAFE]
+
+
+def test_scores_that_only_rounding_tells_apart_share_a_rank() -> None:
+    table = results(a=0.6833333333333332, b=0.7, c=0.6833333333333335, d=0.68333, e=0.0, f=0.0)
+    ranks = {row.model: row.rank for row in rows(table, [SCORE])}
+    assert ranks == {"b": 1, "a": 2, "c": 2, "d": 4, "e": 5, "f": 5}
+
+
+def test_what_is_to_be_said_of_the_run_stands_below_the_table() -> None:
+    told = {"Samples": "they compare with nothing", "Questions": "3 of 3 have no <target>"}
+    text = to_markdown(results(a=0.5), [SCORE], told)
+    assert text.endswith(
+        "- Score: t interval (n = 140)\n- Samples: they compare with nothing\n"
+        "- Questions: 3 of 3 have no &lt;target>\n"
+    )
 
 
 def test_names_cannot_break_the_table() -> None:

@@ -23,6 +23,12 @@ RESULTS: dict[str, Any] = {
     "run": {
         "data": {"quiz": {"origin": "samples", "digest": "0123456789" * 7, "questions": 12}},
         "concluded_with": {"demo.partial": True},
+        "programs": {
+            "ran": [
+                {"backend": name, "python": "3.12", "kernel": "6.12", "programs": 6}
+                for name in ("namespaces", "unsafe")
+            ]
+        },
     },
     "models": {
         "alpha": {
@@ -129,6 +135,9 @@ def test_a_run_with_a_child_per_model(
     assert alpha.data.tags["mlflow.parentRunId"] == tracker.run_id
     assert alpha.data.tags["model"] == "alpha"
     assert alpha.data.tags["demo.partial"] == "true"
+    # Nodes may differ in their walls: all are told.
+    places = {"sandbox.backend": "namespaces, unsafe", "sandbox.python": "3.12"}
+    assert places.items() <= parent.data.tags.items() & alpha.data.tags.items()
     assert [asked.dataset.name for asked in alpha.inputs.dataset_inputs] == ["quiz"]
     assert alpha.data.params == {"temperature": "0.5"}
     assert alpha.data.metrics == {

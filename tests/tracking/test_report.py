@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from raybench.tracking import plots, report
-from raybench.tracking.leaderboard import SIMULATED, Column
+from raybench.tracking.leaderboard import SIMULATED, UNSAFE, Column
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
 
@@ -85,6 +85,13 @@ def test_the_page_shows_scores_counts_and_how_it_was_run(
 
 def test_a_simulated_run_says_so(tmp_path: Path, results: dict[str, Any]) -> None:
     assert SIMULATED in written(tmp_path, results | {"simulated": True}, []).text
+
+
+def test_a_run_without_walls_says_so(tmp_path: Path, results: dict[str, Any]) -> None:
+    run = {"programs": {"ran": [{"backend": "unsafe", "python": "3.12"}]}}
+    page = written(tmp_path, results | {"run": run}, [])
+    assert UNSAFE in page.text
+    assert SIMULATED not in page.text
 
 
 def test_text_of_models_is_shown_and_never_obeyed(tmp_path: Path, results: dict[str, Any]) -> None:

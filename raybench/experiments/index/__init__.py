@@ -10,7 +10,14 @@ from raybench.config import Config
 from raybench.experiments.index.asking import ask
 from raybench.experiments.index.conclusion import concluded
 from raybench.experiments.index.ledger import Ledger
-from raybench.experiments.index.setup import grader_of, planned, prepared, slots_of, units_of
+from raybench.experiments.index.setup import (
+    grader_of,
+    planned,
+    prepared,
+    sandboxed,
+    slots_of,
+    units_of,
+)
 from raybench.experiments.index.validation import validate
 from raybench.experiments.session import open_session
 from raybench.pipeline import shards
@@ -28,6 +35,8 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     with shards.scratch() as folder:
         data = await asyncio.to_thread(prepared, config, folder)
         if config.index.validate:
+            for line in sandboxed(config, data):  # before any of them runs
+                print(line)
             sandbox.configure(replace(slots_of(config).settings, pinned=False))
             validate(data, grader_of(config))
             return

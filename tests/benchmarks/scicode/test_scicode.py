@@ -316,8 +316,8 @@ WRONG = {
     "906.3": "def ground(n, coupling, field):\n    return -coupling, 2 * field",
     "907.1": "def change(concentrations, rates):\n    return np.array([-1.0, 0.0, 1.0]) * rates[0]",
     "907.2": (
-        "def course(start, rates, times):\n    found = [start]\n    for span in np.diff(times):\n"
-        "        found.append(found[-1] + span * change(found[-1], rates))\n"
+        "def course(start, rates, duration, n):\n    found = [start]\n    for _ in range(n):\n"
+        "        found.append(found[-1] + duration / n * change(found[-1], rates))\n"
         "    return np.array(found).T"
     ),
     "908.1": "def autocorrelation(series, most):\n    return np.ones(most + 1)",
@@ -336,6 +336,23 @@ def test_there_are_twenty_steps_of_eight_problems() -> None:
     shipped = scicode_steps.shipped()
     assert list(WRONG) == list(shipped)
     assert (len(shipped), len({row["problem_id"] for row in shipped.values()})) == (20, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "earlier"),
+    [(name, it) for name, row in scicode_steps.shipped().items() for it in SCICODE.follows(row)],
+)
+def test_shipped_solutions_end_whatever_came_before_them(
+    name: str, earlier: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stand-ins give None back for what they do not know; one step ran for hours on that."""
+    monkeypatch.setattr(grading, "LIMITS", sandbox.Limits(cpu_s=30, wall_s=180, memory_mb=8192))
+    shipped = scicode_steps.shipped()
+    said = {it: SCICODE.gold(shipped[it]) for it in SCICODE.follows(shipped[name])}
+    header = steps.so_far(shipped[earlier])[-1]["function_header"]
+    said[earlier] = block(f"{header}\n    return None")
+    grade = SCICODE.grade(SCICODE.after(shipped[name], said), SCICODE.gold(shipped[name]))
+    assert grade.details["cpu_s"] < 20, grade.reason
 
 
 # ------------------------------------------------------------------------------------- targets

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,7 +61,10 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
         assert sandbox.run("").backend == "unsafe"
     finally:
         sandbox.configure(Settings())
-    assert "12 of 12 gold answers are graded right" in capsys.readouterr().out
+    walls, graded = capsys.readouterr().out.splitlines()
+    assert walls.startswith("humaneval: replies are programs and run WITHOUT WALLS: a reply can")
+    assert re.search(r", in Python 3\.\d+", walls)
+    assert graded.startswith("humaneval: 12 of 12 gold answers are graded right")
 
 
 def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(

@@ -126,8 +126,11 @@ def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     assert (ran["backend"], ran["programs"]) == ("unsafe", 2 * 4)
     warning = "programs ran without walls, which let them read and change anything"
     report = (run_of(ready) / "report.html").read_text()
-    assert f"Unsafe      {warning}" in done.stdout
+    assert f"unsafe: {warning}" in done.stdout
     assert warning in report
+    table = (run_of(ready) / "leaderboard.md").read_text()
+    assert f"**unsafe: {warning}" in table
+    assert "- Samples: questions shipped to try things out" in table
     for unit in journal_of(ready):
         assert unit["details"]["backend"] == "unsafe"
 

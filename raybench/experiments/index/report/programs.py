@@ -8,7 +8,6 @@ from raybench import benchmarks
 from raybench.tracking.report import Section, Table
 
 _PLACE = ("backend", "python", "kernel")
-_UNSAFE = "unsafe"
 
 
 class Programs:
@@ -59,8 +58,6 @@ class Programs:
         if not self.places:
             return {}
         found = {"Programs": "; ".join(_where(place) for place, _ in self.places.most_common())}
-        if any(place[0] == _UNSAFE for place in self.places):
-            found["Unsafe"] = "programs ran without walls, which let them read and change anything"
         if flagged := self._flagged.total():
             found["To look at"] = (
                 f"{flagged:,} of {self._ran.total():,} programs hold what could be a way around "
