@@ -75,7 +75,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 def test_what_is_refused_to_all_comes_last_and_the_rest_in_order(outcome: Outcome) -> None:
     titles = [column.title for column in outcome.columns]
     assert titles[:4] == ["Math Index", "Coding Index", "Multilingual Index", "MMLU-Pro"]
-    assert titles[-1:] == ["Intelligence Index"]
+    assert titles[-2:] == ["Intelligence Index", "SciCode main problems"]
 
 
 def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:
