@@ -739,6 +739,20 @@ def test_samples_of_every_benchmark_are_sound(tmp_path: Path, name: str) -> None
         assert tuple(dataset.by_language) == INDEX_LANGUAGES
 
 
+def test_problems_without_steps_are_told_so_in_both_kinds_of_columns(tmp_path: Path) -> None:
+    shipped = Path(benchmarks.__path__[0]) / "samples" / "scicode.jsonl"
+    made = [json.loads(line) for line in shipped.read_text().splitlines()[:3]]
+    renamed = {"problem_id": "id", "problem_description_main": "question"}
+    made[1] = {renamed.get(name, name): it for name, it in made[1].items()}
+    made[1] |= {"options": None, "answer": None}
+    del made[0]["sub_steps"], made[1]["sub_steps"]
+    made[2]["sub_steps"] = []
+    (tmp_path / "scicode.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
+    said = refusal(tmp_path, ALL, benchmarks.load("scicode"))
+    assert said.count("lacks 'sub_steps'; it has ") == 2
+    assert "scicode.jsonl, line 3: 'sub_steps' is no list with steps in it: give them" in said
+
+
 # ------------------------------------------------------------------- files beside the questions
 
 
