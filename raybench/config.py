@@ -123,7 +123,7 @@ class DataConf:
     source: str = "hub"
     dir: str | None = None
     beside: str | None = None
-    """Folder of files that tell more of the hub's questions than the hub does."""
+    """Folder of files that tell more of the questions than the hub, or `dir`, does."""
 
 
 @dataclass

@@ -56,7 +56,7 @@ class HumanEval(Benchmark):
         yield from (blank := list(rows.blank(row, *self.columns)))
         if blank:
             return
-        shown, tests = parsed(row["prompt"]), parsed(row["test"])
+        shown, tests = parsed(str(row["prompt"])), parsed(str(row["test"]))
         name = row["entry_point"]
         if shown is None or not _defines(shown.body[-1:], name):
             yield f"'prompt' is no Python that ends with the function {name}"

@@ -79,7 +79,7 @@ def prepare(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection, into:
     Raises ConfigurationError with all that is wrong, RunFailed where the hub does not answer or the
     questions cannot be written.
     """
-    if wrong := list(_problems(conf, chosen)):
+    if wrong := list(_problems(asked, conf, chosen)):
         raise ConfigurationError("\n".join(wrong))
     if sources.at_hub(conf):  # some is known before anything is fetched
         selection.check_languages(asked, chosen)
@@ -112,10 +112,10 @@ def _sizes(
             yield f"{name}: {there:,} questions are there; the methodology counts {size:,}"
 
 
-def _problems(conf: DataConf, chosen: Selection) -> Iterator[str]:
+def _problems(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> Iterator[str]:
     if chosen.limit is not None and chosen.limit < 1:
         yield f"the limit is {chosen.limit} questions: it is 1 or more, or null for all"
-    yield from sources.problems(conf)
+    yield from sources.problems(conf, asked)
 
 
 def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list[T]:

@@ -149,7 +149,9 @@ def _question(
         row = _in_columns(benchmark, {"number": number, **read, "language": language})
         if missing := _missing(benchmark, row):
             plain = [repr(column) for column in _PLAINLY if column not in read]
-            told = plain if len(plain) < len(missing) else missing
+            # A row that was read as a plain one lacks what plain ones of the benchmark have too.
+            known = read.keys() >= _PLAIN
+            told = plain if len(plain) < len(missing) and not known else missing
             return _lacks(", ".join(told), benchmark, file, read)
         if not benchmark.belongs(row):
             return None

@@ -1,6 +1,6 @@
 """Where a benchmark's questions lie: at the Hugging Face hub, in a folder, or shipped with us."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -40,12 +40,35 @@ class Place:
     """Files that tell more of the questions, by the names that their benchmark has for them."""
 
 
-def problems(conf: DataConf) -> Iterator[str]:
-    """Yield what is wrong with where questions are to come from, whatever the benchmark."""
+def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[str]:
+    """Yield what is wrong with where these benchmarks' questions are to come from."""
     if conf.source not in _SOURCES:
         yield f"data.source is '{conf.source}'." + did_you_mean(conf.source, _SOURCES)
-    elif conf.dir is not None and conf.source != "hub":
-        yield f"data.dir and data={conf.source} are both given: leave one of them out"
+    elif conf.source != "hub":  # the samples are shipped with all that goes with them
+        for name in ("dir", "beside"):
+            if getattr(conf, name) is not None:
+                yield f"data.{name} and data={conf.source} are both given: leave one of them out"
+    elif conf.beside is not None:
+        yield from _beside_problems(conf.beside, asked)
+
+
+def _beside_problems(given: str, asked: Sequence[Benchmark]) -> Iterator[str]:
+    """Yield why nothing of the folder would be read: what is asked for is not ignored silently."""
+    known = [name for benchmark in asked for name in benchmark.beside]
+    names = ", ".join(benchmark.name for benchmark in asked)
+    if not known:
+        yield f"data.beside is '{given}', and no file goes with questions of {names}: leave it out"
+        return
+    try:
+        there = {path.name for path in _listed(Path(given).expanduser(), "data.beside")}
+    except ConfigurationError as error:
+        yield str(error)
+        return
+    if there.isdisjoint(known):
+        yield (
+            f"data.beside: '{given}' holds none of the files that go with the questions of {names} "
+            f"({', '.join(known)}): give the folder that does, or leave it out"
+        )
 
 
 def at_hub(conf: DataConf) -> bool:
@@ -75,7 +98,7 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
     Raises ConfigurationError where there are none, RunFailed where the hub does not answer.
     """
     if conf.dir is not None:
-        return _in_folder(benchmark, Path(conf.dir).expanduser())
+        return _in_folder(benchmark, Path(conf.dir).expanduser(), *_given(conf))
     if conf.source == "samples":
         return _shipped(benchmark)
     return _at_hub(benchmark, languages, conf)
@@ -97,9 +120,7 @@ def _at_hub(benchmark: Benchmark, languages: Container[str], conf: DataConf) -> 
 
 def _beside_hub(benchmark: Benchmark, conf: DataConf) -> dict[str, Path]:
     """Return what lies in the folder that was given for it, and, where that lacks it, the hub's."""
-    given = conf.beside if benchmark.beside else None
-    folder = [] if given is None else [Path(given).expanduser()]
-    found = _beside(benchmark, *folder)
+    found = _beside(benchmark, *_given(conf))
     for name, source in benchmark.beside.items():
         if source is not None and name not in found:
             (file,) = (it for language in source.files for it in source.listed(language))
@@ -107,8 +128,15 @@ def _beside_hub(benchmark: Benchmark, conf: DataConf) -> dict[str, Path]:
     return found
 
 
+def _given(conf: DataConf) -> list[Path]:
+    """Return the folder that was given for what goes with the questions, if one was."""
+    return [] if conf.beside is None else [Path(conf.beside).expanduser()]
+
+
 def _beside(benchmark: Benchmark, *folders: Path) -> dict[str, Path]:
     """Return the files beside a benchmark's questions, of the first folder that has each."""
+    if not benchmark.beside:
+        return {}
     there = [{path.name: path for path in _listed(folder)} for folder in folders]
     found = {name: [it[name] for it in there if name in it] for name in benchmark.beside}
     return {name: paths[0] for name, paths in found.items() if paths}
@@ -124,8 +152,12 @@ def _shipped(benchmark: Benchmark) -> Place:
     return Place("samples", (File(path, path.name),), _beside(benchmark, _SAMPLES))
 
 
-def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
-    """Find the files that are named after the benchmark, or as the hub names them."""
+def _in_folder(benchmark: Benchmark, folder: Path, *beside: Path) -> Place:
+    """Find the files that are named after the benchmark, or as the hub names them.
+
+    What goes with them may lie among them; where it lies in folders that were given for it, it is
+    taken from there.
+    """
     own = (benchmark.name, *benchmark.stems)
     upstream = _languages(
         (_stem(PurePosixPath(file).name), language) for language, _, file in _upstream(benchmark)
@@ -148,7 +180,7 @@ def _in_folder(benchmark: Benchmark, folder: Path) -> Place:
             f"{benchmark.name}, with one of the endings {kinds}"
             f"{_near(folder, names)}: name yours so, or choose another data.dir"
         )
-    return Place(str(folder), tuple(files), _beside(benchmark, *folders))
+    return Place(str(folder), tuple(files), _beside(benchmark, *beside, *folders))
 
 
 def _near(folder: Path, names: Container[str]) -> str:
@@ -203,10 +235,10 @@ def _stem(name: str) -> str:
     return name.lower().removesuffix(ending(name))
 
 
-def _listed(folder: Path) -> list[Path]:
+def _listed(folder: Path, setting: str = "data.dir") -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise ConfigurationError(
-            f"data.dir: '{folder}' cannot be read ({error.strerror}): give a readable folder"
+            f"{setting}: '{folder}' cannot be read ({error.strerror}): give a readable folder"
         ) from error

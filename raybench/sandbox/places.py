@@ -54,10 +54,16 @@ class Settings:
     pinned: bool = False
 
 
-def python_of(settings: Settings) -> Interpreter:
-    """Return the Python that programs would run in on this machine, before any is started."""
+def python_of(settings: Settings, profile: Profile = "plain") -> Interpreter:
+    """Return the Python that programs would run in on this machine, before any is started.
+
+    Raises ConfigurationError where one that is configured will not do, or lacks the libraries.
+    """
     becomes = settings.backend in _ON_THE_HOST and os.getuid() == 0
-    return interpreters.chosen(settings.python, user=_USERS[0] if becomes else None)
+    python = interpreters.chosen(settings.python, user=_USERS[0] if becomes else None)
+    if profile == "plain" or settings.scientific_python is None:
+        return python
+    return environments.scientific(python, settings.scientific_python).interpreter
 
 
 def start(settings: Settings, profile: Profile) -> Server:

@@ -112,9 +112,11 @@ def test_the_limits_are_those_that_were_measured() -> None:
         ({"test": "assert True"}, "'test' is no Python that defines check(candidate)"),
         ({"test": "def check("}, "'test' is no Python that defines check(candidate)"),
         ({"test": ""}, "'test' is empty: fill it in or leave the row out"),
+        ({"test": 5}, "'test' is no Python that defines check(candidate)"),
+        ({"prompt": 5}, "'prompt' is no Python that ends with the function solve"),
     ],
 )
-def test_a_row_that_cannot_be_graded_is_told_before(columns: dict[str, str], told: str) -> None:
+def test_a_row_that_cannot_be_graded_is_told_before(columns: dict[str, Any], told: str) -> None:
     assert list(HUMANEVAL.problems(row(**columns))) == [told]
 
 

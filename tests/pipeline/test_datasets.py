@@ -655,6 +655,8 @@ def test_the_shipped_samples_are_read_like_a_folder(
         (DataConf(dir="DIR"), Selection(limit=0), "the limit is 0 questions: it is 1 or more"),
         (DataConf(source="hob"), Selection(), "data.source is 'hob'. Did you mean 'hub'?"),
         (DataConf(source="samples", dir="DIR"), Selection(), "both given: leave one of them out"),
+        (DataConf(source="samples", beside="."), Selection(), "data.beside and data=samples are"),
+        (DataConf(beside="."), Selection(), "'.', and no file goes with questions of toy: leave"),
         (DataConf(source="samples"), Selection(), "no questions of toy are shipped"),
         (DataConf(dir="DIR/none"), Selection(), "cannot be read (No such file or directory)"),
         (
@@ -737,6 +739,20 @@ def test_samples_of_every_benchmark_are_sound(tmp_path: Path, name: str) -> None
         assert tuple(dataset.by_language) == INDEX_LANGUAGES
 
 
+def test_problems_without_steps_are_told_so_in_both_kinds_of_columns(tmp_path: Path) -> None:
+    shipped = Path(benchmarks.__path__[0]) / "samples" / "scicode.jsonl"
+    made = [json.loads(line) for line in shipped.read_text().splitlines()[:3]]
+    renamed = {"problem_id": "id", "problem_description_main": "question"}
+    made[1] = {renamed.get(name, name): it for name, it in made[1].items()}
+    made[1] |= {"options": None, "answer": None}
+    del made[0]["sub_steps"], made[1]["sub_steps"]
+    made[2]["sub_steps"] = []
+    (tmp_path / "scicode.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
+    said = refusal(tmp_path, ALL, benchmarks.load("scicode"))
+    assert said.count("lacks 'sub_steps'; it has ") == 2
+    assert "scicode.jsonl, line 3: 'sub_steps' is no list with steps in it: give them" in said
+
+
 # ------------------------------------------------------------------- files beside the questions
 
 
@@ -786,3 +802,42 @@ def test_what_goes_with_the_hubs_questions_may_lie_in_a_folder(
     place = sources.find(scicode, DataConf(beside=str(tmp_path)), scicode.languages)
     assert set(place.beside) == {"test_data.h5", "13.6.txt"}
     assert h5 not in fetched
+
+
+def test_what_goes_with_questions_of_a_folder_may_lie_in_another(tmp_path: Path) -> None:
+    shipped, scicode = Path(benchmarks.__path__[0]) / "samples", benchmarks.load("scicode")
+    folder, beside = tmp_path / "data", tmp_path / "beside"
+    folder.mkdir()
+    beside.mkdir()
+    shutil.copy(shipped / "scicode.jsonl", folder)
+    shutil.copy(shipped / "scicode_targets.jsonl", beside)
+    conf = DataConf(dir=str(folder), beside=str(beside))
+    (told,) = datasets.prepare([scicode], conf, ALL, tmp_path / "out")
+    assert sum(row["targets"].count(None) for row in kept(told)) == 2
+    for name in ("scicode_targets.jsonl", "13.6.txt"):
+        (folder / name).touch()
+    place = sources.find(scicode, conf)
+    assert place.beside == {
+        "scicode_targets.jsonl": beside / "scicode_targets.jsonl",  # there and among the questions
+        "13.6.txt": folder / "13.6.txt",
+    }
+
+
+@pytest.mark.parametrize("source", [{}, {"dir": "DIR"}])
+@pytest.mark.parametrize(
+    ("beside", "mistake"),
+    [
+        ("none", "data.beside: 'DIR/none' cannot be read (No such file or directory): give a read"),
+        ("other.txt", "data.beside: 'DIR/other.txt' cannot be read (Not a directory): give a read"),
+        (".", "'DIR/.' holds none of the files that go with the questions of toy, scicode (test_"),
+    ],
+)
+def test_a_folder_that_nothing_would_be_read_from_is_refused(
+    tmp_path: Path, source: dict[str, str], beside: str, mistake: str
+) -> None:
+    (tmp_path / "other.txt").touch()
+    given = {name: it.replace("DIR", str(tmp_path)) for name, it in source.items()}
+    conf = DataConf(**given, beside=f"{tmp_path}/{beside}")
+    with pytest.raises(ConfigurationError) as refused:
+        datasets.prepare([Toy(), benchmarks.load("scicode")], conf, ALL, tmp_path / "out")
+    assert mistake.replace("DIR", str(tmp_path)) in str(refused.value)

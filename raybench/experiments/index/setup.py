@@ -105,8 +105,19 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
         "auto": "behind the best walls that each node allows",
         "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
     }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
-    python = places.python_of(slots_of(config).settings).version
-    return [f"{', '.join(names)}: replies are programs and run {walls}, in Python {python}"]
+    return [
+        f"{', '.join(names)}: replies are programs and run {walls}, in {_pythons(slots_of(config))}"
+    ]
+
+
+def _pythons(slots: Slots) -> str:
+    """Name the Pythons that programs will run in; both are tried before anything is started."""
+    plain = places.python_of(slots.settings)
+    told = f"Python {plain.version}"
+    for profile in slots.profiles:
+        if (other := places.python_of(slots.settings, profile)) != plain:
+            told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
+    return told
 
 
 def _self_check(config: Config, data: Prepared) -> Plan:

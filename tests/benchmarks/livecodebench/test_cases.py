@@ -128,6 +128,11 @@ def test_unsound_tests_are_told_with_their_question(name: str) -> None:
         ({"metadata": '{"func_name": "f"}'}, "'input of a test' is no JSON"),
         ({"public_test_cases": plain([("1", "a")]), "metadata": '{"func_name": "f"}'},
          "'output of a test' is no JSON"),
+        ({"public_test_cases": plain(SUMS).replace("stdin", "other")},
+         "test 1 of 'public_test_cases' has testtype 'other': give stdin or functional"),
+        ({**row(HEADS, function="head"), "starter_code": "class Solution:\n    def heads(self):"},
+         "'metadata' names 'head' as the function, which 'starter_code' does not begin: name"),
+        ({**row(HEADS, function="head"), "starter_code": None}, "'metadata' names 'head' as the"),
     ],
 )  # fmt: skip
 def test_unsound_columns_are_told(columns: dict[str, str], told: str) -> None:

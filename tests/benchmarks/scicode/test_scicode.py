@@ -68,6 +68,54 @@ def test_a_problem_is_a_question_for_each_step() -> None:
     assert SCICODE.cluster(fifth) == SCICODE.cluster(seventh) == "13"
 
 
+HEADED = "begins no function or class: mend it"
+UNSOUND: dict[str, tuple[Any, str]] = {
+    "no steps": ([], "'sub_steps' is no list with steps in it: give them, or leave the row out"),
+    "a text": ("[]", "'sub_steps' is no list with steps in it: give them, or leave the row out"),
+    "no step": ([FIRST, 2], "step 2 of 'sub_steps' lacks 'step_number', 'step_description_prompt'"),
+    "no number": ([FIRST | {"step_number": None}], "'step_number' of a step is empty: fill it in"),
+    "no header": ([FIRST | {"function_header": ""}, SECOND], "'function_header' of step 1.1 is em"),
+    "nonsense": (
+        [FIRST | {"function_header": "nonsense("}],
+        f"'function_header' of step 1.1 {HEADED}",
+    ),
+    "prose": ([FIRST | {"function_header": "if x:"}], f"'function_header' of step 1.1 {HEADED}"),
+    "one test": ([FIRST | {"test_cases": "assert 1"}], "'test_cases' of step 1.1 is no list: give"),
+    "no test": ([FIRST, SECOND | {"test_cases": None}], "'test_cases' of step 1.2 is empty: anyth"),
+    "no Python": (
+        [FIRST | {"test_cases": ["assert ("]}, SECOND],
+        "test case 1 of step 1.1 is no P",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSOUND)
+def test_what_is_wrong_with_a_problems_steps_is_told_once(name: str) -> None:
+    sub_steps, told = UNSOUND[name]
+    problem = {column: it for column, it in question(FIRST).items() if column != "step"}
+    found = SCICODE.questions(problem | {"sub_steps": sub_steps}, {})
+    (mistake,) = [it for each in found for it in SCICODE.problems(each)]
+    assert mistake.startswith(told)
+
+
+@pytest.mark.parametrize("column", [it for it in FIRST if it != "ground_truth_code"])
+def test_a_column_that_a_step_lacks_is_named(column: str) -> None:
+    short = {name: it for name, it in FIRST.items() if name != column}
+    problem = {name: it for name, it in question(SECOND).items() if name != "step"}
+    (asked,) = SCICODE.questions(problem | {"sub_steps": [SECOND, short]}, {})
+    assert list(SCICODE.problems(asked)) == [f"step 2 of 'sub_steps' lacks '{column}': fill it in"]
+
+
+@pytest.mark.parametrize("needed", ["import (", None, 5])
+def test_dependencies_that_are_no_python_are_told(needed: Any) -> None:
+    problem = question(FIRST, SECOND, required_dependencies=needed)
+    del problem["step"]
+    (asked,) = SCICODE.questions(problem, {})
+    (mistake,) = SCICODE.problems(asked)
+    assert mistake.startswith("'required_dependencies' is no Python: give the lines that import")
+    assert not list(SCICODE.problems(question(FIRST, required_dependencies="")))
+
+
 def test_given_code_beside_the_questions_comes_first(tmp_path: Path) -> None:
     path = tmp_path / "13.6.txt"
     path.write_text("class Maxwell: ...")
@@ -214,8 +262,11 @@ def test_a_row_of_the_hub_is_no_question_but_holds_some() -> None:
 
 def test_a_missing_target_is_neither_right_nor_wrong() -> None:
     row = doubling(targets=[])
-    with pytest.raises(UngradableError, match=r"no target for step 1\.1, test case 1: put .*h5"):
+    with pytest.raises(UngradableError, match=r"no target for step 1\.1, test case 1: ") as no:
         SCICODE.grade(row, SCICODE.gold(row))
+    mend = str(no.value).partition(": ")[2]
+    assert "data.beside" in mend
+    assert (SCICODE.caveat(row) or "").endswith(mend)  # before the run the same is said
     with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
         SCICODE.grade(row, "I do not know.")
 

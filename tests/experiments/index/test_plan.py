@@ -4,7 +4,9 @@ import asyncio
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import contest
@@ -14,7 +16,8 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments import index
-from raybench.sandbox import Settings
+from raybench.sandbox import Settings, environments, interpreters
+from raybench.sandbox.environments import Environment
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples"
@@ -65,6 +68,36 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
     assert walls.startswith("humaneval: replies are programs and run WITHOUT WALLS: a reply can")
     assert re.search(r", in Python 3\.\d+", walls)
     assert graded.startswith("humaneval: 12 of 12 gold answers are graded right")
+
+
+def test_a_python_for_scientific_programs_that_will_not_do_is_told_before(tmp_path: Path) -> None:
+    for setting in ("python", "scientific_python"):
+        with pytest.raises(ConfigurationError, match=f"sandbox.{setting} is '/no/such/python', wh"):
+            planned("benchmarks=[scicode]", f"sandbox.{setting}=/no/such/python")
+    bare = [interpreters.chosen().path, "-m", "venv", "--without-pip", str(tmp_path)]
+    subprocess.run(bare, check=True)
+    given = f"sandbox.scientific_python={tmp_path}/bin/python"
+    for more in ("dry_run=true", "validate=true"):
+        with pytest.raises(ConfigurationError, match="it has no numpy, it has no scipy"):
+            planned("benchmarks=[scicode]", given, more)
+    assert "programs" not in planned("benchmarks=[mgsm]", given, "limit=1")  # it runs none
+
+
+def test_the_plan_names_another_python_that_scientific_programs_run_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = interpreters.chosen()
+    asked = ("benchmarks=[scicode]", "sandbox.scientific_python=/its/python")
+    for there, told in (
+        (own, f", in Python {own.version}\n"),
+        (
+            replace(own, version="3.11.9"),
+            f", in Python {own.version}, scientific ones in Python 3.11.9 (sandbox.scientific_p",
+        ),
+    ):
+        found = Environment("/its/python", there, {}, (), (), {})
+        monkeypatch.setattr(environments, "_configured", {"/its/python": found}.__getitem__)
+        assert told in f"{planned(*asked)}\n"
 
 
 def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(

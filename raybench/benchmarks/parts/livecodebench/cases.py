@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import pickletools
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ NONE_HIDDEN = (
     "no private tests, so that programs pass which are wrong; scores compare with no published ones"
 )
 _TEXT = ("SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8", "UNICODE")
+_CALLED = "functional"
+_KINDS = ("stdin", _CALLED)
 _COLUMNS = ("metadata", "public_test_cases", "private_test_cases")
 _AROUND = ("PROTO", "FRAME", "MEMOIZE", "BINPUT", "LONG_BINPUT", "PUT", "STOP")
 
@@ -50,11 +53,17 @@ def of(row: Mapping[str, Any]) -> Cases:
 
 
 def problems(row: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a row's tests."""
+    """Yield what is wrong with a row's tests, or with what tells of the function they call."""
     try:
-        of(row)
+        name = of(row).function
     except ValueError as error:
         yield str(error)
+        return
+    if name and not re.search(rf"\bdef\s+{name}\b", str(row.get("starter_code") or "")):
+        yield (
+            f"question {row['question_id']}: 'metadata' names '{name}' as the function, which "
+            "'starter_code' does not begin: name the one that it does"
+        )
 
 
 @lru_cache(maxsize=1)  # the repeats of a question are graded one after another
@@ -91,8 +100,11 @@ def _listed(column: str, packed: str) -> list[Case]:
     found = []
     for number, test in enumerate(tests, start=1):
         match test:
+            case {"testtype": str(kind)} if kind not in _KINDS:
+                known = " or ".join(_KINDS)
+                raise ValueError(f"test {number} of '{column}' has testtype '{kind}': give {known}")
             case {"input": str(given), "output": str(expected)}:
-                found.append(Case(given, expected, test.get("testtype") == "functional"))
+                found.append(Case(given, expected, test.get("testtype") == _CALLED))
             case _:
                 raise ValueError(f"test {number} of '{column}' lacks a text for input or output")
     return found

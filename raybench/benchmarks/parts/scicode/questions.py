@@ -27,16 +27,20 @@ _TARGETS: Mapping[str, Source | None] = {
 }
 BESIDE: Mapping[str, Source | None] = {**_TARGETS, **{f"{step}.txt": None for step in GIVEN}}
 """Upstream's targets and regenerated ones, and upstream's code of the steps that are given."""
-NO_TARGET = (
-    "no target, so that no reply to them can be graded; put upstream's test_data.h5 beside the "
-    "questions, or name its folder with data.beside"
-)
+_MEND = "put upstream's test_data.h5 beside the questions, or name its folder with data.beside"
+NO_TARGET = f"no target, so that no reply to them can be graded; {_MEND}"
 
 
 def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
-    """Yield a question for each step of a problem, but for those whose code is given."""
-    if "step" in row or not isinstance(row.get("sub_steps"), list):
+    """Yield a question for each step of a problem, but for those whose code is given.
+
+    An unsound problem stays one row, so that what is wrong is told of it, and once.
+    """
+    if "step" in row:
         yield row
+        return
+    if any(steps.unsound(row)):
+        yield {**row, "step": None}
         return
     for number, step in enumerate(row["sub_steps"], start=1):
         if (name := str(step["step_number"])) not in GIVEN:
@@ -46,7 +50,7 @@ def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
                 "step": name,
                 "sub_steps": sub_steps,
                 "given": _given([str(it["step_number"]) for it in sub_steps], beside),
-                "targets": _targets(name, len(step["test_cases"]), beside),
+                "targets": _targets(name, len(step["test_cases"] or ()), beside),
             }
 
 
@@ -80,8 +84,7 @@ def targets_of(row: Row) -> list[Any]:
     """
     if lacking := missing(row):
         raise UngradableError(
-            f"no target for step {row['step']}, test case {', '.join(map(str, lacking))}: put "
-            "upstream's test_data.h5 beside the questions (data.dir=FOLDER), or take the step out"
+            f"no target for step {row['step']}, test case {', '.join(map(str, lacking))}: {_MEND}"
         )
     try:
         return [targets.fetched(it) if needed else None for _, (needed, it) in _needed(row)]

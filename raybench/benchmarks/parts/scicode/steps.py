@@ -1,5 +1,6 @@
 """SciCode's problems as questions, one for each step: prompt, earlier code, the code of a reply."""
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,8 +10,13 @@ from raybench.benchmarks.parts.contract import Row, UngradableError
 from raybench.grading.syntax import parsed
 
 Step = Mapping[str, Any]
+_OF_A_STEP = (
+    *("step_number", "step_description_prompt", "step_background", "function_header"),
+    *("test_cases", "return_line"),
+)
 _IMPORTS = re.compile(r"import |from .*\simport\s")
 """How lines begin that upstream takes out of a reply: they import, wherever they stand."""
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[\w.+#{}-]*")
 """What may stand behind a fence and is no code; of `python3`, what follows `python`."""
@@ -86,22 +92,57 @@ def before(row: Row) -> list[str]:
 
 def problems(row: Row) -> Iterator[str]:
     """Yield what is wrong with a question and its steps."""
-    yield from rows.blank(row, "step", "problem_id", "problem_description_main")
+    yield from rows.blank(row, "problem_id", "problem_description_main")
+    if wrong := list(unsound(row)):
+        yield from wrong
+        return
+    yield from rows.blank(row, "step")
     if rows.empty(row["step"]):
         return
     numbers = [str(step["step_number"]) for step in row["sub_steps"]]
     if str(row["step"]) not in numbers:
         yield f"'step' is '{row['step']}', which is none of 'sub_steps': {', '.join(numbers)}"
+    elif not so_far(row)[-1]["test_cases"]:
+        yield f"'test_cases' of step {row['step']} is empty: anything would pass"
+
+
+def unsound(row: Row) -> Iterator[str]:
+    """Yield what is wrong with a problem's steps and dependencies, whichever step is asked."""
+    needed, sub_steps = row.get("required_dependencies", ""), row.get("sub_steps")
+    if not isinstance(needed, str) or parsed(needed) is None:
+        yield "'required_dependencies' is no Python: give the lines that import, or an empty text"
+    if not isinstance(sub_steps, list) or not sub_steps:
+        yield "'sub_steps' is no list with steps in it: give them, or leave the row out"
         return
-    for step in row["sub_steps"]:
-        for column in ("step_description_prompt", "function_header"):
-            if not str(step[column] or "").strip():
-                yield f"'{column}' of step {step['step_number']} is empty: fill it in"
-        if not step["test_cases"] and str(step["step_number"]) == str(row["step"]):
-            yield f"'test_cases' of step {step['step_number']} is empty: anything would pass"
-        for number, case in enumerate(step["test_cases"] or (), start=1):
-            if parsed(str(case)) is None:
-                yield f"test case {number} of step {step['step_number']} is no Python: mend it"
+    for place, step in enumerate(sub_steps, start=1):
+        known = step if isinstance(step, Mapping) else {}
+        if lacking := [repr(column) for column in _OF_A_STEP if column not in known]:
+            yield f"step {place} of 'sub_steps' lacks {', '.join(lacking)}: fill it in"
+        else:
+            yield from _unsound(step)
+
+
+def _unsound(step: Step) -> Iterator[str]:
+    number = step["step_number"]
+    if rows.empty(number):
+        yield "'step_number' of a step is empty: fill it in"
+    if not str(step["step_description_prompt"] or "").strip():
+        yield f"'step_description_prompt' of step {number} is empty: fill it in"
+    if not str(step["function_header"] or "").strip():
+        yield f"'function_header' of step {number} is empty: fill it in"
+    elif not _begins_definition(str(step["function_header"])):
+        yield f"'function_header' of step {number} begins no function or class: mend it"
+    if not isinstance(step["test_cases"] or [], list):
+        yield f"'test_cases' of step {number} is no list: give one of texts"
+        return
+    for place, case in enumerate(step["test_cases"] or (), start=1):
+        if parsed(str(case)) is None:
+            yield f"test case {place} of step {number} is no Python: mend it"
+
+
+def _begins_definition(header: str) -> bool:
+    tree = parsed(f"{header}\n    pass")
+    return tree is not None and any(isinstance(it, _DEFINITIONS) for it in tree.body[-1:])
 
 
 def code_of(row: Row, step: Step) -> str:
