@@ -17,7 +17,7 @@ from raybench import sandbox
 from raybench.config import FleetConf
 from raybench.fleet.cluster import cluster
 from raybench.sandbox import Outcome, SandboxFaultError, SandboxUnavailableError, Settings
-from raybench.sandbox.pool import Pool
+from raybench.sandbox.pool import Pool, _nodes
 
 pytestmark = [
     pytest.mark.slow,
@@ -258,6 +258,14 @@ async def test_where_programs_cannot_be_confined_it_is_told(ray: None) -> None:
             await there.ready()
     finally:
         there.close()
+
+
+async def test_a_node_has_no_more_slots_than_cores(ray: None) -> None:
+    opened = await asyncio.to_thread(Pool, Settings(), 1000)
+    try:
+        assert opened.slots == sum(_nodes().values())
+    finally:
+        await asyncio.to_thread(opened.close)
 
 
 async def test_slots_end_with_their_pool(ray: None) -> None:
