@@ -124,6 +124,17 @@ class ModelSpec:
     options: Mapping[str, Any] = field(default_factory=dict)
     """The engine's own settings: vLLM engine arguments, an endpoint's URL, a simulated ability."""
 
+    @property
+    def drawn_with(self) -> Mapping[str, Any]:
+        """What its tokens are drawn with: an endpoint's further fields win, None is left to it."""
+        own = {
+            "temperature": self.sampling.temperature,
+            "top_p": self.sampling.top_p,
+            "max_tokens": self.sampling.max_tokens,
+        }
+        extra = (self.options.get("extra_body") or {}) if self.engine == "openai" else {}
+        return {name: extra.get(name, value) for name, value in own.items()}
+
 
 Interval = tuple[float, float]
 

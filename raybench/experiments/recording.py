@@ -64,9 +64,7 @@ def model_params(model: ModelSpec) -> dict[str, Param]:
         "engine": model.engine,
         "weights": model.weights,
         "revision": model.revision,
-        "temperature": model.sampling.temperature,
-        "top_p": model.sampling.top_p,
-        "max_tokens": model.sampling.max_tokens,
+        **model.drawn_with,
         "system_prompt": model.system_prompt,
     }
     return {name: value for name, value in found.items() if value not in (None, "")}

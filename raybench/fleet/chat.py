@@ -46,19 +46,6 @@ _UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 
-_NO_SYSTEM_ROLE = re.compile(
-    r"system role (?:is )?not supported"  # templates: Gemma
-    r"|(?:conversation )?roles must alternate"  # templates: Mistral, Gemma
-    r"|only [`'\w, ]*user[`'\w, ]* roles are supported"  # templates: Mistral, Llama 2
-    r"|developer instruction is not enabled"  # Gemini API
-    r"|does not support ['\"]?system['\"]?",  # OpenAI
-    re.IGNORECASE,
-)
-_NO_SCHEMA = re.compile(
-    r"response[_ ]format"  # OpenAI, DeepSeek, Groq, llama.cpp
-    r"|json[_ ]?schema|structured[_ ]outputs?",  # vLLM, OpenRouter
-    re.IGNORECASE,
-)
 NO_IMAGES = "this model takes no images"
 
 
@@ -139,13 +126,3 @@ def turned_down(reason: str, codes: Collection[str] = (), *, images: bool = Fals
     if _REFUSAL.search(reason):
         return "refusal"
     return "unsupported" if images and _UNSUPPORTED.search(reason) else None
-
-
-def refuses_system_role(reason: str) -> bool:
-    """Tell whether a server's words say that it takes no system message."""
-    return _NO_SYSTEM_ROLE.search(reason) is not None
-
-
-def refuses_schema(reason: str) -> bool:
-    """Tell whether a server's words say that it does not keep replies to the schema sent."""
-    return _NO_SCHEMA.search(reason) is not None

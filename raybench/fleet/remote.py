@@ -16,17 +16,11 @@ from urllib.parse import quote
 import httpx
 
 from raybench.config import FleetConf
-from raybench.fleet.chat import (
-    answered,
-    messages,
-    refuses_schema,
-    refuses_system_role,
-    turned_down,
-)
+from raybench.fleet.chat import answered, messages, turned_down
+from raybench.fleet.concessions import Body, Concession, Concessions, mend, wanted
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
 from raybench.fleet.streams import Placed, as_finished
-from raybench.fleet.system_role import folded
 from raybench.types import Completion, Finish, ModelSpec, Request
 
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
@@ -78,6 +72,13 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     extra = options.get("extra_body")
     if extra is not None and not isinstance(extra, Mapping):
         yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
+    elif extra:
+        for name in ("temperature", "top_p", "max_tokens"):
+            if not isinstance(extra.get(name), int | float | None):
+                yield (
+                    f"{where}: options.extra_body.{name} is {extra[name]!r}: it is a number, or "
+                    "null to leave it out"
+                )
     variable = options.get("api_key_env")
     if variable and not re.fullmatch("[A-Z_][A-Z0-9_]*", str(variable)):
         yield (
@@ -154,8 +155,7 @@ class RemoteEngine:
         self._key = _key(options)
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
-        self._lack_system_role: set[str] = set()
-        self._lack_schemas: set[str] = set()
+        self._concessions = Concessions()
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
@@ -180,32 +180,21 @@ class RemoteEngine:
         await self._client.aclose()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
-        """Ask, and once more without its schema where the model turns out to keep to none."""
-        if request.json_schema is None:
-            return await self._in_a_role(model, request)
-        if model.name not in self._lack_schemas:
-            reply = await self._in_a_role(model, request)
-            if reply.finish != "error" or not refuses_schema(reply.error or ""):
+        """Ask, and once more in another way where the model turns out not to take this one."""
+        body = self._body(model, request)
+        while True:
+            reply = await self._patiently(model, self._concessions.put(model, body))
+            if isinstance(reply, Completion):
                 return reply
-            self._lack_schemas.add(model.name)
-            self._say(f"{self._host}: {model.name} takes no JSON schema; its replies come as text")
-        # Who sent it reads what the prompt asks for, too.
-        return await self._in_a_role(model, replace(request, json_schema=None))
+            if self._concessions.make(model, reply) and reply.remark:
+                self._say(f"{self._host}: {model.name} {reply.remark}")
 
-    async def _in_a_role(self, model: ModelSpec, request: Request) -> Completion:
-        """Ask, and once more without a system message where the model turns out to take none."""
-        without = folded(request.messages)
-        if without == request.messages or model.system_role:
-            return await self._patiently(model, request)
-        if model.name not in self._lack_system_role:
-            reply = await self._patiently(model, request)
-            if not refuses_system_role(reply.error or ""):
-                return reply
-            self._lack_system_role.add(model.name)
-        return await self._patiently(model, replace(request, messages=without))
-
-    async def _patiently(self, model: ModelSpec, request: Request) -> Completion:
+    def _body(self, model: ModelSpec, request: Request) -> Body:
+        """Return what is sent: fields that are null in the options are left out."""
         body = _body(model, request) | dict(self._extra)
+        return {name: value for name, value in body.items() if value is not None}
+
+    async def _patiently(self, model: ModelSpec, body: Body) -> Completion | Concession:
         begun = time.monotonic()
         give_up, wait, attempt = math.inf, 0.0, 0
         while True:
@@ -217,17 +206,20 @@ class RemoteEngine:
                 if time.monotonic() > give_up:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
-                outcome = await self._try(body, give_up)
+                outcome = await self._try(model, body, give_up)
+            if isinstance(outcome, Concession):
+                return outcome
             if isinstance(outcome, Completion):
                 return self._safe(replace(outcome, seconds=time.monotonic() - begun))
-            wait = max(back_off(attempt), outcome.wait)
-            reason = _without(self._key, outcome.reason)[:_LONGEST_REASON]
-            tries = min(outcome.tries, self._fleet.endpoint_attempts)
+            failure = outcome
+            wait = max(back_off(attempt), failure.wait)
+            reason = _without(self._key, failure.reason)[:_LONGEST_REASON]
+            tries = min(failure.tries, self._fleet.endpoint_attempts)
             if attempt >= tries or time.monotonic() + wait > give_up:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return Completion.failed(told, finish=outcome.finish, seconds=time.monotonic() - begun)
+        return Completion.failed(told, finish=failure.finish, seconds=time.monotonic() - begun)
 
     def _safe(self, completion: Completion) -> Completion:
         """Return what the model said without the key, should a proxy have slipped it in."""
@@ -239,7 +231,9 @@ class RemoteEngine:
         )
         return replace(completion, text=text, reasoning=reasoning, error=error or None)
 
-    async def _try(self, body: Mapping[str, Any], give_up: float) -> Completion | _Failure:
+    async def _try(
+        self, model: ModelSpec, body: Body, give_up: float
+    ) -> Completion | Concession | _Failure:
         """Send a request once."""
         deadline = min(self._fleet.reply_deadline_s, give_up - time.monotonic())
         try:
@@ -252,14 +246,15 @@ class RemoteEngine:
             return _Failure(f"{type(error).__name__}: {error}")
         if response.is_success:
             return _read(response)
-        reason = f"HTTP {response.status_code} {response.text}".strip()
+        told = _message(_told(response))
+        # The mend comes first: what is long is cut.
+        reason = f"HTTP {response.status_code}{mend(body, told)} {response.text}".strip()
         if response.status_code == _MISSING_KEY and not self._key:
             reason = f"no key was sent, name its variable with options.api_key_env: {reason}"
         if finish := _declined(response, body):
             return _Failure(reason, tries=1, finish=finish)
-        told = _message(_told(response))
-        if refuses_system_role(told) or ("response_format" in body and refuses_schema(told)):
-            return _Failure(reason, tries=1)
+        if concession := wanted(model, body, told):
+            return concession
         wait = retry_after(response.headers, time.time())
         if response.status_code == _TOO_MANY:
             self._pace.pause(wait)
@@ -281,7 +276,7 @@ def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
             "json_schema": {"name": "reply", "strict": True, "schema": dict(request.json_schema)},
         }
     # A regex has no place in the OpenAI protocol: the reply comes unconstrained and is parsed.
-    return {name: value for name, value in body.items() if value is not None}
+    return body
 
 
 def _read(response: httpx.Response) -> Completion | _Failure:

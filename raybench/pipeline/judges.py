@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from raybench import benchmarks
+from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.judged import Judged, Judgement
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import rows
@@ -26,7 +27,7 @@ from raybench.pipeline.stages import (
     unpacked,
 )
 from raybench.pipeline.units import unit_id
-from raybench.types import Completion, Grader, ModelSpec, Request
+from raybench.types import Completion, Grader, Message, ModelSpec, Request
 
 JUDGE_TOKENS = 4096
 """Most tokens of a judgement, as in HLE's own code; a judge that reasons has its own maximum."""
@@ -53,6 +54,11 @@ class Panel:
         """Return them with what they told earlier runs."""
         return {name: Referee(model, self.responses) for name, model in self.models.items()}
 
+    def trial(self, judge: ModelSpec, benchmark: Judged, row: Row) -> Request:
+        """Return a question to a judge that shows whether it can be asked: of a right answer."""
+        asked = benchmark.judge(row, benchmark.gold(row))
+        return self._put(judge, benchmark, asked, seed=self.seed % _SEEDS)
+
     def requests(self, judge: ModelSpec, units: Sequence[Unit]) -> dict[int, Request]:
         """Return what a judge is asked about units with replies, by their places."""
         return {
@@ -63,9 +69,15 @@ class Panel:
 
     def _request(self, judge: ModelSpec, unit: Unit) -> Request:
         benchmark = judged(unit)
+        asked = benchmark.judge(unit["row"], unit["response"])
+        return self._put(judge, benchmark, asked, seed=(unit_id(unit) + self.seed) % _SEEDS)
+
+    def _put(
+        self, judge: ModelSpec, benchmark: Judged, asked: tuple[Message, ...], seed: int
+    ) -> Request:
         return Request(
-            benchmark.judge(unit["row"], unit["response"]),
-            seed=(unit_id(unit) + self.seed) % _SEEDS,
+            asked,
+            seed=seed,
             max_tokens=None if judge.reasoning else JUDGE_TOKENS,
             temperature=0.0,
             # Other servers' strict schemas know no bounds of texts.

@@ -4,6 +4,8 @@ import re
 
 from raybench.types import ModelSpec, Plan
 
+_DRAWS = ("temperature", "top_p")
+
 
 def describe(plan: Plan) -> str:
     """Return the plan as text, one fact a line."""
@@ -42,15 +44,13 @@ def _awake(plan: Plan) -> str:
 
 
 def _model(model: ModelSpec) -> str:
-    most = model.sampling.max_tokens
+    drawn = model.drawn_with
     settings = [f"{name} {value}" for name, value in model.options.items()]
     if model.engine != "simulated":  # stand-ins do not sample
-        settings = [
-            f"temperature {model.sampling.temperature:g}",
-            f"top_p {model.sampling.top_p:g}",
-            *([] if most is None else [f"at most {most:,} tokens"]),
-            *settings,
-        ]
+        bounds = [f"{name} {drawn[name]:g}" for name in _DRAWS if drawn[name] is not None]
+        most = drawn["max_tokens"]
+        bounds += [] if most is None else [f"at most {most:,} tokens"]
+        settings = [*bounds, *settings]
     weights = f" {model.weights}" if model.weights else ""
     if model.revision:
         weights += f"@{_short(model.revision)}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.fleet.chat import answered, messages, refuses_system_role, separated, turned_down
+from raybench.fleet.chat import answered, messages, separated, turned_down
 from raybench.types import Message, Request
 
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
@@ -233,33 +233,3 @@ def test_images_that_a_model_does_not_take_are_unsupported(said: str) -> None:
 @pytest.mark.parametrize("images", [False, True])
 def test_other_trouble_is_none_of_these(said: str, images: bool) -> None:
     assert turned_down(said, images=images) is None
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "System role not supported",  # Gemma's template, by vLLM, TGI and llama.cpp
-        "Conversation roles must alternate user/assistant/user/assistant/...",  # Mistral's
-        "Only user and assistant roles are supported!",
-        "Only user, assistant and tool roles are supported!",
-        "Developer instruction is not enabled for models/gemma-3-27b-it",  # Gemini's
-        "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
-    ],
-)
-def test_who_takes_no_system_message_is_understood(said: str) -> None:
-    assert refuses_system_role(said)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "",
-        "The system is overloaded",
-        "Rate limit reached for users",
-        "Unsupported value: 'temperature' does not support 0 with this model.",
-        "This user has no role that is supported here",
-        "image input is not supported",
-    ],
-)
-def test_other_trouble_says_nothing_of_the_role(said: str) -> None:
-    assert not refuses_system_role(said)

@@ -230,6 +230,7 @@ def test_missing_embedded_weights_name_the_package(
         ({"concurrency": 0}, ["options.concurrency is 0", "1 or more"]),
         ({"concurrency": "many"}, ["options.concurrency is 'many'", "1 or more"]),
         ({"extra_body": "top_k"}, ["options.extra_body", "'top_k'"]),
+        ({"extra_body": {"temperature": "hot"}}, ["extra_body.temperature", "'hot'", "null"]),
     ],
 )
 def test_each_mistake_about_an_endpoint_is_named(options: dict[str, Any], said: list[str]) -> None:

@@ -204,6 +204,13 @@ async def test_extra_fields_go_along_and_win(endpoint: Endpoint) -> None:
     assert (seen.body["top_k"], seen.body["seed"], seen.body["model"]) == (40, 99, "gpt")
 
 
+async def test_a_field_that_is_null_is_left_out(endpoint: Endpoint) -> None:
+    await ask(endpoint, "hello", extra_body={"temperature": None, "top_k": None})
+    (seen,) = endpoint.seen
+    assert not {"temperature", "top_k"} & seen.body.keys()
+    assert seen.body["top_p"] == 1
+
+
 @pytest.mark.parametrize(
     ("environment", "options", "sent"),
     [
@@ -798,6 +805,45 @@ async def test_an_endpoint_that_refuses_schemas_is_asked_once_more_without(
     assert [reply.text for reply in replies] == ["Why?"] * 2
     # It is known from then on.
     assert asked == [True, False, False]
+
+
+def o_series(handler: Handler) -> None:
+    """Refuse what OpenAI's models that reason refuse, one thing at a time as they do."""
+    body = handler.body
+    for field, more in (("max_tokens", " Use 'max_completion_tokens' instead."),
+                        ("temperature", ""), ("top_p", "")):  # fmt: skip
+        if field in body:
+            words = f"Unsupported parameter: '{field}' is not supported with this model.{more}"
+            return handler.send(400, error(words))
+    return echo(handler)
+
+
+async def test_the_limit_goes_by_the_name_that_the_endpoint_wants(endpoint: Endpoint) -> None:
+    limits: list[tuple[Any, Any]] = []
+
+    def newer(handler: Handler) -> None:
+        body = handler.body
+        limits.append((body.get("max_tokens"), body.get("max_completion_tokens")))
+        o_series(handler)
+
+    endpoint.scripts["Why?"] = [newer]
+    request = Request(TOLD[1:], seed=5, max_tokens=10)
+    no_draws = {"temperature": None, "top_p": None}
+    async with opened(endpoint, FleetConf(), {}, extra_body=no_draws) as fleet:
+        replies = await fleet.complete("mine", [request]) + await fleet.complete("mine", [request])
+    assert [reply.text for reply in replies] == ["Why?"] * 2
+    # It is known from then on.
+    assert limits == [(10, None), (None, 10), (None, 10)]
+
+
+async def test_sampling_that_is_refused_is_an_error_with_its_mend(endpoint: Endpoint) -> None:
+    endpoint.scripts["Why?"] = [o_series]
+    async with opened(endpoint, FleetConf(), {}) as fleet:
+        (reply,) = await fleet.complete("mine", [Request(TOLD[1:], seed=5)])
+    assert (reply.finish, len(endpoint.seen)) == ("error", 1)
+    assert "HTTP 400 (to leave it out: options: {extra_body: {temperature: null}})" in (
+        reply.error or ""
+    )
 
 
 async def test_other_trouble_is_none_of_the_schema(endpoint: Endpoint) -> None:

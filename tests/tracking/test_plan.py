@@ -21,6 +21,13 @@ def test_a_commit_is_shown_by_its_beginning_and_a_branch_by_its_name() -> None:
     assert "b: vllm org/m@release-2507, temperature 0, top_p 1" in lines(branch)
 
 
+def test_what_is_left_to_an_endpoint_is_none_of_ours() -> None:
+    options = {"extra_body": {"temperature": None, "top_p": 0.5}}
+    far = ModelSpec("far", "openai", "o3", options=options)
+    (line,) = (line for line in lines(far) if line.startswith("far"))
+    assert line.startswith("far: openai o3, top_p 0.5, extra_body")
+
+
 def test_a_stand_in_has_its_ability_instead() -> None:
     able = ModelSpec("able", "simulated", "", options={"ability": 0.9})
     assert "able: simulated, ability 0.9" in lines(able)

@@ -21,6 +21,7 @@ from raybench.experiments.questions.setup import (
     slots_of,
 )
 from raybench.experiments.questions.terms import Terms
+from raybench.experiments.questions.trial import try_judges
 from raybench.experiments.session import Session
 from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.link import Link
@@ -52,6 +53,8 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     session.phase("looking up earlier replies")
     needed = await asyncio.to_thread(wanted.models, work)
     asked = [model for model in everybody if model.name in needed]
+    if work.judges is not None:
+        await try_judges(work.judges, data, needed, config.fleet, session.phase)
     async with session.fleet(asked, ray=True) as fleet:
         session.phase("asking")
         stream = graph.stream(work, Link.to(fleet, asked, config.fleet), session.phase)
@@ -164,5 +167,5 @@ def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
         *units,
         prompt_tokens=sum(unit["prompt_tokens"] for unit in fresh),
         output_tokens=sum(unit["output_tokens"] for unit in fresh),
-        errors=sum(unit["finish"] == "error" for unit in units),
+        errors=sum(unit["finish"] == "error" or unit["judge_error"] is not None for unit in units),
     )

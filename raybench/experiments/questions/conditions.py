@@ -61,9 +61,8 @@ def models(specs: Sequence[ModelSpec]) -> Section:
             spec.engine,
             spec.weights or None,
             spec.revision,
-            f"{spec.sampling.temperature:g}",
-            f"{spec.sampling.top_p:g}",
-            f"{spec.sampling.max_tokens:,}" if spec.sampling.max_tokens else _NO_LIMIT,
+            *(_drawn(spec, name) for name in ("temperature", "top_p")),
+            f"{most:,}" if (most := spec.drawn_with["max_tokens"]) else _NO_LIMIT,
             "yes" if spec.reasoning else "no",
             spec.system_prompt,
         )
@@ -88,6 +87,11 @@ def models(specs: Sequence[ModelSpec]) -> Section:
             [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
         ),
     )
+
+
+def _drawn(spec: ModelSpec, name: str) -> str:
+    value = spec.drawn_with[name]
+    return "the endpoint's" if value is None else f"{value:g}"
 
 
 def settings(config: Config) -> dict[str, str]:

@@ -44,6 +44,13 @@ def test_models_are_shown_as_they_were_asked() -> None:
     ]
 
 
+def test_what_an_endpoint_draws_with_is_said_as_it_is_sent() -> None:
+    options = {"extra_body": {"temperature": None, "top_p": 0.5, "max_tokens": 9}}
+    table = conditions.models([ModelSpec("o", "openai", "o3", options=options)]).table
+    assert table is not None
+    assert table.rows == [["o", "openai", "o3", "the endpoint's", "0.5", "9", "no"]]
+
+
 def test_settings_are_said_in_words() -> None:
     said = conditions.settings(Config(index=IndexConf(limit=60, temperature=None)))
     assert said["questions"] == "60 of each benchmark and language, drawn by the seed"
