@@ -79,15 +79,20 @@ async def stream(
     """
     from ray.exceptions import RayError
 
+    from raybench.pipeline import executions
+
     try:
-        async with _listening(link, say) as link:
-            dataset = await asyncio.to_thread(_dataset, work, link)
-            blocks = iter(dataset.iter_batches(batch_size=None, batch_format="numpy"))
+        async with _listening(link, say) as link, executions.thread() as run:
+            dataset = await run(_dataset, work, link)
+            # None is fetched ahead: the one before it would have to wait for that.
+            blocks = iter(
+                dataset.iter_batches(batch_size=None, batch_format="numpy", prefetch_batches=0)
+            )
             with without_lines(_REMARK):
-                block = await asyncio.to_thread(next, blocks, None)
+                block = await run(next, blocks, None)
             while block is not None:
                 yield [json.loads(text) for text in block[UNIT]]
-                block = await asyncio.to_thread(next, blocks, None)
+                block = await run(next, blocks, None)
     except RayError as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
             raise cause from None  # it says what to do
@@ -209,7 +214,10 @@ def _settle() -> None:
     """Have Ray Data do and say only what is wanted: progress and what breaks are ours to tell."""
     import ray
 
+    from raybench.pipeline.executions import Noted
+
     context = ray.data.DataContext.get_current()
+    context.custom_execution_callback_classes = [Noted]
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
     # Nobody reads how much memory a block took, which costs each of them a thread.

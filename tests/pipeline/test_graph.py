@@ -5,9 +5,11 @@ import dataclasses
 import json
 import os
 import signal
+import threading
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +40,10 @@ pytestmark = [
 ABLE = ModelSpec("able", "simulated", "", options={"ability": 1.0, "spread": 0.0})
 DULL = ModelSpec("dull", "simulated", "", options={"ability": 0.0, "spread": 0.0})
 SLOW = ModelSpec("slow", "simulated", "", options={"latency_s": 5.0})
+LATE = ModelSpec("late", "simulated", "", options={"latency_s": 60.0})
 GONE = ModelSpec("gone", "simulated", "", options={"infra_error": 1.0})
 JUDGE = ModelSpec("judge", "simulated", "")
-MODELS = (ABLE, DULL, SLOW, GONE, JUDGE)
+MODELS = (ABLE, DULL, SLOW, LATE, GONE, JUDGE)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -97,6 +100,42 @@ async def test_every_unit_comes_once_and_is_graded(fleet: Fleet, tmp_path: Path)
         assert unit["correct"] == (unit["model"] == "able"), unit
         assert (unit["by"], unit["finish"], unit["judge_error"]) == ("script", "stop", None)
     assert not {"row", "request"} & units[0].keys()
+
+
+def scheduling() -> list[str]:
+    from ray.data._internal.execution.streaming_executor import StreamingExecutor
+
+    threads = threading.enumerate()
+    return [str(thread) for thread in threads if isinstance(thread, StreamingExecutor)]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.3, 3.0])
+async def test_who_is_interrupted_leaves_no_thread_behind_that_uses_ray(
+    fleet: Fleet, tmp_path: Path, seconds: float
+) -> None:
+    waiting = asyncio.create_task(asked(fleet, ["late"], [questions(tmp_path, "mmlu_pro")]))
+    await asyncio.sleep(seconds)
+    assert bool(scheduling()) is (seconds > 1)
+    begun = time.monotonic()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert scheduling() == []
+    assert time.monotonic() - begun < 20
+
+
+async def test_who_stops_listening_leaves_no_thread_behind_that_uses_ray(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    parts = [questions(tmp_path, "mmlu_pro")]
+    work = graph.Work(
+        jobs([["able"], ["late"]], 2, parts), Asking({model.name: model for model in MODELS}, 0)
+    )
+    async with aclosing(graph.stream(work, Link.to(fleet, MODELS, FleetConf()))) as stream:
+        async for _ in stream:
+            assert scheduling()
+            break
+    assert scheduling() == []
 
 
 async def test_what_is_done_is_not_asked_again(fleet: Fleet, tmp_path: Path) -> None:

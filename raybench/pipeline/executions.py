@@ -1,0 +1,51 @@
+"""Ray Data's work in threads of this process: it has ended before Ray does.
+
+Ray Data schedules in a thread of its own. Where that or ours still runs when Ray is shut down, as
+when somebody presses Ctrl-C, Ray ends the whole process on the spot.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import asynccontextmanager
+from typing import Any
+
+from ray.data._internal.execution.execution_callback import ExecutionCallback
+
+Run = Callable[..., "asyncio.Future[Any]"]
+_LOOK_S, _LOOKS = 0.1, 300
+
+_under_way: list[Any] = []
+
+
+class Noted(ExecutionCallback):
+    """Has Ray Data tell of every execution that it begins in this process."""
+
+    def before_execution_starts(self, executor: Any) -> None:
+        """Note it."""
+        _under_way.append(executor)
+
+
+@asynccontextmanager
+async def thread() -> AsyncIterator[Run]:
+    """Hand out what runs functions in a thread; on the way out, executions in it are ended."""
+    pool, begun = ThreadPoolExecutor(1), list[Future[Any]]()
+
+    def run(function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
+        begun[:] = [pool.submit(function, *arguments)]
+        return asyncio.wrap_future(begun[0])
+
+    try:
+        yield run
+    finally:
+        pool.shutdown(wait=False)
+        await asyncio.to_thread(_end, begun)
+
+
+def _end(begun: list[Future[Any]]) -> None:
+    """End what was begun; it may only be about to begin an execution."""
+    for _ in range(_LOOKS):
+        while _under_way:
+            _under_way.pop().shutdown(force=True)
+        if not wait(begun, timeout=_LOOK_S).not_done:
+            return
