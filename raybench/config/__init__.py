@@ -1,0 +1,111 @@
+"""The typed configuration: what `conf/` may say, with the defaults and the rules between fields.
+
+Hydra checks names and types against these dataclasses and hands back instances of them; nothing
+below the command line knows that Hydra exists. `problems` collects every broken rule at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from raybench.config import autobench, places, questioning, roster
+from raybench.config.autobench import AutobenchConf, DifficultyConf
+from raybench.config.missing import MISSING
+from raybench.config.places import (
+    SANDBOXES,
+    DataConf,
+    FleetConf,
+    SandboxConf,
+    ServeConf,
+    TrackingConf,
+)
+from raybench.config.questioning import (
+    MOST_REVIEWERS,
+    ExamConf,
+    HleConf,
+    HleScreenConf,
+    IndexConf,
+    QuestionsConf,
+    referees,
+)
+from raybench.config.roster import ModelConf, RosterConf, SamplingConf
+
+__all__ = [
+    "MISSING",
+    "MOST_REVIEWERS",
+    "SANDBOXES",
+    "AutobenchConf",
+    "Config",
+    "DataConf",
+    "DifficultyConf",
+    "ExamConf",
+    "FleetConf",
+    "HleConf",
+    "HleScreenConf",
+    "IndexConf",
+    "ModelConf",
+    "QuestionsConf",
+    "RosterConf",
+    "SamplingConf",
+    "SandboxConf",
+    "ServeConf",
+    "TrackingConf",
+    "judges",
+    "problems",
+    "questions",
+    "referees",
+]
+
+
+@dataclass
+class Config:
+    """Everything one invocation is told."""
+
+    experiment: str | None = None
+    roster: RosterConf = field(default_factory=RosterConf)
+    fleet: FleetConf = field(default_factory=FleetConf)
+    serve: ServeConf = field(default_factory=ServeConf)
+    tracking: TrackingConf = field(default_factory=TrackingConf)
+    data: DataConf = field(default_factory=DataConf)
+    sandbox: SandboxConf = field(default_factory=SandboxConf)
+    autobench: AutobenchConf = field(default_factory=AutobenchConf)
+    index: IndexConf = field(default_factory=IndexConf)
+    hle: HleConf = field(default_factory=HleConf)
+    hle_screen: HleScreenConf = field(default_factory=HleScreenConf)
+    seed: int = 0
+    runs_dir: str = "runs"
+    resume: bool = True
+    dry_run: bool = False
+
+
+def problems(config: Config) -> Iterator[str]:
+    """Yield every rule that the configuration breaks, each with its mend."""
+    if not config.runs_dir.strip():
+        yield "runs_dir is empty: name a folder, or leave it out for 'runs'"
+    yield from roster.problems(config.roster)
+    yield from places.fleet_problems(config.fleet)
+    yield from places.serve_problems(config.serve)
+    yield from places.sandbox_problems(config.sandbox)
+    if config.experiment == "autobench":
+        yield from autobench.problems(config.autobench, len(config.roster.models))
+    if config.experiment == "index":
+        yield from questioning.index_problems(config.index)
+    if config.experiment == "hle":
+        yield from questioning.hle_problems(config.hle)
+    if config.experiment == "hle_screen":
+        yield from questioning.hle_screen_problems(config.hle_screen, config.data)
+    if (conf := questions(config)) is not None:
+        yield from questioning.questions_problems(str(config.experiment), conf)
+        yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+
+
+def questions(config: Config) -> QuestionsConf | None:
+    """Return how questions are put, where the experiment puts any."""
+    found = {"index": config.index, "hle": config.hle, "hle_screen": config.hle_screen}
+    return found.get(config.experiment or "")
+
+
+def judges(config: Config) -> list[ModelConf]:
+    """Return the models that are asked and not ranked."""
+    conf = questions(config)
+    wanted = [] if conf is None else referees(conf)
+    return [model for model in config.roster.judges if model.name in wanted]

@@ -1,0 +1,159 @@
+"""Experiments that put questions: fixed benchmarks, the exam, new questions for the exam."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import get_args
+
+from raybench.config.places import DataConf
+from raybench.config.roster import RosterConf
+from raybench.errors import did_you_mean
+from raybench.types import Grader, ScreeningRule, Wording
+
+MOST_REVIEWERS = 3
+"""Of the first of HLE's two rounds of review."""
+
+
+@dataclass
+class QuestionsConf:
+    """What all experiments that put questions are told of how to put them."""
+
+    limit: int | None = None
+    subset: list[str] = field(default_factory=list)
+    repeats: int | None = None
+    temperature: float | None = 0.0
+    max_tokens: int = 4096
+    judges: list[str] = field(default_factory=list)
+    accept_failures: bool = False
+    cache: bool = True
+    validate: bool = False
+
+
+@dataclass
+class IndexConf(QuestionsConf):
+    """Fixed benchmarks; the values are in conf/index/default.yaml."""
+
+    benchmarks: list[str] = field(default_factory=list)
+    languages: list[str] | None = None
+    checker: str | None = None
+    grader: str = "parity"
+    partial: bool = False
+
+
+@dataclass
+class ExamConf(QuestionsConf):
+    """Questions as HLE puts them, with a model as judge."""
+
+    prompt: str = "by_type"
+    own_system_prompts: bool = False
+    images: bool = True
+
+
+@dataclass
+class HleConf(ExamConf):
+    """The exam; the values are in conf/hle/default.yaml."""
+
+    review: int = 50
+
+
+@dataclass
+class HleScreenConf(ExamConf):
+    """New questions for the exam; the values are in conf/hle_screen/default.yaml."""
+
+    candidates: str | None = None
+    dataset: str = "runs/hle_rolling"
+    rule: str = "stumps"
+    private: float = 0.2
+    reviewers: int = 2
+    reviewed: list[str] = field(default_factory=list)
+
+
+def referees(conf: QuestionsConf) -> list[str]:
+    """Return the names of the models that are asked about others' replies."""
+    checker = conf.checker if isinstance(conf, IndexConf) else None
+    return [*conf.judges, *([] if checker is None else [checker])]
+
+
+def index_problems(index: IndexConf) -> Iterator[str]:
+    """Yield what is wrong with the fixed benchmarks."""
+    if not index.benchmarks:
+        yield "index.benchmarks is empty: name at least one"
+    if index.grader not in get_args(Grader):
+        yield f"index.grader is '{index.grader}'." + did_you_mean(index.grader, get_args(Grader))
+
+
+def hle_problems(hle: HleConf) -> Iterator[str]:
+    """Yield what is wrong with the exam."""
+    yield from _exam_problems("hle", hle)
+    if hle.review < 0:
+        yield f"hle.review is {hle.review}: it is 0 or more responses for people to judge"
+
+
+def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[str]:
+    """Yield what is wrong with a screening, and with data given beside its candidates."""
+    if screen.candidates is not None:
+        yield from _exam_problems("hle_screen", screen)
+    elif not screen.reviewed:
+        yield (
+            "hle_screen.candidates is not given: name a file of candidate questions, or a folder "
+            "of some (JSON lines, Parquet, CSV or TSV in HLE's columns), candidates=FILE; "
+            "candidates=samples takes the shipped ones"
+        )
+    if data != DataConf():
+        yield (
+            "a screening reads candidates and no other data: leave data out, and name the dataset "
+            "that grows with hle_screen.dataset=FOLDER"
+        )
+    if not screen.dataset.strip():
+        yield "hle_screen.dataset is empty: name the folder of the dataset that grows"
+    if screen.rule not in (rules := get_args(ScreeningRule)):
+        yield f"hle_screen.rule is '{screen.rule}'." + did_you_mean(screen.rule, rules)
+    if not 0 <= screen.private <= 1:
+        yield f"hle_screen.private is {screen.private}: it is a share, 0 to 1"
+    if not 1 <= screen.reviewers <= MOST_REVIEWERS:
+        yield f"hle_screen.reviewers is {screen.reviewers}: it is 1 to {MOST_REVIEWERS}"
+
+
+def _exam_problems(section: str, conf: ExamConf) -> Iterator[str]:
+    if conf.prompt not in get_args(Wording):
+        yield f"{section}.prompt is '{conf.prompt}'." + did_you_mean(conf.prompt, get_args(Wording))
+    if not conf.judges and not conf.validate:
+        yield (
+            f"{section}.judges is empty, and nothing but a judge tells whether a response is "
+            f"right: name one, or two to compare: {section}.judges=[NAME]. One that is not to be "
+            "ranked goes under roster.judges"
+        )
+    if len(conf.judges) > 2:
+        yield f"{section}.judges names {len(conf.judges)}: it is one, or two to compare"
+
+
+def questions_problems(section: str, conf: QuestionsConf) -> Iterator[str]:
+    """Yield what is wrong with how questions are put, whatever the experiment."""
+    for name, null in (
+        ("limit", ", or null for all questions"),
+        ("repeats", ", or null for as many as the methodology asks for"),
+        ("max_tokens", ""),
+    ):
+        value = getattr(conf, name)
+        if value is not None and value < 1:
+            yield f"{section}.{name} is {value}: it is 1 or more{null}"
+    if conf.temperature is not None and not 0 <= conf.temperature <= 2:
+        yield (
+            f"{section}.temperature is {conf.temperature}: it is 0 to 2, or null for each model's "
+            "own"
+        )
+
+
+def referees_problems(section: str, conf: QuestionsConf, roster: RosterConf) -> Iterator[str]:
+    """Yield what is wrong with who is asked about replies."""
+    names = [model.name for model in (*roster.models, *roster.judges)]
+    checker = conf.checker if isinstance(conf, IndexConf) else None
+    given = [("judges", name) for name in conf.judges]
+    for setting, name in [*given, *([] if checker is None else [("checker", checker)])]:
+        if name not in names:
+            yield f"{section}.{setting} is '{name}', which is no model of the roster." + (
+                did_you_mean(name, names) + " One that is not to be ranked goes under roster.judges"
+            )
+    for name, count in Counter(conf.judges).items():
+        if count > 1:
+            yield f"{section}.judges names '{name}' {count} times: once is enough"

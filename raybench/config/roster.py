@@ -1,0 +1,128 @@
+"""Models: what a roster may say of them, and the secrets that it may not hold."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from raybench.config.missing import MISSING
+from raybench.errors import did_you_mean
+from raybench.types import EngineKind, ModelSpec, Sampling
+
+_SECRET = re.compile(
+    r"(.*[_-])?(api[_-]?key|(access|secret)[_-]?key|(hf|api|auth|access|bearer)[_-]?token|secret"
+    r"|password|authorization)|key|token",
+    re.IGNORECASE,
+)
+"""Names of settings whose value is a secret."""
+_LOGIN = re.compile(r"://[^/\s]*@")
+
+
+@dataclass
+class SamplingConf:
+    """How a model draws its tokens."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int | None = None
+
+
+@dataclass
+class ModelConf:
+    """One entry of a roster."""
+
+    name: str = MISSING
+    engine: str = "vllm"
+    weights: str = ""
+    revision: str | None = None
+    sampling: SamplingConf | None = field(default_factory=SamplingConf)
+    system_prompt: str | None = None
+    reasoning: bool | None = None
+    images: bool | None = None
+    system_role: bool | None = None
+    options: dict[str, Any] | None = field(default_factory=dict)
+
+    def spec(self) -> ModelSpec:
+        """Return the model as the fleet knows it; an empty section is one left out."""
+        return ModelSpec(
+            name=self.name,
+            engine=self.engine,  # type: ignore[arg-type]  # `problems` has checked it
+            weights=self.weights,
+            revision=self.revision,
+            sampling=Sampling(**vars(self.sampling or SamplingConf())),
+            system_prompt=self.system_prompt,
+            reasoning=(
+                "reasoning_parser" in (self.options or {})
+                if self.reasoning is None
+                else self.reasoning
+            ),
+            images=self.images,
+            system_role=self.system_role,
+            options=self.options or {},
+        )
+
+
+@dataclass
+class RosterConf:
+    """The models to rank, and those that are asked about others without being ranked."""
+
+    name: str = MISSING
+    models: list[ModelConf] = field(default_factory=list)
+    judges: list[ModelConf] = field(default_factory=list)
+
+
+def problems(roster: RosterConf) -> Iterator[str]:
+    """Yield what is wrong with a roster and its models."""
+    if not roster.models:
+        yield (
+            f"roster '{roster.name}' has no models: list at least one under roster.models, or "
+            "choose another with roster=NAME"
+        )
+    every = (*roster.models, *roster.judges)
+    for name, count in Counter(model.name for model in every).items():
+        if count > 1:
+            yield (
+                f"roster '{roster.name}' has {count} models named '{name}': results are kept by "
+                "name, so give each its own under roster.models[].name"
+            )
+    for model in every:
+        yield from _model_problems(f"model '{model.name}' of roster '{roster.name}'", model)
+
+
+def _model_problems(where: str, model: ModelConf) -> Iterator[str]:
+    if model.engine not in get_args(EngineKind):
+        yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(
+            model.engine, get_args(EngineKind)
+        )
+    elif not model.weights and model.engine != "simulated":
+        yield (
+            f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
+            "(for an openai engine, the name the endpoint knows the model by)"
+        )
+    for path in _secrets(model.options or {}, "options"):
+        yield (
+            f"{where}: {path} holds a secret (it is not repeated here), which would be copied "
+            "into config.yaml and logs: take it out, and put it into the environment "
+            "(options.api_key_env names an endpoint's variable; the Hugging Face hub's is "
+            "HF_TOKEN)"
+        )
+    sampling = model.spec().sampling
+    if not 0 <= sampling.temperature <= 2:
+        yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
+    if not 0 < sampling.top_p <= 1:
+        yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
+    if sampling.max_tokens is not None and sampling.max_tokens < 1:
+        yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
+
+
+def _secrets(settings: Any, path: str) -> Iterator[str]:
+    """Yield the paths of the settings that hold a secret, at any depth."""
+    if isinstance(settings, list):
+        settings = dict(enumerate(settings))
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            if not isinstance(value, str):
+                yield from _secrets(value, f"{path}.{name}")
+            elif _LOGIN.search(value) or (value and _SECRET.fullmatch(str(name))):
+                yield f"{path}.{name}"
