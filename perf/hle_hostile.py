@@ -22,7 +22,7 @@ from raybench import benchmarks
 from raybench.benchmarks.parts.judged import Judged
 from raybench.config import FleetConf
 from raybench.fleet import open_fleet
-from raybench.pipeline.judges import Panel, decided
+from raybench.pipeline.judges import Panel, as_judge, decided
 from raybench.stats import intervals, paired
 from raybench.stats.asked import Asked
 from raybench.types import Completion, Estimate, ModelSpec
@@ -52,6 +52,7 @@ def main() -> None:
 async def judged(judge: ModelSpec, every: Sequence[Hostile]) -> Verdicts:
     """Return the verdicts of a model on everything."""
     units = [unit(it, getattr(it, twin)) for twin in TWINS for it in every]
+    judge = as_judge(judge)
     requests = Panel({judge.name: judge}, 0).requests(judge, units)
     async with open_fleet([judge], FleetConf(), lambda it: print(it, file=sys.stderr)) as fleet:
         replies = await fleet.complete(judge.name, list(requests.values()))

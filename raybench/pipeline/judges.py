@@ -6,7 +6,7 @@ It is where the shards are: a row is read when its reply is there, so that no im
 import asyncio
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from raybench import benchmarks
@@ -27,7 +27,7 @@ from raybench.pipeline.stages import (
     unpacked,
 )
 from raybench.pipeline.units import unit_id
-from raybench.types import Completion, Grader, Message, ModelSpec, Request
+from raybench.types import Completion, Grader, Message, ModelSpec, Request, Sampling
 
 JUDGE_TOKENS = 4096
 """Most tokens of a judgement, as in HLE's own code; a judge that reasons has its own maximum."""
@@ -39,6 +39,19 @@ _SHOWN = 80
 _SEEDS = 2**31
 
 NOT_ANSWERED = "there is no answer to judge"
+
+
+def as_judge(model: ModelSpec) -> ModelSpec:
+    """Return a model as it judges: by the judge's prompt and nothing else.
+
+    What it is told and how long it may be, when it is ranked, is not for that.
+    """
+    return replace(
+        model,
+        name=f"{model.name} (judge)",
+        system_prompt=None,
+        sampling=Sampling(max_tokens=None if model.reasoning else JUDGE_TOKENS),
+    )
 
 
 @dataclass(frozen=True)
@@ -78,8 +91,6 @@ class Panel:
         return Request(
             asked,
             seed=seed,
-            max_tokens=None if judge.reasoning else JUDGE_TOKENS,
-            temperature=0.0,
             # Other servers' strict schemas know no bounds of texts.
             json_schema=bounded(benchmark.schema) if judge.engine == "vllm" else benchmark.schema,
         )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,12 +10,13 @@ import pytest
 
 from raybench import benchmarks
 from raybench.benchmarks.parts.judged import Judged
+from raybench.fleet import resolved
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import judges
-from raybench.pipeline.judges import Judge, Panel, bounded, decided
+from raybench.pipeline.judges import Judge, Panel, as_judge, bounded, decided
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, packed
-from raybench.types import Completion, Finish, ModelSpec
+from raybench.types import Completion, Finish, ModelSpec, Sampling
 
 HLE = cast(Judged, benchmarks.load("hle"))
 ROW = {
@@ -64,15 +66,26 @@ def test_judges_are_asked_about_replies_with_an_answer_and_about_no_others() -> 
 
 
 def test_a_judge_is_asked_the_prompt_alone_greedily_and_for_json() -> None:
-    request = Panel({"j": HOSTED}, 3).requests(HOSTED, [unit()])[0]
+    judge = as_judge(HOSTED)
+    request = resolved(Panel({"j": judge}, 3).requests(judge, [unit()])[0], judge)
     assert [message.role for message in request.messages] == ["user"]
     assert request.messages == HLE.judge(ROW, "Exact Answer: 41")
     assert (request.temperature, request.max_tokens) == (0.0, 4096)
-    same, other = (Panel({"j": HOSTED}, seed).requests(HOSTED, [unit()])[0] for seed in (3, 4))
-    assert same == request
+    same, other = (Panel({"j": judge}, seed).requests(judge, [unit()])[0] for seed in (3, 4))
+    assert same.seed == request.seed
     assert same.seed != other.seed
     assert request.gold is None
-    assert Panel({"j": THINKER}, 0).requests(THINKER, [unit()])[0].max_tokens is None
+    thinker = as_judge(THINKER)
+    asked = Panel({"j": thinker}, 0).requests(thinker, [unit()])[0]
+    assert resolved(asked, thinker).max_tokens is None
+
+
+def test_what_a_judge_is_when_it_is_ranked_is_not_for_judging() -> None:
+    ranked = replace(HOSTED, system_prompt="Be kind.", sampling=Sampling(1.0, 0.5, 10))
+    judge = as_judge(ranked)
+    assert (judge.name, judge.system_prompt) == ("hosted (judge)", None)
+    assert judge.sampling == Sampling(0.0, 1.0, 4096)
+    assert judge.weights == ranked.weights
 
 
 def test_texts_are_bounded_where_the_decoding_is_ours() -> None:

@@ -12,7 +12,7 @@ from raybench.experiments.hle.watch import Watch
 from raybench.experiments.questions import conditions, reading
 from raybench.experiments.questions.ledger import Ledger
 from raybench.experiments.questions.lookup import looked_up, withheld
-from raybench.experiments.questions.setup import asking_of, models_of, repeats_of
+from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
 from raybench.experiments.questions.view import View
 from raybench.experiments.session import Outcome
 from raybench.pipeline.datasets import Prepared
@@ -49,7 +49,7 @@ def concluded(
         sections=[
             *report.sections(view, exam, conf.judges),
             conditions.questions(about),
-            conditions.models(models_of(config)),
+            conditions.models(shown_of(config, data)),
             reading.section(samples, rows, asking_of(config), gated),
         ],
         files={} if gated else sheet,

@@ -18,7 +18,7 @@ from raybench.experiments.hle_screen.sets import Screened
 from raybench.experiments.questions import conditions, reading
 from raybench.experiments.questions.ledger import Ledger
 from raybench.experiments.questions.lookup import looked_up
-from raybench.experiments.questions.setup import asking_of, models_of, repeats_of
+from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
 from raybench.experiments.questions.view import View
 from raybench.experiments.session import Outcome
 from raybench.pipeline import revisions
@@ -64,7 +64,7 @@ def concluded(
         view = view.ranked_by(report.ACCURACY)
     asked = (
         conditions.questions(about),
-        conditions.models(models_of(config)),
+        conditions.models(shown_of(config, data)),
         _read(reading.section(samples, rows, asking_of(config), []), hidden),
     )
     told: dict[str, Any] = {

@@ -17,7 +17,7 @@ from raybench.experiments.index.report.programs import Programs
 from raybench.experiments.questions import conditions, reading
 from raybench.experiments.questions.ledger import Ledger
 from raybench.experiments.questions.lookup import looked_up, withheld
-from raybench.experiments.questions.setup import asking_of, models_of, repeats_of
+from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
 from raybench.experiments.questions.view import View
 from raybench.experiments.session import Outcome
 from raybench.pipeline.datasets import Prepared
@@ -86,7 +86,7 @@ def concluded(
         *beside,
         *watch.programs.sections(models),
         conditions.questions(about),
-        conditions.models(models_of(config)),
+        conditions.models(shown_of(config, data)),
         reading.section(samples, rows, asking_of(config), withheld(data)),
     ]
     units = len(ledger.done)

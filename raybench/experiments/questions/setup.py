@@ -13,12 +13,13 @@ from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
+from raybench.pipeline.judges import as_judge
 from raybench.pipeline.programs import Slots
 from raybench.pipeline.stages import Asking
 from raybench.sandbox import Settings, places
 from raybench.tracking import console
 from raybench.tracking.plan import turns
-from raybench.types import ModelSpec, Plan, Sampling
+from raybench.types import ModelSpec, Plan
 
 
 def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared:
@@ -204,6 +205,11 @@ def _sampled(model: ModelSpec, conf: QuestionsConf) -> ModelSpec:
     return replace(model, sampling=sampling)
 
 
+def shown_of(config: Config, data: Prepared) -> list[ModelSpec]:
+    """Return whose settings the numbers depend on: the models', and those of who judges them."""
+    return [*models_of(config), *(judges_of(config).values() if is_judged(data) else ())]
+
+
 def is_judged(data: Prepared) -> bool:
     """Tell whether any reply takes a judge."""
     return any(benchmarks.load(part.benchmark).judged for part in data)
@@ -217,15 +223,9 @@ def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
 
 
 def judges_of(config: Config) -> dict[str, ModelSpec]:
-    """Return the judges by name as they are asked: by the judge's prompt and nothing else.
-
-    What a model of the roster is told and how long it may be, when it is ranked, is not for them.
-    """
+    """Return the judges by name, as they are asked."""
     every = {model.name: model.spec() for model in (*config.roster.models, *config.roster.judges)}
-    return {
-        name: replace(every[name], name=f"{name} (judge)", system_prompt=None, sampling=Sampling())
-        for name in Terms.of(config).conf.judges
-    }
+    return {name: as_judge(every[name]) for name in Terms.of(config).conf.judges}
 
 
 def asking_of(config: Config) -> Asking:
