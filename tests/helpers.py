@@ -125,6 +125,22 @@ def with_store(folder: Path) -> Path:
     return folder
 
 
+def own_cache(folder: Path) -> dict[str, str]:
+    """Return an environment with a cache of its own, in which nobody has said anything yet.
+
+    What takes long to make is there: the embedded model's weights, and what vLLM notes of their
+    architecture, which takes it a process of its own to find out.
+    """
+    place = folder / "cache" / "raybench"
+    place.mkdir(parents=True)
+    weights = embedded.prepare()
+    (place / weights.name).symlink_to(weights)
+    return {
+        "XDG_CACHE_HOME": str(place.parent),
+        "VLLM_CACHE_ROOT": str(weights.parents[1] / "vllm"),
+    }
+
+
 def only_run(folder: Path) -> Path:
     """Return the one run folder below runs/autobench."""
     (run,) = (folder / "runs" / "autobench").iterdir()

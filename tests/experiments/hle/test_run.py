@@ -154,22 +154,18 @@ def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:
     assert "good (judge): no verdict came on any of 48 responses: gave no verdict" in done.stderr
 
 
-def test_a_second_judge_that_never_answers_is_told(ready: Path) -> None:
+def test_what_is_wrong_with_judges_is_told(ready: Path) -> None:
     silent = JUDGES.replace("judge_noise: 0.3", "infra_error: 1")
-    command = [it if it != JUDGES else silent for it in EXAM]
+    certain = MODELS
+    for ability in ("0.2", "0.8", "0.5"):
+        certain = certain.replace(f"{{ability: {ability}", "{ability: 1, spread: 0")
+    command = [{JUDGES: silent, MODELS: certain}.get(it, it) for it in EXAM]
     done = raybench(*command, TWO, "limit=4", cwd=ready)
+    # The second never says a word. The first one's verdicts count all the same.
     assert done.returncode == 1
     assert "poor (judge): no verdict came on any of" in done.stderr
-    assert results_of(ready)["models"]["able"]["hle/accuracy"]["value"] is not None
+    assert results_of(ready)["models"]["able"]["hle/accuracy"]["value"] == 1
     failures = (run_of(ready) / "failures.jsonl").read_text()
     assert "poor, who judges, gave no verdict: simulated infrastructure error" in failures
-
-
-def test_a_judge_that_only_says_yes_is_told(ready: Path) -> None:
-    certain = MODELS.replace("ability: 0.2", "ability: 1, spread: 0").replace(
-        "ability: 0.8", "ability: 1, spread: 0"
-    ).replace("ability: 0.5", "ability: 1, spread: 0")  # fmt: skip
-    command = [it if it != MODELS else certain for it in EXAM]
-    done = raybench(*command, "judges=[good]", "limit=4", cwd=ready)
-    assert done.returncode == 0, done.stderr
+    # But they are all alike.
     assert "Doubtful    good called all 48 responses right that it judged" in done.stdout

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import NEEDS_MODEL, raybench, results_of, units_of
+from helpers import NEEDS_MODEL, own_cache, raybench, results_of, units_of
 
 from raybench import benchmarks
 
@@ -40,7 +40,7 @@ def test_a_real_model_answers_is_judged_and_is_not_asked_again(ready: Path) -> N
         "+experiment=hle", "roster=embedded", MODELS, f"data.dir={questions(ready)}",
         "fleet.kv_cache_gib=0.5",
     )  # fmt: skip
-    fresh = {"XDG_CACHE_HOME": str(ready / "cache")}
+    fresh = own_cache(ready)
     done = raybench(*command, cwd=ready, environment=fresh, timeout=500)
     assert done.returncode == 0, done.stderr + done.stdout
     first, units = (results_of(ready, "hle"), units_of(ready, "hle"))

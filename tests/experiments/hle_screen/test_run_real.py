@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers import NEEDS_MODEL, raybench
+from helpers import NEEDS_MODEL, own_cache, raybench
 from hle_rows import exact
 
 pytestmark = [pytest.mark.slow, NEEDS_MODEL, pytest.mark.timeout(600)]
@@ -30,7 +30,7 @@ def test_the_embedded_model_is_panel_and_judge(ready: Path) -> None:
         *("+experiment=hle_screen", "roster=embedded", PANEL, "candidates=in.jsonl"),
         *("max_tokens=60", "fleet.kv_cache_gib=0.5"),
         cwd=ready,
-        environment={"XDG_CACHE_HOME": str(ready / "cache")},
+        environment=own_cache(ready),
         timeout=500,
     )
     assert done.returncode == 0, done.stderr + done.stdout

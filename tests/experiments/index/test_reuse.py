@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import raybench
+from helpers import own_cache, raybench
 from http_endpoint import Handler, HttpEndpoint
 
 from raybench import benchmarks
-from raybench.fleet import embedded
 
 pytestmark = pytest.mark.slow
 
@@ -41,19 +40,6 @@ def endpoint() -> Iterator[Endpoint]:
         yield server
 
 
-def cached(folder: Path) -> dict[str, str]:
-    """A cache of its own, with the embedded model's weights in it, and vLLM's where it is."""
-    place = folder / "cache" / "raybench"
-    place.mkdir(parents=True)
-    weights = embedded.prepare()
-    (place / weights.name).symlink_to(weights)
-    # What vLLM notes there of an architecture takes it a process of its own to find out.
-    return {
-        "XDG_CACHE_HOME": str(place.parent),
-        "VLLM_CACHE_ROOT": str(weights.parents[1] / "vllm"),
-    }
-
-
 def last_results(folder: Path) -> dict[str, Any]:
     *_, run = sorted((folder / "runs" / "index").iterdir())
     found: dict[str, Any] = json.loads((run / "results.json").read_text())
@@ -63,7 +49,7 @@ def last_results(folder: Path) -> dict[str, Any]:
 def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: Path) -> None:
     model = f"{{name: far, engine: openai, weights: far, revision: may, options: {{base_url: \
 '{endpoint.url}'}}}}"
-    environment = cached(ready)
+    environment = own_cache(ready)
 
     def asked(*settings: str) -> tuple[int, dict[str, Any]]:
         endpoint.asked.clear()
@@ -109,7 +95,7 @@ def questions(folder: Path) -> Path:
 
 def test_an_engine_whose_replies_are_all_there_is_not_started(ready: Path) -> None:
     """The real path: the embedded model in vLLM, asked in two languages and as its own checker."""
-    environment = cached(ready)
+    environment = own_cache(ready)
     data = questions(ready / "data")
 
     def run() -> dict[str, Any]:
