@@ -18,6 +18,10 @@ which is no model's fault.
 """
 
 
+JUDGING = " (judge)"
+"""What the name of a model ends in where it is asked about others' replies, as another model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn of a conversation."""

@@ -74,6 +74,10 @@ MISTAKES = {
         [AUTOBENCH, "roster.models.1.name=smollm2-greedy"],
         ["2 models named 'smollm2-greedy'", "name"],
     ),
+    "a name that judging takes": (
+        [AUTOBENCH, "roster.models.1.name='smollm2-greedy (judge)'"],
+        ["named 'smollm2-greedy (judge)'", "when it judges", "another name"],
+    ),
     "missing weights": (
         [AUTOBENCH, "roster.models.0.weights=/no/such/folder"],
         ["/no/such/folder", "does not exist", "config.json"],

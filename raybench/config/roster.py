@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from raybench.config.missing import MISSING
 from raybench.errors import did_you_mean
-from raybench.types import EngineKind, ModelSpec, Sampling
+from raybench.types import JUDGING, EngineKind, ModelSpec, Sampling
 
 _SECRET = re.compile(
     r"(.*[_-])?(api[_-]?key|(access|secret)[_-]?key|(hf|api|auth|access|bearer)[_-]?token|secret"
@@ -87,6 +87,11 @@ def problems(roster: RosterConf) -> Iterator[str]:
                 "name, so give each its own under roster.models[].name"
             )
     for model in every:
+        if model.name.endswith(JUDGING):
+            yield (
+                f"roster '{roster.name}' has a model named '{model.name}', as '"
+                f"{model.name.removesuffix(JUDGING)}' is when it judges: give it another name"
+            )
         yield from _model_problems(f"model '{model.name}' of roster '{roster.name}'", model)
 
 

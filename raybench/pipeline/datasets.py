@@ -221,6 +221,8 @@ def _place(
     try:
         return sources.find(benchmark, conf, _wanted(benchmark, chosen))
     except RunFailed as failed:
+        if len(asked) == 1:  # there is nothing else to ask
+            raise RunFailed(f"{benchmark.name}: {failed}") from failed
         here = [it.name for it in asked if sources.is_here(it, _wanted(it, chosen))]
         raise RunFailed(
             f"{benchmark.name}: {failed}, or ask only what was fetched before: "

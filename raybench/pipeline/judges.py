@@ -27,7 +27,7 @@ from raybench.pipeline.stages import (
     unpacked,
 )
 from raybench.pipeline.units import unit_id
-from raybench.types import Completion, Grader, Message, ModelSpec, Request, Sampling
+from raybench.types import JUDGING, Completion, Grader, Message, ModelSpec, Request, Sampling
 
 JUDGE_TOKENS = 4096
 """Most tokens of a judgement, as in HLE's own code; a judge that reasons has its own maximum."""
@@ -48,7 +48,7 @@ def as_judge(model: ModelSpec) -> ModelSpec:
     """
     return replace(
         model,
-        name=f"{model.name} (judge)",
+        name=f"{model.name}{JUDGING}",
         system_prompt=None,
         sampling=Sampling(max_tokens=None if model.reasoning else JUDGE_TOKENS),
     )

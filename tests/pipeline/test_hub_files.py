@@ -178,8 +178,9 @@ def test_a_hub_that_is_busy_or_not_there_is_told_with_the_mend(
         prepared(tmp_path, Toy())
     assert "'data/test-0.parquet' of the dataset org/toy" in str(failed.value)
     assert "Connection refused): look at the network and run again, or read" in str(failed.value)
-    assert "(data.dir=FOLDER), or try things out with the few" in str(failed.value)
-    assert str(failed.value).endswith("or ask only what was fetched before: benchmarks=[…]")
+    # Of nothing else that could be asked, for nothing else was wanted.
+    shipped = "(data.dir=FOLDER), or try things out with the few that are shipped (data=samples)"
+    assert str(failed.value).endswith(shipped)
     assert "".join(capfd.readouterr()) == ""  # of the library's own remarks, nothing
 
 

@@ -44,7 +44,11 @@ def test_json_and_labelled_lines_say_the_same(reply: str) -> None:
 
 @pytest.mark.parametrize(
     ("told", "verdict"),
-    [("yes", True), ("no", False), ("Yes.", True), (" NO ", False), ("'no'", False)],
+    [
+        *(("yes", True), ("no", False), ("Yes.", True), (" NO ", False), ("'no'", False)),
+        *(("yes, it matches", True), ("No. It is 25", False), ("**no** (it is 25)", False)),
+        *(("Yes — exactly", True), ("no: 24 is not 25", False), ("yes - exactly", True)),
+    ],
 )
 def test_yes_and_no_in_any_dress(told: str, verdict: bool) -> None:
     for reply in (json.dumps(TOLD | {"correct": told}), LABELLED.replace("yes", told)):
@@ -69,6 +73,11 @@ def test_yes_and_no_in_any_dress(told: str, verdict: bool) -> None:
         f'{json.dumps(TOLD)[:-1]}, "correct": "no"}}',
         f'{{"correct": "no", {json.dumps(TOLD)[1:]}',
         "correct: yes or no",
+        "correct: yes/no",
+        "correct: yes, or no",
+        "correct: No meaningful difference.",
+        "correct: no-one knows",
+        "correct: yesterday",
         "[" * 100_000,
     ],
 )

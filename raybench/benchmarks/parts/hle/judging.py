@@ -39,6 +39,8 @@ _LABELLED = re.compile(
 )
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 _LETTER = re.compile(r"\W*([A-Z])(?!\w)")
+_YES_NO = re.compile(r"['\"*`\s]*(yes|no)['\"*`]*\s*(?:$|[.,;:!(–—]|-\s)(.*)", re.I | re.DOTALL)
+"""A verdict, and what is said of it: 'no meaningful difference' is none."""
 _NUMBER = re.compile(r"\s*(\d{1,3})(\.\d+)?\s*(%?)\W*")
 
 
@@ -98,8 +100,8 @@ def _labels(reply: str) -> dict[str, str]:
 
 
 def _judgement(told: Mapping[str, Any]) -> Judgement | None:
-    verdict = str(told.get("correct", "")).strip(" \t\n\r.'\"*`").lower()
-    if verdict not in ("yes", "no"):
+    verdict = _YES_NO.match(str(told.get("correct", "")))
+    if verdict is None or re.search(r"\b(?:yes|no)\b", verdict[2], re.IGNORECASE):
         return None
     extracted = told.get("extracted_final_answer")
     there = isinstance(extracted, str) and extracted.strip().lower().strip("'\".") not in (
@@ -107,7 +109,7 @@ def _judgement(told: Mapping[str, Any]) -> Judgement | None:
         "none",
     )
     return Judgement(
-        correct=verdict == "yes",
+        correct=verdict[1].lower() == "yes",
         extracted=str(extracted).strip() if there else None,
         reasoning=str(told.get("reasoning", "")).strip(),
         confidence=_percent(told.get("confidence")),

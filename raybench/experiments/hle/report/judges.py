@@ -8,6 +8,7 @@ from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.experiments.questions.view import View
 from raybench.tracking.report import Section, Table
+from raybench.types import JUDGING
 
 _NAME = metrics.NAME
 _MANY = 5
@@ -107,7 +108,7 @@ def mute(
 ) -> dict[str, str]:
     """Return the judges that never gave a verdict, with what kept most of them away."""
     return {
-        f"{name} (judge)": f"no verdict came on any of {asked:,} responses: {_why(name, failures)}"
+        f"{name}{JUDGING}": f"no verdict came on any of {asked:,} responses: {_why(name, failures)}"
         for name, asked in exam.mute(judges).items()
     }
 
