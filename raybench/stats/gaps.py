@@ -20,6 +20,8 @@ Edges = NDArray[np.integer[Any]]
 
 _TAIL = 0.025
 _HALVINGS = 40
+_REACH = 3.0
+"""Standard errors by which a bin's mean confidence may be another in truth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,15 +94,19 @@ class Gaps:
     def draws(self, apart: float) -> tuple[float, Numbers]:
         """Return the true error of a model so far from calibrated, and squares it would show.
 
-        The true gaps have the directions of those found, and no share lies beyond 0 and 1. Chance
-        moves shares as much as it does at the true ones, as in Wilson's interval.
+        The true gaps have the directions of those found, and no share lies beyond 0 and 1: where
+        it would, what is stated on the average is another than was found, as far as chance moves
+        that. Chance moves shares as much as it does at the true ones, as in Wilson's interval.
         """
         size = math.sqrt(self.squares)
         towards = np.where(self.stated < 0.5, -1.0, 1.0)
         if size > 0:
             towards = (self.stated - self.right) / size
         right = np.clip(self.stated - apart * towards, 0, 1)
-        gaps = self.stated - right
+        # What shares cannot make up for, as none is below 0, other confidences may.
+        beyond = apart * towards - (self.stated - right)
+        reach = _REACH * np.std(self.stated_noise, axis=0)
+        gaps = np.clip(self.stated + np.clip(beyond, -reach, reach), 0, 1) - right
         scale = np.sqrt(_variance(right, self.questions) / _variance(self.right, self.questions))
         shown = np.square(gaps + self.stated_noise - scale * self.right_noise) @ self.weights
         return math.sqrt(float(self.weights @ np.square(gaps))), shown

@@ -343,3 +343,28 @@ def test_intervals_cover_where_questions_are_asked_again() -> None:
         # Bins follow one another in the order given, and all of them have the same truth.
         held += ci95[0] <= 0.2 <= ci95[1]
     assert held / RUNS >= 0.915
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize("bins", ["official", "all"])
+def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -> None:
+    """Then what was found moves with the confidences alone, which the truth is not drawn with."""
+
+    def drawn(generator: np.random.Generator) -> Numbers:
+        return np.clip(generator.normal(0.7, 0.1, 300).round(2), 0, 1)
+
+    generator = np.random.default_rng(44)
+    means = np.mean([np.sort(drawn(generator)).reshape(3, 100).mean(1) for _ in range(500)], axis=0)
+    counted = means[:-1] if bins == "official" else means
+    truth = math.sqrt(np.sum((counted - share) ** 2) / 3)
+    held = 0
+    for seed in range(RUNS):
+        stated = drawn(generator)
+        right = generator.random(300) < share
+        ci95 = calibration.estimate(
+            stated.tolist(), right.tolist(), bins=bins, draws=200, seed=seed
+        ).ci95
+        assert ci95 is not None
+        held += ci95[0] <= truth <= ci95[1]
+    assert held / RUNS >= 0.915
