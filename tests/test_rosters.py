@@ -44,9 +44,10 @@ def config(roster: str, experiment: str = "autobench") -> Config:
     # No hub is asked here.
     samples = {"index": "data=samples", "hle": "data=samples"}
     samples["hle_screen"] = "hle_screen.candidates=samples"
+    look = ["hle_screen.dataset=/tmp/none/look"] if experiment == "hle_screen" else []
     named = [f"+experiment={experiment}", f"roster={roster}", elsewhere]
     given = [samples[experiment]] if experiment in samples else []
-    return cli.check(cli.compose([*named, *given]))
+    return cli.check(cli.compose([*named, *given, *look]))
 
 
 @pytest.mark.parametrize("experiment", sorted(cli.experiments()))

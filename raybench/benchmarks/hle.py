@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Draw, Grade, Row, Source
-from raybench.benchmarks.parts.hle import exam, judging, options, prompts
+from raybench.benchmarks.parts.hle import exam, images, judging, options, prompts
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT
 from raybench.benchmarks.parts.judged import Judged, Judgement
 from raybench.types import Finish, Message, Wording
@@ -46,8 +46,8 @@ class HLE(Judged):
         yield from rows.blank(row, "id", "question", "answer")
         if row["answer_type"] not in (EXACT, CHOICE):
             yield f"'answer_type' is '{row['answer_type']}': it is '{EXACT}' or '{CHOICE}'"
-        if not rows.empty(row["image"]) and not str(row["image"]).startswith("data:image/"):
-            yield "'image' is no data URI: give 'data:image/png;base64,…', or '' for none"
+        if not rows.empty(row["image"]) and (wrong := images.unsendable(row["image"])):
+            yield f"'image' {wrong}"
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()
@@ -100,8 +100,8 @@ class HLE(Judged):
         return dict(zip(self.columns, values, strict=True))
 
     def caveat(self, row: Row) -> str | None:
-        """Tell of an answer that is none of the options listed."""
-        return options.unlisted(row)
+        """Tell of an answer that is none of the options, of none listed, or of an odd image."""
+        return exam.caveat(row)
 
     def images(self, row: Row) -> tuple[str, ...]:
         """Return the image, where there is one."""

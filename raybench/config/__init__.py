@@ -20,6 +20,7 @@ from raybench.config.places import (
 )
 from raybench.config.questioning import (
     MOST_REVIEWERS,
+    SHIPPED,
     ExamConf,
     HleConf,
     HleScreenConf,
@@ -33,6 +34,7 @@ __all__ = [
     "MISSING",
     "MOST_REVIEWERS",
     "SANDBOXES",
+    "SHIPPED",
     "AutobenchConf",
     "Config",
     "DataConf",

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import get_args
 
 from raybench.config.places import DataConf
@@ -10,6 +11,10 @@ from raybench.config.roster import RosterConf
 from raybench.errors import did_you_mean
 from raybench.types import Grader, ScreeningRule, Wording
 
+SHIPPED = "samples"
+"""Candidates that come with us."""
+GROWS = "hle_rolling"
+"""The folder in which a screening publishes where none is named."""
 MOST_REVIEWERS = 3
 """Of the first of HLE's two rounds of review."""
 
@@ -61,7 +66,7 @@ class HleScreenConf(ExamConf):
     """New questions for the exam; the values are in conf/hle_screen/default.yaml."""
 
     candidates: str | None = None
-    dataset: str = "runs/hle_rolling"
+    dataset: str = f"runs/{GROWS}"
     rule: str = "stumps"
     private: float = 0.2
     reviewers: int = 2
@@ -91,6 +96,7 @@ def hle_problems(hle: HleConf) -> Iterator[str]:
 
 def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[str]:
     """Yield what is wrong with a screening, and with data given beside its candidates."""
+    shipped = screen.candidates == SHIPPED
     if screen.candidates is not None:
         yield from _exam_problems("hle_screen", screen)
     elif not screen.reviewed:
@@ -106,6 +112,11 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[str]:
         )
     if not screen.dataset.strip():
         yield "hle_screen.dataset is empty: name the folder of the dataset that grows"
+    elif shipped and not screen.validate and PurePath(screen.dataset).name == GROWS:
+        yield (
+            "the shipped candidates are for a look, and would be published among yours in "
+            f"'{screen.dataset}': name a folder of their own, dataset=runs/hle_look"
+        )
     if screen.rule not in (rules := get_args(ScreeningRule)):
         yield f"hle_screen.rule is '{screen.rule}'." + did_you_mean(screen.rule, rules)
     if not 0 <= screen.private <= 1:

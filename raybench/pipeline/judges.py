@@ -165,7 +165,7 @@ def decided(unit: Unit, benchmark: Judged, said: Mapping[str, Completion]) -> Un
             "by": None,
             "reason": unit["error"] or f"{NOT_ANSWERED}: the reply was cut before it",
         }
-    judgements = {name: _told(benchmark.judgement(it.text), it) for name, it in said.items()}
+    judgements = {name: _told(benchmark, it) for name, it in said.items()}
     name, first = next(iter(judgements.items()))
     unit = unit | {"judgements": judgements, "by": None, "correct": False, "answer": None}
     if (why := first.get("error")) is not None:
@@ -178,14 +178,21 @@ def decided(unit: Unit, benchmark: Judged, said: Mapping[str, Completion]) -> Un
     }
 
 
-def _told(judgement: Judgement | None, reply: Completion) -> dict[str, Any]:
-    """Return what the journal keeps of a judge's reply."""
+def silence(benchmark: Judged, reply: Completion) -> str | None:
+    """Return why a judge's reply holds no verdict; None where it does."""
     if reply.finish in ("error", "overflow", "refusal", "empty", "thinking", "unsupported"):
-        return {"error": f"gave no verdict: {reply.error}"}
+        return f"gave no verdict: {reply.error}"
     # In what was cut, a verdict may be one that the judge only quotes.
-    if judgement is None or reply.finish != "stop":
-        said = repr(reply.text[:_SHOWN])
-        return {"error": f"gave no verdict in the form asked for ({said}, {reply.finish})"}
+    if reply.finish != "stop" or benchmark.judgement(reply.text) is None:
+        return f"gave no verdict in the form asked for ({reply.text[:_SHOWN]!r}, {reply.finish})"
+    return None
+
+
+def _told(benchmark: Judged, reply: Completion) -> dict[str, Any]:
+    """Return what the journal keeps of a judge's reply."""
+    if reason := silence(benchmark, reply):
+        return {"error": reason}
+    judgement = cast(Judgement, benchmark.judgement(reply.text))
     return {
         "correct": judgement.correct,
         "extracted": judgement.extracted,

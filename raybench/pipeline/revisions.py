@@ -74,6 +74,11 @@ def published(folder: Path, number: int | None = None) -> Path:
     return here
 
 
+def by_stand_ins(published: Path) -> bool:
+    """Tell whether simulated models had a say in what a revision publishes."""
+    return bool(written_once.about(published).get("simulated"))
+
+
 def held_out(folder: Path, number: int) -> Path:
     """Return the folder of what a revision holds out."""
     return written_once.at(folder / _PRIVATE, number)
@@ -121,6 +126,7 @@ def publish(
     removed: Iterable[str] = (),
     run: str,
     seed: int,
+    simulated: bool = False,
     patience: float = _PATIENCE,
 ) -> Revision | None:
     """Write the newest revision's rows, with some added and those of some ids removed, as the next.
@@ -128,6 +134,7 @@ def publish(
     Where that changes nothing there is no new one, and the newest is returned (None where there is
     none): a run that goes on after it published does not do so twice. A row whose id is removed and
     added at once is replaced, and stays where it was: public is not made private, nor the reverse.
+    `simulated` tells that stand-ins had a say, which the revisions that follow tell of, too.
     Raises ConfigurationError where a row that is added says something else than the one of its id.
     """
     try:
@@ -149,6 +156,7 @@ def publish(
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "public": len(new[0]),
                 "private": len(new[1]),
+                "simulated": simulated or bool(before and before.about.get("simulated")),
             }
             # What is held out first: where what is published stands, the revision is whole.
             for half, rows, was in reversed(list(zip(halves, new, old, strict=True))):

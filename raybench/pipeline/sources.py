@@ -1,7 +1,7 @@
 """Where a benchmark's questions lie: at the Hugging Face hub, in a folder, or shipped with us."""
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from raybench import benchmarks
@@ -12,6 +12,7 @@ from raybench.pipeline import hub_files, revisions
 from raybench.pipeline.files import ENDINGS, ending
 
 _SOURCES = ("hub", "samples", "rolling")
+_STAND_INS = " (simulated models had a say in these)"
 _SAMPLES = Path(benchmarks.__file__).parent / "samples"
 
 
@@ -130,6 +131,9 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
         folder = Path(conf.dir).expanduser()
         if _grows(conf):
             folder = revisions.published(folder, conf.revision)
+            place = _in_folder(benchmark, folder, *_given(conf))
+            known = revisions.by_stand_ins(folder)
+            return replace(place, origin=f"{place.origin}{_STAND_INS}") if known else place
         return _in_folder(benchmark, folder, *_given(conf))
     if conf.source == "samples":
         return _shipped(benchmark)

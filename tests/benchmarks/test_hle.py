@@ -47,6 +47,7 @@ def test_an_image_goes_with_the_question() -> None:
     [
         ({"answer_type": "open"}, "'answer_type' is 'open': it is 'exactMatch' or 'multipleCh"),
         ({"image": "https://x/y.png"}, "'image' is no data URI"),
+        ({"image": "data:image/png;base64,!!!"}, "'image' is no base64"),
         ({"answer": " "}, "'answer' is empty"),
     ],
 )
@@ -125,6 +126,15 @@ def test_an_answer_that_is_no_option_is_told_of() -> None:
     assert BENCHMARK.caveat(row()) is None
     told = BENCHMARK.caveat({**CHOICE, "answer": "Z"})
     assert told == "an answer that is no letter of the options listed"
+
+
+def test_multiple_choice_without_options_and_odd_images_are_told_of() -> None:
+    bare = {**CHOICE, "question": "Which?"}
+    assert BENCHMARK.caveat(bare) == "multiple choice, and no options listed"
+    shown = "data:image/png;base64,aGVsbG8="
+    assert BENCHMARK.caveat({**bare, "image": shown}) == (
+        "an image that does not begin as an image"
+    )
 
 
 def test_it_is_one_of_the_benchmarks() -> None:

@@ -53,6 +53,7 @@ def test_a_revision_has_the_rows_of_the_one_before_what_came_and_not_what_went(
         "seed": 7,
         "public": 2,
         "private": 1,
+        "simulated": False,
         "added": ["c"],
         "removed": ["a"],
     }
@@ -169,6 +170,15 @@ def test_what_is_published_is_read_without_what_is_held_out(tmp_path: Path) -> N
         revisions.published(tmp_path, 3)
     with pytest.raises(ConfigurationError, match=r"has no revision\. There is: none"):
         revisions.published(tmp_path / "nothing")
+
+
+def test_what_stand_ins_had_a_say_in_is_told_ever_after(tmp_path: Path) -> None:
+    revisions_ = [
+        published(tmp_path, "a"),
+        published(tmp_path, "b", simulated=True),
+        published(tmp_path, "c"),
+    ]
+    assert [revisions.by_stand_ins(it.folder) for it in revisions_] == [False, True, True]
 
 
 def test_what_left_is_known_with_the_revision_that_lost_it(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from raybench import config as configuration
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.screening import attempts
@@ -118,6 +119,7 @@ def _published(
     halves: Mapping[bool, list[Any]] = {False: [], True: []}
     for each in sets.of(those, "accepted"):
         halves[each.private].append(each.entry.candidate.row)
+    asked = (*config.roster.models, *configuration.judges(config))
     revision = revisions.publish(
         Path(config.hle_screen.dataset).expanduser(),
         halves[False],
@@ -125,6 +127,7 @@ def _published(
         removed=batch.removed,
         run=run,
         seed=config.seed,
+        simulated=any(model.engine == "simulated" for model in asked),
     )
     held = {str(row["id"]) for row in revision.private} if revision else set()
     public = {str(row["id"]) for row in revision.public} if revision else set()

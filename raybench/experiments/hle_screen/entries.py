@@ -9,13 +9,13 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts.hle.screening import candidates
 from raybench.benchmarks.parts.hle.screening.candidates import Candidate
+from raybench.config import SHIPPED
 from raybench.errors import ConfigurationError
 from raybench.pipeline import files
 from raybench.pipeline.digests import digest
 from raybench.pipeline.files import ENDINGS
 from raybench.pipeline.written_once import Rows
 
-SAMPLES = "samples"
 _SHIPPED = Path(benchmarks.__file__).parent / "samples" / "hle_candidates.jsonl"
 
 
@@ -52,7 +52,7 @@ def paths(given: str) -> list[Path]:
 
     Raises ConfigurationError where there are none.
     """
-    if given == SAMPLES:
+    if given == SHIPPED:
         return [_SHIPPED]
     path = Path(given).expanduser()
     kinds = ", ".join(ENDINGS)

@@ -34,6 +34,8 @@ class Reviews:
             try:
                 path = Path(sheet).expanduser()
                 filled = list(review.rows(path.read_text(encoding="utf-8-sig")))
+                if not filled:
+                    raise SheetError("it has no row below its first line")
                 decisions.decisions(filled)
             except (OSError, UnicodeDecodeError, SheetError) as error:
                 why = getattr(error, "strerror", None) or error

@@ -5,7 +5,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from raybench.benchmarks.parts.hle.screening import images, plain, review, rubric
+from raybench.benchmarks.parts.hle import images
+from raybench.benchmarks.parts.hle.screening import plain, review, rubric
 from raybench.benchmarks.parts.hle.screening.review import Reviewed
 from raybench.errors import RunFailed
 from raybench.experiments.hle_screen.sets import Screened

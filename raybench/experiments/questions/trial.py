@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection
+from dataclasses import replace
 from typing import cast
 
 from raybench import benchmarks
@@ -11,7 +12,10 @@ from raybench.errors import RunFailed
 from raybench.fleet import open_fleet
 from raybench.fleet.client import Say
 from raybench.pipeline.datasets import Prepared
-from raybench.pipeline.judges import Panel
+from raybench.pipeline.judges import Panel, silence
+
+_TRIES = 4
+"""With waits of seconds between them."""
 
 
 async def try_judges(
@@ -29,6 +33,8 @@ async def try_judges(
     benchmark = cast(Judged, benchmarks.load(part.benchmark))
     row = await asyncio.to_thread(lambda: next(iter(part.rows())))
     say(f"trying {' and '.join(remote)}")
+    # Nothing is lost yet: who mistyped an address had better hear of it than wait.
+    conf = replace(conf, endpoint_attempts=min(_TRIES, conf.endpoint_attempts))
     async with open_fleet(list(remote.values()), conf, say) as fleet:
         replies = await asyncio.gather(
             *(
@@ -37,9 +43,10 @@ async def try_judges(
             )
         )
     failed = [
-        f"{name}, who judges, cannot be asked: {reply.error}"
+        f"{name}, who judges, {reason}"
         for name, (reply,) in zip(remote, replies, strict=True)
-        if reply.finish == "error"
+        # Another question may fit, and may be one that it does not decline.
+        if reply.finish not in ("overflow", "refusal") and (reason := silence(benchmark, reply))
     ]
     if failed:
-        raise RunFailed("; ".join(failed))
+        raise RunFailed(f"{'; '.join(failed)}. Nobody was asked anything else")

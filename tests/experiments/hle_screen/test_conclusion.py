@@ -275,8 +275,13 @@ def test_a_sheet_that_somebody_filled_in_is_not_written_over(tmp_path: Path) -> 
 
 
 def test_a_sheet_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    (tmp_path / "sheet.csv").write_text("id,round\na,7\n")
-    for name, why in (("none.csv", "No such file"), ("sheet.csv", "row 2: lacks")):
+    (tmp_path / "sheet.csv").write_text("id,round\n" + "a,7\n" * 50)
+    (tmp_path / "empty.csv").write_text("id,round\n")
+    for name, why in (
+        ("none.csv", "No such file"),
+        ("sheet.csv", "row 2: lacks 'reviewer', [^;]*$"),
+        ("empty.csv", "it has no row below"),
+    ):
         config = configured(tmp_path, None, reviewed=[str(tmp_path / name)])
         with pytest.raises(ConfigurationError, match=f"hle_screen.reviewed: .*{name}.*{why}"):
             batch(config)

@@ -16,7 +16,7 @@ MODELS = ", ".join(f"{{name: {name}, engine: simulated}}" for name in "abc")
 def configured(*overrides: str) -> Config:
     """Check what a command line says; three stand-ins are the panel."""
     roster = ["roster=simulated", f"roster.models=[{MODELS}]", "runs_dir=/tmp/none"]
-    named = ["+experiment=hle_screen", *roster, *overrides]
+    named = ["+experiment=hle_screen", *roster, "dataset=/tmp/none/look", *overrides]
     return cli.check(cli.compose(cli.at_home(named)))
 
 
@@ -78,7 +78,7 @@ def test_settings_that_keep_it_from_nothing_are_not_told_of() -> None:
 
 
 def test_it_publishes_where_the_exam_reads() -> None:
-    config = configured("candidates=samples", "judges=[a]")
+    config = cli.compose(["+experiment=hle_screen", "runs_dir=/tmp/none"])
     assert config.hle_screen.dataset == "/tmp/none/hle_rolling"
     rolling = cli.compose(["data=rolling", "runs_dir=/tmp/none"])
     assert rolling.data.dir == "/tmp/none/hle_rolling"
@@ -97,6 +97,10 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "share": (("private=20", "candidates=samples"), "hle_screen.private is 20.0: it is a share"),
     "reviewers": (("reviewers=4", "candidates=samples"), "reviewers is 4: it is 1 to 3"),
     "dataset": (("dataset=' '", "candidates=samples"), "hle_screen.dataset is empty"),
+    "samples among one's own": (
+        ("candidates=samples", "judges=[a]", "dataset=runs/hle_rolling"),
+        "the shipped candidates are for a look, and would be published among yours",
+    ),
     "data": (("data=samples", "candidates=samples"), "reads candidates and no other data"),
     "no list": (("reviewed=a.csv", "candidates=samples"), "'hle_screen.reviewed'"),
     "repeats": (

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from raybench.benchmarks.parts.hle import judging, options
+from raybench.benchmarks.parts import rows
+from raybench.benchmarks.parts.hle import images, judging, options
 from raybench.benchmarks.parts.tally import safe
 from raybench.types import Finish
 
@@ -110,6 +111,13 @@ def details(row: Mapping[str, Any], response: str, given: str | None) -> dict[st
     }
     chance = options.chance(row)
     return found if chance is None else found | {"chance": chance}
+
+
+def caveat(row: Mapping[str, Any]) -> str | None:
+    """Say what is odd about a question that is asked all the same; None where nothing is."""
+    if found := options.unlisted(row):
+        return found
+    return options.lacking(row) if rows.empty(row["image"]) else images.doubt(row["image"])
 
 
 def _fate(record: Mapping[str, Any]) -> Fate:

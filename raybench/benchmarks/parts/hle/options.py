@@ -64,6 +64,12 @@ def unlisted(row: Mapping[str, Any]) -> str | None:
     return "an answer that is no letter of the options listed"
 
 
+def lacking(row: Mapping[str, Any]) -> str | None:
+    """Say so of a multiple-choice question without options."""
+    none = row["answer_type"] == CHOICE and not _of(row)
+    return "multiple choice, and no options listed" if none else None
+
+
 def _of(row: Mapping[str, Any]) -> tuple[str, ...]:
     return read(str(row["question"])) if row["answer_type"] == CHOICE else ()
 

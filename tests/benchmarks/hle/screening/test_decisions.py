@@ -140,6 +140,11 @@ def test_all_wrong_rows_are_told_at_once() -> None:
     assert "lacks 'precise', 'score': keep the sheet's columns" in told[-1]
 
 
+def test_of_many_mistakes_the_first_are_told() -> None:
+    with pytest.raises(SheetError, match=r"row 11: [^;]*; and 40 more$"):
+        decided(*(filled(decision="no") for _ in range(50)))
+
+
 @pytest.mark.parametrize(
     ("rows", "told"),
     [

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from raybench import benchmarks
-from raybench.benchmarks.parts.hle.screening import candidates, images, plain
+from raybench.benchmarks.parts.hle import images
+from raybench.benchmarks.parts.hle.screening import candidates, plain
 from raybench.benchmarks.parts.hle.screening.candidates import COLUMNS, Candidate
 
 _PATH = Path(benchmarks.__path__[0]) / "samples" / "hle_candidates.jsonl"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row
-from raybench.benchmarks.parts.hle import options
+from raybench.benchmarks.parts.hle import images, options
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT, LETTERS
-from raybench.benchmarks.parts.hle.screening import closed, images, notes, plain, repeats
+from raybench.benchmarks.parts.hle.screening import closed, notes, plain, repeats
 
 LEAST_OPTIONS = 5
 COLUMNS = (

@@ -24,6 +24,8 @@ all reviewers of the first must reject to turn a question down, those who have n
 them; else it is to be revised where one asks for that or rejects, and open where all who spoke
 accept: approval is the second round's."""
 _NEEDED = ("id", "round", "reviewer", *CHECKS, *GIVEN)
+_TOLD = 10
+"""Mistakes that are told of; who made more mends those first."""
 _APART = 2
 """Scores of a round that lie so far apart are a disagreement."""
 
@@ -64,6 +66,12 @@ def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Dec
     for sheet in sheets:
         there: Counter[str] = Counter()
         for number, row in sheet:
+            if lacking := [repr(column) for column in _NEEDED if column not in row]:
+                mistakes.append(
+                    f"row {number}: lacks {', '.join(lacking)}: keep the sheet's columns, and its "
+                    "first line"
+                )
+                break  # the others lack them, too
             wrong = list(_wrong(row))
             mistakes += [f"row {number}: {it}" for it in wrong]
             if not wrong:
@@ -73,14 +81,12 @@ def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Dec
                 reviews += [_review(row)] if _is_filled(row) else []
         asked |= there
     if mistakes:
-        raise SheetError("; ".join(mistakes))
+        more = f"; and {len(mistakes) - _TOLD} more" if len(mistakes) > _TOLD else ""
+        raise SheetError("; ".join(mistakes[:_TOLD]) + more)
     return {key: _decided(key, reviews, asked[key]) for key, reviews in found.items()}
 
 
 def _wrong(row: Mapping[str, str]) -> Iterator[str]:
-    if lacking := [repr(column) for column in _NEEDED if column not in row]:
-        yield f"lacks {', '.join(lacking)}: keep the sheet's columns, and its first line"
-        return
     if not row["id"].strip():
         yield "'id' is empty: put back the question's"
     if _whole(row["round"]) not in (str(FEEDBACK), str(APPROVAL)):

@@ -42,7 +42,8 @@ def of(row: Row) -> Iterator[str]:
         yield f"the question speaks of an image ('{shown[0]}') and has none"
     rationale = plain.text(row, "rationale")
     if rationale and len(rationale.split()) < _BRIEF:
-        yield f"the rationale is brief: {len(rationale.split())} words"
+        words = len(rationale.split())
+        yield f"the rationale is brief: {words} word{'s' * (words != 1)}"
     for column in ("question", "answer", "rationale"):
         yield from _latex(column, plain.text(row, column))
     if "author_affiliation" in row and rows.empty(row["author_affiliation"]):

@@ -55,7 +55,8 @@ def guide() -> str:
         "",
         f"Round {FEEDBACK} helps the contributor: one to {MOST_REVIEWERS} reviewers each fill in a "
         f"row. Round {APPROVAL} decides: an organizer or an expert fills in its row. Write your "
-        "name into `reviewer` of each row that you fill in. Rows that are left blank are reviewers "
+        "name into `reviewer` of each row that you fill in: rows of one name are one reviewer. "
+        "Rows that are left blank are reviewers "
         f"who have not spoken: round {FEEDBACK} alone turns a question down only if all its "
         "reviewers reject, so take out the rows of those who will not.",
         "",

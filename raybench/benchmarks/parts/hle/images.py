@@ -15,6 +15,26 @@ KINDS = tuple(_STARTS)
 _KINDS = "PNG, JPEG, GIF or WEBP"
 
 
+def unsendable(value: object) -> str | None:
+    """Say what is wrong with an image that no model could be sent; None where nothing is."""
+    if not isinstance(value, str) or (match := _URI.fullmatch(value.strip())) is None:
+        return "is no data URI: give 'data:image/png;base64,…', or '' for none"
+    try:
+        base64.b64decode("".join(match["data"].split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        return f"is no base64 ({error}): encode the file anew"
+    return None
+
+
+def doubt(value: object) -> str | None:
+    """Say what is odd about an image that may be shown all the same; None where nothing is."""
+    try:
+        decoded(str(value))
+    except ValueError as error:
+        return f"an image that {str(error).partition(':')[0]}"
+    return None
+
+
 def decoded(uri: str) -> tuple[str, bytes]:
     """Return an image's kind and bytes; raise ValueError, with the mend, where it is none."""
     if (match := _URI.fullmatch(uri.strip())) is None:

@@ -5,7 +5,7 @@ from hle_rows import png, uri
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.benchmarks.parts.hle.screening import images
+from raybench.benchmarks.parts.hle import images
 
 JPEG = b"\xff\xd8\xff\xe0" + b"x" * 30 + b"\xff\xd9"
 GIF = b"GIF89a" + b"x" * 30 + b";"
@@ -61,3 +61,23 @@ def test_any_text_is_an_image_or_refused(text: str) -> None:
         assert str(refused)
     else:
         assert images.decoded(uri(data, kind)) == (kind, data)
+
+
+@pytest.mark.parametrize(
+    ("given_", "wrong", "odd"),
+    [
+        (uri(png()), None, None),
+        (uri(png())[:40] + "\n" + uri(png())[40:], None, "an image that is no base64"),
+        (uri(b"hello"), None, "an image that does not begin as an image"),
+        (uri(png(), "jpeg"), None, "an image that says jpeg, but its bytes are png"),
+        ("data:image/png;base64,!!!notbase64", "is no base64", "an image that is no base64"),
+        ("https://example.org/a.png", "is no data URI", "an image that is a link"),
+        (7, "is no data URI", "an image that is no data URI"),
+    ],
+)
+def test_what_cannot_be_sent_is_told_from_what_is_only_odd(
+    given_: object, wrong: str | None, odd: str | None
+) -> None:
+    for told, said in ((images.unsendable(given_), wrong), (images.doubt(given_), odd)):
+        assert (told is None) is (said is None)
+        assert (told or "").startswith(said or "")
