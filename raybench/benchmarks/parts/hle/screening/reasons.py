@@ -3,7 +3,7 @@
 import re
 
 _QUOTED = re.compile(r"(?<=[ (])'.*'", re.DOTALL)
-_NUMBER = re.compile(r"\d+%?")
+_NUMBER = re.compile(r"(?<!\w)\d+%?")
 
 
 def kind(reason: str) -> str:
