@@ -137,7 +137,9 @@ class ModelSpec:
             "max_tokens": self.sampling.max_tokens,
         }
         extra = (self.options.get("extra_body") or {}) if self.engine == "openai" else {}
-        return {name: extra.get(name, value) for name, value in own.items()}
+        drawn = {name: extra.get(name, value) for name, value in own.items()}
+        drawn["max_tokens"] = extra.get("max_completion_tokens", drawn["max_tokens"])
+        return drawn
 
 
 Interval = tuple[float, float]

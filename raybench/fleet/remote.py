@@ -28,6 +28,7 @@ _MISSING_KEY, _TOO_MANY = 401, 429
 _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 # Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
+_CONNECT_S = 20.0
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
@@ -73,7 +74,7 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     if extra is not None and not isinstance(extra, Mapping):
         yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
     elif extra:
-        for name in ("temperature", "top_p", "max_tokens"):
+        for name in ("temperature", "top_p", "max_tokens", "max_completion_tokens"):
             if not isinstance(extra.get(name), int | float | None):
                 yield (
                     f"{where}: options.extra_body.{name} is {extra[name]!r}: it is a number, or "
@@ -94,6 +95,12 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
             f"{where}: {variable or _OPENAI_KEY} in the environment holds characters "
             "that no HTTP header can carry: set it anew"
         )
+
+
+def may_pass(reason: str) -> bool:
+    """Tell whether what kept a reply away may pass, though somebody is there: too many requests."""
+    status = re.match(r"HTTP (\d+)", reason)
+    return int(status[1]) in _RETRIED if status else reason.startswith("no reply within")
 
 
 def _is_address(url: str) -> bool:
@@ -163,7 +170,7 @@ class RemoteEngine:
         self._client = httpx.AsyncClient(
             base_url=str(options["base_url"]).rstrip("/") + "/",
             headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=fleet.reply_deadline_s,
+            timeout=httpx.Timeout(fleet.reply_deadline_s, connect=_CONNECT_S),
             limits=httpx.Limits(max_connections=None),
         )
 

@@ -7,7 +7,7 @@ when somebody presses Ctrl-C, Ray ends the whole process on the spot.
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from ray.data._internal.execution.execution_callback import ExecutionCallback
@@ -39,13 +39,17 @@ async def thread() -> AsyncIterator[Run]:
         yield run
     finally:
         pool.shutdown(wait=False)
-        await asyncio.to_thread(_end, begun)
+        await asyncio.to_thread(end, begun)
 
 
-def _end(begun: list[Future[Any]]) -> None:
-    """End what was begun; it may only be about to begin an execution."""
+def end(begun: list[Future[Any]]) -> None:
+    """End what was begun, which may only be about to begin an execution."""
     for _ in range(_LOOKS):
-        while _under_way:
-            _under_way.pop().shutdown(force=True)
-        if not wait(begun, timeout=_LOOK_S).not_done:
-            return
+        done = not wait(begun, timeout=_LOOK_S).not_done
+        for executor in list(_under_way):
+            # One that is noted and has not started yet takes no notice: it is told again.
+            with suppress(Exception):  # what broke it is told by who runs it
+                executor.shutdown(force=True)
+        if done:
+            break
+    _under_way.clear()

@@ -48,6 +48,7 @@ def test_an_image_goes_with_the_question() -> None:
         ({"answer_type": "open"}, "'answer_type' is 'open': it is 'exactMatch' or 'multipleCh"),
         ({"image": "https://x/y.png"}, "'image' is no data URI"),
         ({"image": "data:image/png;base64,!!!"}, "'image' is no base64"),
+        ({"image": "data:image/png;base64,aGVsbG8="}, "'image' does not begin as an image"),
         ({"answer": " "}, "'answer' is empty"),
     ],
 )
@@ -131,10 +132,8 @@ def test_an_answer_that_is_no_option_is_told_of() -> None:
 def test_multiple_choice_without_options_and_odd_images_are_told_of() -> None:
     bare = {**CHOICE, "question": "Which?"}
     assert BENCHMARK.caveat(bare) == "multiple choice, and no options listed"
-    shown = "data:image/png;base64,aGVsbG8="
-    assert BENCHMARK.caveat({**bare, "image": shown}) == (
-        "an image that does not begin as an image"
-    )
+    shown = "data:image/svg+xml;base64,PHN2Zy8+"
+    assert BENCHMARK.caveat({**bare, "image": shown}) == "an image that is of kind 'svg+xml'"
 
 
 def test_it_is_one_of_the_benchmarks() -> None:

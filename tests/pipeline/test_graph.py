@@ -109,13 +109,14 @@ def scheduling() -> list[str]:
     return [str(thread) for thread in threads if isinstance(thread, StreamingExecutor)]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.3, 3.0])
+@pytest.mark.parametrize("under_way", [False, True])
 async def test_who_is_interrupted_leaves_no_thread_behind_that_uses_ray(
-    fleet: Fleet, tmp_path: Path, seconds: float
+    fleet: Fleet, tmp_path: Path, under_way: bool
 ) -> None:
     waiting = asyncio.create_task(asked(fleet, ["late"], [questions(tmp_path, "mmlu_pro")]))
-    await asyncio.sleep(seconds)
-    assert bool(scheduling()) is (seconds > 1)
+    await asyncio.sleep(0)
+    while under_way and not scheduling():
+        await asyncio.sleep(0.1)
     begun = time.monotonic()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

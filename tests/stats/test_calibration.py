@@ -366,5 +366,6 @@ def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -
             stated.tolist(), right.tolist(), bins=bins, draws=200, seed=seed
         ).ci95
         assert ci95 is not None
+        assert ci95[1] - ci95[0] < 0.08
         held += ci95[0] <= truth <= ci95[1]
     assert held / RUNS >= 0.915

@@ -68,7 +68,9 @@ def test_any_text_is_an_image_or_refused(text: str) -> None:
     [
         (uri(png()), None, None),
         (uri(png())[:40] + "\n" + uri(png())[40:], None, "an image that is no base64"),
-        (uri(b"hello"), None, "an image that does not begin as an image"),
+        (uri(b"hello"), "does not begin as an image", "an image that does not begin as an image"),
+        (uri(b""), "does not begin as an image", "an image that does not begin as an image"),
+        (uri(b"<svg/>", "svg+xml"), None, "an image that is of kind 'svg+xml'"),
         (uri(png(), "jpeg"), None, "an image that says jpeg, but its bytes are png"),
         ("data:image/png;base64,!!!notbase64", "is no base64", "an image that is no base64"),
         ("https://example.org/a.png", "is no data URI", "an image that is a link"),

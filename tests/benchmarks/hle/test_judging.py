@@ -46,7 +46,7 @@ def test_json_and_labelled_lines_say_the_same(reply: str) -> None:
     ("told", "verdict"),
     [
         *(("yes", True), ("no", False), ("Yes.", True), (" NO ", False), ("'no'", False)),
-        *(("yes, it matches", True), ("No. It is 25", False), ("**no** (it is 25)", False)),
+        *(("yes, it matches", True), ("No. It is 25", False), ("**no**, it is not 24", False)),
         *(("Yes — exactly", True), ("no: 24 is not 25", False), ("yes - exactly", True)),
     ],
 )
@@ -76,6 +76,10 @@ def test_yes_and_no_in_any_dress(told: str, verdict: bool) -> None:
         "correct: yes/no",
         "correct: yes, or no",
         "correct: No meaningful difference.",
+        "correct: No (significant) difference between them",
+        "correct: no. of digits matches",
+        "correct: yes, incorrect",
+        "correct: yes, if the extracted answer matches",
         "correct: no-one knows",
         "correct: yesterday",
         "[" * 100_000,

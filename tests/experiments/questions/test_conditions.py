@@ -51,6 +51,12 @@ def test_what_an_endpoint_draws_with_is_said_as_it_is_sent() -> None:
     assert table.rows == [["o", "openai", "o3", "the endpoint's", "0.5", "9", "no"]]
 
 
+def test_a_limit_goes_by_either_of_its_names() -> None:
+    options = {"extra_body": {"max_tokens": None, "max_completion_tokens": 9000}}
+    drawn = ModelSpec("o", "openai", "o3", options=options).drawn_with
+    assert drawn == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9000}
+
+
 def test_settings_are_said_in_words() -> None:
     said = conditions.settings(Config(index=IndexConf(limit=60, temperature=None)))
     assert said["questions"] == "60 of each benchmark and language, drawn by the seed"

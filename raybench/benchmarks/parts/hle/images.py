@@ -12,6 +12,8 @@ _STARTS = {
     "webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
 }
 KINDS = tuple(_STARTS)
+_OTHERS = re.compile(rb"BM|II\*\0|MM\0\*|....ftyp|\s*<(?:svg|\?xml)", re.DOTALL)
+"""How images of kinds begin that few models take."""
 _KINDS = "PNG, JPEG, GIF or WEBP"
 
 
@@ -20,10 +22,11 @@ def unsendable(value: object) -> str | None:
     if not isinstance(value, str) or (match := _URI.fullmatch(value.strip())) is None:
         return "is no data URI: give 'data:image/png;base64,…', or '' for none"
     try:
-        base64.b64decode("".join(match["data"].split()), validate=True)
+        data = base64.b64decode("".join(match["data"].split()), validate=True)
     except (binascii.Error, ValueError) as error:
         return f"is no base64 ({error}): encode the file anew"
-    return None
+    known = any(start.match(data) for start in (*_STARTS.values(), _OTHERS))
+    return None if known else f"does not begin as an image: give {_KINDS}"
 
 
 def doubt(value: object) -> str | None:

@@ -39,8 +39,17 @@ _LABELLED = re.compile(
 )
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
 _LETTER = re.compile(r"\W*([A-Z])(?!\w)")
-_YES_NO = re.compile(r"['\"*`\s]*(yes|no)['\"*`]*\s*(?:$|[.,;:!(–—]|-\s)(.*)", re.I | re.DOTALL)
+_YES_NO = re.compile(
+    r"['\"*`\s]*(?P<verdict>yes|no)['\"*`]*\s*(?:$|[,;:!–—]|-\s|\.(?:['\"*`\s]*$|\s+(?-i:[A-Z])))"
+    r"(?P<more>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 """A verdict, and what is said of it: 'no meaningful difference' is none."""
+_TURNED = {
+    "yes": re.compile(r"\b(?:yes|no|not|incorrect|wrong|if|unless|but)\b|n't\b", re.IGNORECASE),
+    "no": re.compile(r"\b(?:yes|no|if|unless|but)\b", re.IGNORECASE),
+}
+"""What may turn a verdict round where it is said of it."""
 _NUMBER = re.compile(r"\s*(\d{1,3})(\.\d+)?\s*(%?)\W*")
 
 
@@ -100,8 +109,9 @@ def _labels(reply: str) -> dict[str, str]:
 
 
 def _judgement(told: Mapping[str, Any]) -> Judgement | None:
-    verdict = _YES_NO.match(str(told.get("correct", "")))
-    if verdict is None or re.search(r"\b(?:yes|no)\b", verdict[2], re.IGNORECASE):
+    found = _YES_NO.match(str(told.get("correct", "")))
+    verdict = found["verdict"].lower() if found else ""
+    if not found or _TURNED[verdict].search(found["more"]):
         return None
     extracted = told.get("extracted_final_answer")
     there = isinstance(extracted, str) and extracted.strip().lower().strip("'\".") not in (
@@ -109,7 +119,7 @@ def _judgement(told: Mapping[str, Any]) -> Judgement | None:
         "none",
     )
     return Judgement(
-        correct=verdict[1].lower() == "yes",
+        correct=verdict == "yes",
         extracted=str(extracted).strip() if there else None,
         reasoning=str(told.get("reasoning", "")).strip(),
         confidence=_percent(told.get("confidence")),
