@@ -30,7 +30,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from raybench.autobench import prompts, protocol
+from raybench.autobench import prompts, settings
 from raybench.config import FleetConf, ServeConf
 from raybench.fleet import embedded, open_fleet
 from raybench.fleet.devices import on_gpu
@@ -105,7 +105,7 @@ def questions(count: int) -> list[str]:
     ] or [
         f"{prompts.task(label, phrase, topic)}\n(Question {number})"
         for number, topic, (label, phrase, _) in itertools.product(
-            range(100), protocol.TOPICS, protocol.DIFFICULTIES
+            range(100), settings.TOPICS, settings.DIFFICULTIES
         )
     ]
     random.Random(0).shuffle(found)

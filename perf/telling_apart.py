@@ -25,8 +25,9 @@ from pathlib import Path
 
 from raybench import cli
 from raybench.arena.peers import run_iteration
-from raybench.autobench.protocol import Record, Standing, advance, contestant_scores
-from raybench.experiments.autobench import decoding, settings
+from raybench.autobench.protocol import Record
+from raybench.autobench.standing import Standing, advance, contestant_scores
+from raybench.experiments.autobench.setup import decoding, settings
 from raybench.fleet import Fleet, open_fleet
 from raybench.stats import intervals
 from raybench.types import Estimate
@@ -92,18 +93,18 @@ async def gather(iterations: int) -> list[Scores]:
 
     async def one(index: int, fleet: Fleet) -> Record:
         async with gate:
-            start = Standing.start(protocol.models)
+            start = Standing.start(protocol)
             record = await run_iteration(index, start, protocol, fleet, decoding(config))
             print(f"iteration {index}, {time.monotonic() - begun:.0f} s", file=sys.stderr)
             return record
 
     async with open_fleet(models, config.fleet, lambda text: print(text, file=sys.stderr)) as fleet:
         records = await asyncio.gather(*(one(index, fleet) for index in range(1, iterations + 1)))
-    standing = Standing.start(protocol.models)
+    standing = Standing.start(protocol)
     scores = []
     for record in records:
         scores.append(contestant_scores(record["answers"], record["judgments"], standing.weights))
-        standing = advance(standing, scores[-1])
+        standing = advance(standing, scores[-1], protocol)
     return [row for row in scores if row]
 
 

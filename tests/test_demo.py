@@ -19,7 +19,7 @@ from helpers import (
 
 from raybench import cli
 from raybench.autobench.protocol import replay
-from raybench.experiments.autobench import settings
+from raybench.experiments.autobench.setup import settings
 
 pytestmark = [
     pytest.mark.slow,

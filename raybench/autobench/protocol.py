@@ -4,93 +4,38 @@ Source: "AutoBench: Automating LLM Evaluation through Reciprocal Peer Assessment
 algorithm 1. Nothing here talks to a model. `iteration` is a generator that yields batches of
 questions (`Ask`) and is sent the replies; whoever drives it decides how the models are reached.
 Scores and weights are a function of the journalled ratings alone, so `replay` recomputes them.
-
-With w the weights at the start of iteration t, J the judgment matrix (judges by contestants):
-
-    (1)  s_j = sum_i w_i J_ij               over the judges with a valid rating, w renormalised
-    (2)  S_j = running mean of s_j          over the iterations in which j was scored
-    (3)  w_i = S_i / sum_k S_k              the judging weights of iteration t + 1
 """
 
-import math
 import random
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from raybench.autobench import prompts
+from raybench.autobench.settings import Difficulty, Settings
+from raybench.autobench.standing import (
+    Ratings,
+    Standing,
+    advance,
+    contestant_scores,
+    weighted_mean,
+    weighted_median,
+)
+
+__all__ = [
+    "Ask",
+    "Kind",
+    "Record",
+    "Reply",
+    "Settings",
+    "Standing",
+    "accepted",
+    "iteration",
+    "replay",
+]
 
 Record = dict[str, Any]
 """One line of journal/iterations.jsonl; its fields are listed in `iteration`."""
-
-Ratings = Mapping[str, int | None]
-
-FLOOR = 1.0
-"""What an empty answer scores: the scale's 'Poor/off-topic'. Judges are not asked about nothing."""
-
-TOPICS = (
-    "math",
-    "current news",
-    "creative writing",
-    "logic",
-    "grammar",
-    "coding",
-    "history",
-    "general culture",
-    "science",
-    "technology",
-)
-
-
-class Difficulty(NamedTuple):
-    """A difficulty label, the noun phrase it has in the task prompt, and how often it is drawn."""
-
-    label: str
-    phrase: str
-    probability: float
-
-
-# The paper's phrases; it says that harder ones are favoured, its text lost the numbers: ours.
-DIFFICULTIES = (
-    Difficulty("very difficult", "a very difficult", 0.5),
-    Difficulty("difficult", "a difficult", 0.3),
-    Difficulty("standard", "a", 0.2),
-)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The protocol's own settings. The paper's text lost its numbers: the defaults are ours."""
-
-    models: tuple[str, ...]
-    topics: tuple[str, ...] = TOPICS
-    difficulties: tuple[Difficulty, ...] = DIFFICULTIES
-    mean_threshold: float = 2.5
-    median_threshold: float = 2.0
-    attempts: int = 3
-    """Tries that one generator gets before the iteration restarts with another."""
-    restarts: int = 2
-    """New generators tried before the iteration ends without a task."""
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class Standing:
-    """Where the assessment stands after some iterations."""
-
-    iteration: int
-    scores: Mapping[str, float | None]
-    """S of equation 2; None for a model that nobody could score yet."""
-    scored: Mapping[str, int]
-    """In how many iterations each model was scored."""
-    weights: Mapping[str, float]
-    """w of equation 3: the judging weights of the next iteration."""
-
-    @classmethod
-    def start(cls, models: Sequence[str]) -> "Standing":
-        """Before the first iteration every judge weighs the same."""
-        return cls(0, dict.fromkeys(models), dict.fromkeys(models, 0), _uniform(models))
-
 
 Kind = Literal["task", "task_rating", "answer", "answer_rating"]
 
@@ -151,7 +96,7 @@ def iteration(
         answers, truncated = yield from _answers(index, task, settings)
         judgments = yield from _judgments(index, task, answers, settings)
     scores = contestant_scores(answers, judgments, standing.weights)
-    after = advance(standing, scores)
+    after = advance(standing, scores, settings)
     return {
         "iteration": index,
         "generator": generator,
@@ -174,7 +119,7 @@ def replay(records: Iterable[Mapping[str, Any]], settings: Settings) -> Standing
     Scores and weights written in the records are not read. Raises ValueError where an iteration is
     missing or there twice.
     """
-    standing = Standing.start(settings.models)
+    standing = Standing.start(settings)
     for record in sorted(records, key=lambda record: record["iteration"]):
         if record["iteration"] != standing.iteration + 1:
             raise ValueError(
@@ -182,48 +127,8 @@ def replay(records: Iterable[Mapping[str, Any]], settings: Settings) -> Standing
                 "should stand: one is missing or there twice"
             )
         scores = contestant_scores(record["answers"], record["judgments"], standing.weights)
-        standing = advance(standing, scores)
+        standing = advance(standing, scores, settings)
     return standing
-
-
-def advance(standing: Standing, scores: Mapping[str, float | None]) -> Standing:
-    """Equations 2 and 3: fold one iteration's scores into the standing."""
-    totals: dict[str, float | None] = {}
-    scored: dict[str, int] = {}
-    for model, so_far in standing.scores.items():
-        count = standing.scored[model]
-        score = scores.get(model)
-        if score is None:
-            totals[model], scored[model] = so_far, count
-        else:
-            totals[model] = score if so_far is None else (count * so_far + score) / (count + 1)
-            scored[model] = count + 1
-    return Standing(standing.iteration + 1, totals, scored, judging_weights(totals))
-
-
-def judging_weights(scores: Mapping[str, float | None]) -> dict[str, float]:
-    """Equation 3. A model without a score yet weighs as much as the average scored one."""
-    known = [score for score in scores.values() if score is not None]
-    if not known:
-        return _uniform(list(scores))
-    average = math.fsum(known) / len(known)
-    filled = {model: average if score is None else score for model, score in scores.items()}
-    total = math.fsum(filled.values())
-    return {model: score / total for model, score in filled.items()}
-
-
-def contestant_scores(
-    answers: Mapping[str, str | None],
-    judgments: Mapping[str, Mapping[str, int | None]],
-    weights: Mapping[str, float],
-) -> dict[str, float | None]:
-    """Equation 1 for every contestant; None where no judge gave a valid rating."""
-    return {
-        model: FLOOR
-        if answer is not None and not answer.strip()
-        else weighted_mean({judge: row.get(model) for judge, row in judgments.items()}, weights)
-        for model, answer in answers.items()
-    }
 
 
 def accepted(ratings: Ratings, weights: Mapping[str, float], settings: Settings) -> bool:
@@ -232,41 +137,6 @@ def accepted(ratings: Ratings, weights: Mapping[str, float], settings: Settings)
     if mean is None or median is None:
         return False
     return mean > settings.mean_threshold and median > settings.median_threshold
-
-
-def weighted_mean(ratings: Ratings, weights: Mapping[str, float]) -> float | None:
-    """Mean of the valid ratings, the judges' weights renormalised over those who gave one."""
-    valid = [(weights[judge], rating) for judge, rating in ratings.items() if rating is not None]
-    total = math.fsum(weight for weight, _ in valid)
-    if not total:
-        return None
-    return math.fsum(weight * rating for weight, rating in valid) / total
-
-
-def weighted_median(ratings: Ratings, weights: Mapping[str, float]) -> float | None:
-    """The rating at which half of the judging weight is reached, going up.
-
-    Where exactly half of the weight lies at or below a rating, the median is the middle between it
-    and the next one, so that equal weights give the ordinary median.
-    """
-    valid = sorted(
-        (rating, weights[judge]) for judge, rating in ratings.items() if rating is not None
-    )
-    total = math.fsum(weight for _, weight in valid)
-    if not total:
-        return None
-    reached = 0.0
-    for position, (rating, weight) in enumerate(valid):
-        reached += weight
-        if math.isclose(reached, total / 2, rel_tol=1e-9) and position + 1 < len(valid):
-            return (rating + valid[position + 1][0]) / 2
-        if reached > total / 2:
-            return float(rating)
-    return float(valid[-1][0])
-
-
-def _uniform(models: Sequence[str]) -> dict[str, float]:
-    return {model: 1 / len(models) for model in models}
 
 
 def _draw(difficulties: Sequence[Difficulty], rng: random.Random) -> Difficulty:

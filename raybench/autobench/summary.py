@@ -4,7 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from raybench.autobench.protocol import Record, Settings, Standing, replay
+from raybench.autobench.protocol import Record, replay
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing
 from raybench.stats import intervals
 from raybench.types import Counts, Estimate
 
@@ -123,7 +125,7 @@ def attempts(records: Iterable[Record], models: Sequence[str]) -> dict[str, list
 
 def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
     """Return the L1 distance between successive weight vectors, one per iteration."""
-    before: Mapping[str, float] = Standing.start(settings.models).weights
+    before: Mapping[str, float] = Standing.start(settings).weights
     distances = []
     for record in records:
         after = record["weights"]

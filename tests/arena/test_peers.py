@@ -11,7 +11,9 @@ import pytest
 
 from raybench.arena.peers import Decoding, run_iteration
 from raybench.autobench import prompts
-from raybench.autobench.protocol import Kind, Record, Settings, Standing, advance, replay
+from raybench.autobench.protocol import Kind, Record, replay
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing, advance
 from raybench.autobench.summary import counts
 from raybench.errors import RunFailed
 from raybench.fleet import Engine, Fleet, group_engines
@@ -94,7 +96,7 @@ async def play(
 ) -> Record:
     """Play one iteration from the start."""
     settings = settings_of(models, **kwargs)
-    standing = replace(Standing.start(settings.models), iteration=index - 1)
+    standing = replace(Standing.start(settings), iteration=index - 1)
     return await run_iteration(index, standing, settings, fleet_of(models, engine), decoding)
 
 
@@ -140,10 +142,10 @@ async def test_tokens_are_counted_by_model() -> None:
 
 async def test_iterations_build_on_one_another_and_replay_to_the_same() -> None:
     settings, fleet = settings_of(ABLE), fleet_of(ABLE)
-    standing, records = Standing.start(settings.models), []
+    standing, records = Standing.start(settings), []
     for index in range(1, 9):
         record = await run_iteration(index, standing, settings, fleet, DECODING)
-        standing = advance(standing, record["scores"])
+        standing = advance(standing, record["scores"], settings)
         assert record["weights"] == standing.weights
         records.append(json.loads(json.dumps(record)))
     assert replay(records, settings) == standing

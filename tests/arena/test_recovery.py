@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from raybench.arena.peers import Decoding, run_iteration
-from raybench.autobench.protocol import Settings, Standing, advance
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing, advance
 from raybench.config import FleetConf
 from raybench.fleet import open_fleet
 from raybench.types import ModelSpec
@@ -37,13 +38,13 @@ def roster(seed: int, random_judges: int) -> tuple[ModelSpec, ...]:
 async def spearman(seed: int, random_judges: int) -> float:
     models = roster(seed, random_judges)
     settings = Settings(models=tuple(model.name for model in models), seed=seed)
-    standing = Standing.start(settings.models)
+    standing = Standing.start(settings)
     async with open_fleet(models, FleetConf(), say=lambda text: None) as fleet:
         while standing.iteration < ITERATIONS:
             record = await run_iteration(
                 standing.iteration + 1, standing, settings, fleet, DECODING
             )
-            standing = advance(standing, record["scores"])
+            standing = advance(standing, record["scores"], settings)
     scores = [standing.scores[model] for model in settings.models]
     return float(stats.spearmanr(ABILITIES, scores).statistic)
 

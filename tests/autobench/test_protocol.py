@@ -9,25 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.autobench.protocol import (
+from raybench.autobench.protocol import Ask, Record, Reply, accepted, iteration, replay
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import (
     FLOOR,
-    Ask,
-    Record,
-    Reply,
-    Settings,
     Standing,
-    accepted,
     advance,
     contestant_scores,
-    iteration,
     judging_weights,
-    replay,
     weighted_mean,
     weighted_median,
 )
 
 MODELS = ("a", "b", "c")
 SETTINGS = Settings(models=MODELS, seed=7)
+TWO = Settings(("a", "b"))
 
 ratings = st.one_of(st.none(), st.integers(1, 5))
 weights = st.floats(0.01, 1.0)
@@ -40,7 +36,7 @@ def play(
     standing: Standing | None = None,
 ) -> tuple[Record, list[list[Ask]]]:
     """Drive one iteration with a function from ask to reply; return record and asks."""
-    protocol = iteration(index, standing or Standing.start(settings.models), settings)
+    protocol = iteration(index, standing or Standing.start(settings), settings)
     asked = []
     asks = next(protocol)
     while True:
@@ -59,7 +55,7 @@ def obliging(ask: Ask) -> Reply:
 def journal(iterations: int, seed: int = 0) -> Iterator[Record]:
     """Play several iterations with ratings that vary by judge, contestant and iteration."""
     settings = replace(SETTINGS, seed=seed)
-    standing = Standing.start(MODELS)
+    standing = Standing.start(SETTINGS)
     for index in range(1, iterations + 1):
 
         def answer(ask: Ask) -> Reply:
@@ -69,7 +65,7 @@ def journal(iterations: int, seed: int = 0) -> Iterator[Record]:
             return Reply(f"<rank>{rank}</rank>")  # one in six is 6: not a rating
 
         record, _ = play(answer, settings, index, standing)
-        standing = advance(standing, record["scores"])
+        standing = advance(standing, record["scores"], SETTINGS)
         yield record
 
 
@@ -124,36 +120,40 @@ def test_a_weighted_mean_lies_between_the_ratings_and_ignores_the_weights_scale(
 
 
 def test_equations_2_and_3_by_hand() -> None:
-    standing = advance(Standing.start(("a", "b")), {"a": 4.0, "b": 2.0})
+    standing = advance(Standing.start(TWO), {"a": 4.0, "b": 2.0}, TWO)
     assert standing.scores == {"a": 4.0, "b": 2.0}
     assert standing.weights == {"a": 4 / 6, "b": 2 / 6}
-    standing = advance(standing, {"a": 2.0, "b": 4.0})
+    standing = advance(standing, {"a": 2.0, "b": 4.0}, TWO)
     assert standing.scores == {"a": 3.0, "b": 3.0}
     assert standing.weights == {"a": 0.5, "b": 0.5}
 
 
 def test_judges_start_equal() -> None:
-    assert Standing.start(("a", "b", "c", "d")).weights == dict.fromkeys("abcd", 0.25)
+    assert Standing.start(Settings(("a", "b", "c", "d"))).weights == dict.fromkeys("abcd", 0.25)
 
 
 def test_an_iteration_that_does_not_score_a_model_leaves_its_mean_alone() -> None:
-    standing = advance(Standing.start(("a", "b")), {"a": 4.0, "b": 2.0})
-    standing = advance(standing, {"a": None, "b": 4.0})
+    standing = advance(Standing.start(TWO), {"a": 4.0, "b": 2.0}, TWO)
+    standing = advance(standing, {"a": None, "b": 4.0}, TWO)
     assert standing.scores == {"a": 4.0, "b": 3.0}
     assert standing.scored == {"a": 1, "b": 2}
 
 
 def test_a_model_without_a_score_weighs_as_the_average_one() -> None:
-    assert judging_weights({"a": 4.0, "b": None, "c": 2.0}) == {"a": 4 / 9, "b": 3 / 9, "c": 2 / 9}
+    assert judging_weights({"a": 4.0, "b": None, "c": 2.0}, SETTINGS) == {
+        "a": 4 / 9,
+        "b": 3 / 9,
+        "c": 2 / 9,
+    }
 
 
 @given(st.lists(st.lists(st.one_of(st.none(), st.floats(1, 5)), min_size=3, max_size=3)))
 def test_scores_are_means_and_weights_sum_to_one(
     iterations: list[list[float | None]],
 ) -> None:
-    standing = Standing.start(MODELS)
+    standing = Standing.start(SETTINGS)
     for scores in iterations:
-        standing = advance(standing, dict(zip(MODELS, scores, strict=True)))
+        standing = advance(standing, dict(zip(MODELS, scores, strict=True)), SETTINGS)
     for position, model in enumerate(MODELS):
         seen = [score for scores in iterations if (score := scores[position]) is not None]
         assert standing.scored[model] == len(seen)
@@ -249,7 +249,7 @@ def test_when_the_restarts_are_used_up_the_iteration_ends_without_a_task() -> No
     assert len(record["attempts"]) == SETTINGS.attempts * (SETTINGS.restarts + 1)
     assert record["task"] is None
     assert record["answers"] == record["judgments"] == record["scores"] == {}
-    assert record["weights"] == Standing.start(MODELS).weights
+    assert record["weights"] == Standing.start(SETTINGS).weights
     assert {ask.kind for asks in asked for ask in asks} == {"task", "task_rating"}
 
 
@@ -286,7 +286,7 @@ def test_cut_answers_are_noted() -> None:
 
 
 def test_an_iteration_draws_the_same_whatever_went_before() -> None:
-    later = advance(Standing.start(MODELS), {"a": 5.0, "b": 1.0, "c": 1.0})
+    later = advance(Standing.start(SETTINGS), {"a": 5.0, "b": 1.0, "c": 1.0}, SETTINGS)
     first, _ = play(obliging, index=9)
     second, _ = play(obliging, index=9, standing=replace(later, iteration=8))
     for field in ("generator", "topic", "difficulty"):
@@ -333,4 +333,4 @@ def test_replay_refuses_a_journal_with_a_gap_or_a_double(keep: list[int]) -> Non
 
 
 def test_replay_of_nothing_is_the_start() -> None:
-    assert replay([], SETTINGS) == Standing.start(MODELS)
+    assert replay([], SETTINGS) == Standing.start(SETTINGS)

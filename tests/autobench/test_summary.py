@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.autobench import prompts, summary
-from raybench.autobench.protocol import Ask, Reply, Settings, Standing, advance, iteration
+from raybench.autobench.protocol import Ask, Reply, iteration
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing, advance
 from raybench.types import Counts
 
 MODELS = ("a", "b", "c")
@@ -267,7 +269,7 @@ REPLIES = {
 @st.composite
 def plays(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]]:
     """Records of whole iterations with replies of every kind, and what was said in them."""
-    standing = Standing.start(MODELS)
+    standing = Standing.start(SETTINGS)
     records: list[dict[str, Any]] = []
     said: list[tuple[Ask, Reply]] = []
     for index in range(1, draw(st.integers(1, 3)) + 1):
@@ -279,7 +281,7 @@ def plays(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[Ask, Reply]
                 asks = play.send(replies) if replies else next(play)
             except StopIteration as end:
                 records.append(end.value | {"errors": failed})
-                standing = advance(standing, end.value["scores"])
+                standing = advance(standing, end.value["scores"], SETTINGS)
                 break
             texts = [draw(st.sampled_from(REPLIES[ask.kind])) for ask in asks]
             replies = [Reply(text, text is not None and draw(st.booleans())) for text in texts]

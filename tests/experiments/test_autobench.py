@@ -15,7 +15,7 @@ from helpers import SIMULATED, only_run, raybench, start_raybench
 
 from raybench import cli
 from raybench.autobench.protocol import replay
-from raybench.experiments.autobench import settings
+from raybench.experiments.autobench.setup import settings
 
 QUICK = (*SIMULATED, "autobench.iterations=6")
 # One slow model slows every step of every iteration: there is time to kill the run in between.

@@ -1,0 +1,6 @@
+"""+experiment=autobench: peers set one another tasks, answer them and judge the answers."""
+
+from raybench.experiments.autobench.running import run
+from raybench.experiments.autobench.setup import plan
+
+__all__ = ["plan", "run"]
