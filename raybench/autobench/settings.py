@@ -78,6 +78,11 @@ class Settings:
         """Who rates."""
         return self.judges or self.models
 
+    @property
+    def everybody(self) -> tuple[str, ...]:
+        """Contestants and judges, each once."""
+        return tuple(dict.fromkeys((*self.models, *self.panel)))
+
     def judges_of(self, author: str) -> tuple[str, ...]:
         """Who rates what this model wrote."""
         if self.self_judgement:

@@ -88,7 +88,7 @@ def problems(config: Config) -> Iterator[str]:
     yield from places.serve_problems(config.serve)
     yield from places.sandbox_problems(config.sandbox)
     if config.experiment == "autobench":
-        yield from autobench.problems(config.autobench, len(config.roster.models))
+        yield from autobench.problems(config.autobench, config.roster)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
     if config.experiment == "hle":
@@ -110,4 +110,6 @@ def judges(config: Config) -> list[ModelConf]:
     """Return the models that are asked and not ranked."""
     conf = questions(config)
     wanted = [] if conf is None else referees(conf)
+    if config.experiment == "autobench":
+        wanted = config.autobench.judges
     return [model for model in config.roster.judges if model.name in wanted]

@@ -1,9 +1,12 @@
 """The peer protocol."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from raybench.config.missing import MISSING
+from raybench.config.roster import RosterConf
+from raybench.errors import did_you_mean
 
 
 @dataclass
@@ -31,10 +34,33 @@ class AutobenchConf:
     task_tokens: int = 256
     answer_tokens: int = 1024
     rating_tokens: int = 16
+    judges: list[str] = field(default_factory=list)
+    self_judgement: bool = True
+    weights: str = "consensus"
+    tasks: str | None = None
+    faulty_tasks: str = "reject"
+    at_once: int | None = None
+    speculation: float = 0.1
+    extends: str | None = None
 
 
-def problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
-    """Yield what is wrong with the protocol for so many models."""
+_CHOICES = {"weights": ("consensus", "uniform"), "faulty_tasks": ("reject", "flag")}
+
+
+def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
+    """Yield what is wrong with the protocol for a roster."""
+    models = len(roster.models)
+    yield from _judges_problems(autobench, roster)
+    for name, choices in _CHOICES.items():
+        if (chosen := getattr(autobench, name)) not in choices:
+            yield f"autobench.{name} is '{chosen}'." + did_you_mean(chosen, choices)
+    if autobench.at_once is not None and autobench.at_once < 1:
+        yield (
+            f"autobench.at_once is {autobench.at_once}: it is 1 or more, or null for as many as "
+            "keep the engines busy"
+        )
+    if not 0 <= autobench.speculation <= 1:
+        yield f"autobench.speculation is {autobench.speculation}: it is a share, from 0 to 1"
     if models == 1:
         yield (
             "autobench needs at least two models to assess one another, the roster has one: add "
@@ -66,3 +92,20 @@ def problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
                 f"autobench.{name} is {getattr(autobench, name)}: ratings end at 5 and a task has "
                 "to exceed it, so none would ever be accepted; give less than 5"
             )
+
+
+def _judges_problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
+    known = [model.name for model in (*roster.models, *roster.judges)]
+    for name, count in Counter(autobench.judges).items():
+        if name not in known:
+            yield (
+                f"autobench.judges names '{name}', which the roster does not have."
+                + did_you_mean(name, known)
+            )
+        if count > 1:
+            yield f"autobench.judges names '{name}' {count} times: once is enough"
+    if not autobench.self_judgement and len(autobench.judges) == 1:
+        yield (
+            f"autobench.self_judgement=false leaves nobody to judge what {autobench.judges[0]} "
+            "writes, which is the only judge: name another one, or leave it out"
+        )

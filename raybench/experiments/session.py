@@ -106,17 +106,28 @@ class Session:
     def keep(
         self,
         *records: Mapping[str, Any],
-        prompt_tokens: int,
-        output_tokens: int,
-        errors: int,
+        prompt_tokens: int = 0,
+        output_tokens: int = 0,
+        errors: int = 0,
     ) -> None:
-        """Journal finished units; only then do they count. The numbers are those of all."""
+        """Journal finished units; only then do they count. The numbers are those of all.
+
+        They stay out where they were told as they came.
+        """
         self.journal.extend(records)
+        self.spend(prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors)
+        self._progress.advance(len(records))
+        self._look_at_engines()
+
+    def spend(self, *, prompt_tokens: int, output_tokens: int, errors: int) -> None:
+        """Show what was spent and what went wrong."""
         self._progress.count(
             prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors
         )
-        self._progress.advance(len(records))
-        self._look_at_engines()
+
+    def open_journal(self, name: str, keep: Keep) -> Journal:
+        """Open another journal of the run, of something else than its units."""
+        return self._run.journal(name, keep)
 
     def log(
         self,

@@ -1,12 +1,23 @@
 """What the configuration says, in the protocol's words; and what a run of it would do."""
 
-from raybench.arena.peers import Decoding
+import math
+import os
+from collections.abc import Iterator
+
+from raybench.arena.decoding import Decoding
 from raybench.autobench.settings import Difficulty, Settings
-from raybench.config import Config
+from raybench.config import Config, judges
+from raybench.experiments.autobench import given
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.tracking.plan import turns
-from raybench.types import Plan
+from raybench.types import ModelSpec, Plan
+
+_AT_ONCE = 256
+"""As many answers as an engine batches; each rating round is that times the contestants."""
+_ENGINES_EACH = 8
+_CALLS_EACH = 20_000
+"""Stand-ins' calls that pay for the start of an actor."""
 
 
 def settings(config: Config) -> Settings:
@@ -14,6 +25,11 @@ def settings(config: Config) -> Settings:
     conf = config.autobench
     return Settings(
         models=tuple(model.name for model in config.roster.models),
+        judges=tuple(conf.judges),
+        self_judgement=conf.self_judgement,
+        weights=conf.weights,  # type: ignore[arg-type]  # `problems` has checked it
+        tasks=() if conf.tasks is None else given.read(conf.tasks),
+        faulty=conf.faulty_tasks,  # type: ignore[arg-type]
         topics=tuple(conf.topics),
         difficulties=tuple(Difficulty(d.label, d.phrase, d.probability) for d in conf.difficulties),
         mean_threshold=conf.mean_threshold,
@@ -36,18 +52,67 @@ def decoding(config: Config) -> Decoding:
         },
         constrained_ratings=conf.constrained_ratings,
         rating_temperature=conf.rating_temperature,
+        seed=config.seed,
     )
+
+
+def everybody(config: Config) -> tuple[ModelSpec, ...]:
+    """Return the contestants, and the judges from outside."""
+    contestants = {model.name: model.spec() for model in config.roster.models}
+    others = {model.name: model.spec() for model in judges(config)}
+    return tuple((contestants | others).values())
+
+
+def least_calls(config: Config) -> int:
+    """Return how many calls the run makes at least: where each first task is accepted."""
+    return config.autobench.iterations * _calls(config)[0]
+
+
+def _calls(config: Config) -> tuple[int, int]:
+    """Return how many calls an iteration makes, at best and at worst."""
+    conf = config.autobench
+    models = len(config.roster.models)
+    raters = len(conf.judges) or models
+    contest = models + models * raters
+    if not conf.self_judgement:
+        contest -= sum(not conf.judges or it.name in conf.judges for it in config.roster.models)
+    if conf.tasks is not None:
+        return contest, contest
+    posed = 1 + raters
+    return posed + contest, conf.attempts * (conf.restarts + 1) * posed + contest
+
+
+def at_once(config: Config) -> int:
+    """Return how many iterations are under way side by side."""
+    if config.autobench.at_once is not None:
+        return config.autobench.at_once
+    return min(config.autobench.iterations, _AT_ONCE)
+
+
+def actors(config: Config) -> int:
+    """Return how many processes ask the models; 0 is this one, which needs no cluster for that.
+
+    Endpoints' limits are kept by each process for itself. Stand-ins compute in the process that
+    asks them, which is worth others only where there is much to compute.
+    """
+    engines = group_engines(everybody(config))
+    hosted = sum(engine.kind == "vllm" for engine in engines)
+    if hosted:
+        remote = any(engine.kind == "openai" for engine in engines)
+        return 1 if remote else math.ceil(hosted / _ENGINES_EACH)
+    if any(engine.kind == "openai" for engine in engines):
+        return 0
+    return min(os.cpu_count() or 1, least_calls(config) // _CALLS_EACH)
 
 
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     conf = config.autobench
     models = tuple(model.spec() for model in config.roster.models)
-    engines = group_engines(models)
+    referees = tuple(model.spec() for model in judges(config))
+    engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
-    n = len(models)
-    # A task and n ratings of it, at best once and at worst in every attempt; n answers; n² ratings.
-    least, most = 1 + n + n + n * n, conf.attempts * (conf.restarts + 1) * (1 + n) + n + n * n
+    least, most = _calls(config)
     return Plan(
         experiment="autobench",
         models=models,
@@ -55,8 +120,11 @@ def plan(config: Config) -> Plan:
         slots=awake,
         units=conf.iterations,
         unit="iteration",
+        referees=referees,
         calls=f"{least * conf.iterations:,} to {most * conf.iterations:,}",
         notes=(
+            f"{at_once(config)} iterations at once",
+            *_variants(config),
             "ratings constrained where the engine can"
             if conf.constrained_ratings
             else "ratings unconstrained",
@@ -66,3 +134,23 @@ def plan(config: Config) -> Plan:
             *turns(len(engines), awake),
         ),
     )
+
+
+def _variants(config: Config) -> Iterator[str]:
+    """Yield in which ways the run departs from the protocol."""
+    conf = config.autobench
+    outsiders = [model.name for model in judges(config)]
+    if len(conf.judges) == 1:
+        yield f"single judge: {conf.judges[0]}"
+    elif conf.judges:
+        yield f"judges: {', '.join(conf.judges)}"
+    if outsiders:
+        yield f"from outside the contestants: {', '.join(outsiders)}"
+    if not conf.self_judgement:
+        yield "nobody judges itself"
+    if conf.weights == "uniform":
+        yield "every judge weighs the same"
+    if conf.tasks is not None:
+        yield f"tasks from {conf.tasks}"
+    if conf.extends is not None:
+        yield f"what fits of the replies of {conf.extends} is reused"

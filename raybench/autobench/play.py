@@ -1,0 +1,175 @@
+"""One iteration under way: what came back so far, and which step its path leads to next."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from raybench.autobench import faults
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Ratings
+from raybench.autobench.steps import Draw, Kind, Reply, Step
+
+
+@dataclass
+class Proposal:
+    """A task that was posed, and what the judges hold of it."""
+
+    number: int
+    generator: str
+    said: Reply
+    ratings: dict[str, Reply] | None = None
+    """By judge; None before they came."""
+    faults: tuple[str, ...] = ()
+    """What is wrong with it by itself."""
+
+    @property
+    def task(self) -> str | None:
+        """The task's text; None where the generator could not be reached."""
+        return None if self.said.text is None else self.said.text.strip()
+
+    @property
+    def ranks(self) -> Ratings:
+        """What it was given."""
+        return {judge: reply.rank for judge, reply in (self.ratings or {}).items()}
+
+
+@dataclass
+class Contest:
+    """What the contestants answered to a task, and what the judges hold of it."""
+
+    answers: dict[str, Reply]
+    judgments: dict[tuple[str, str], Reply] | None = None
+    """By judge and contestant; None before they came."""
+
+    @property
+    def judged(self) -> dict[str, str]:
+        """The answers that there are to be judged, by contestant."""
+        texts = {model: reply.text or "" for model, reply in self.answers.items()}
+        return {model: text for model, text in texts.items() if text.strip()}
+
+
+class Verdict(NamedTuple):
+    """Whether a task passes, and which part of that is still open before the iteration's turn."""
+
+    accepted: bool
+    open_weights: bool = False
+    """It hangs on the judges' weights."""
+    open_tasks: bool = False
+    """It hangs on which tasks earlier iterations will have."""
+
+
+class Path(NamedTuple):
+    """Where an iteration stands by what is known, and supposed, of its tasks."""
+
+    step: Step | None
+    """What is asked next; None where all has come."""
+    proposals: Sequence[Proposal]
+    """Those on the path: all but the last were turned down."""
+    accepted: bool = False
+    """Whether the last one, or the given task, passes."""
+    contest: Contest | None = None
+    """The contest over it, where that has begun."""
+    open_weights: bool = False
+    open_tasks: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Tell whether it is certain which task the iteration has, or that it has none."""
+        decided = self.accepted or self.step is None
+        return decided and not (self.open_weights or self.open_tasks)
+
+
+Judge = Callable[[Proposal], Verdict]
+"""Decides whether a task passes."""
+
+
+@dataclass
+class Play:
+    """An iteration under way."""
+
+    draw: Draw
+    settings: Settings
+    proposals: list[Proposal] = field(default_factory=list)
+    contests: dict[int, Contest] = field(default_factory=dict)
+    started: set[tuple[int, Kind]] = field(default_factory=set)
+    asked: int = 0
+    """Calls that were made for it."""
+    staked: int = 0
+    """Those made although its path hung on weights not known yet."""
+
+    def take(self, step: Step, replies: Sequence[Reply]) -> None:
+        """Take the replies to a step, in the order of its asks."""
+        asked = step.asked(self.settings)
+        match step.kind:
+            case "task":
+                proposal = Proposal(step.attempt, step.author, replies[0])
+                proposal.faults = tuple(faults.found(proposal.task)) if proposal.task else ()
+                turned_down = proposal.faults and self.settings.faulty == "reject"
+                if not proposal.task or turned_down or not self.settings.judges_of(step.author):
+                    proposal.ratings = {}  # nobody need be asked
+                self.proposals.append(proposal)
+            case "task_rating":
+                ratings = {judge: it for (judge, _), it in zip(asked, replies, strict=True)}
+                self.proposals[step.attempt - 1].ratings = ratings
+            case "answer":
+                answers = {model: it for (model, _), it in zip(asked, replies, strict=True)}
+                self.contests[step.attempt] = contest = Contest(answers)
+                if not any(self.settings.judges_of(model) for model in contest.judged):
+                    contest.judgments = {}
+            case "answer_rating":
+                self.contests[step.attempt].judgments = dict(zip(asked, replies, strict=True))
+
+    def path(self, judge: Judge) -> Path:
+        """Follow the path as far as what came leads, by how a judge of tasks decides."""
+        if self.draw.given is not None:
+            return self._contest(Path(None, ()))
+        path = Path(None, ())
+        for place, proposal in enumerate(self.proposals, start=1):
+            path = path._replace(proposals=self.proposals[:place])
+            if proposal.ratings is None:
+                return path._replace(step=self._step("task_rating", proposal))
+            verdict = judge(proposal)
+            path = path._replace(
+                open_weights=path.open_weights or verdict.open_weights,
+                open_tasks=path.open_tasks or verdict.open_tasks,
+            )
+            if verdict.accepted:
+                return self._contest(path)
+        generator = self._generator()
+        if generator is None:
+            return path
+        return path._replace(step=Step(self.draw, len(self.proposals) + 1, "task", generator))
+
+    def _contest(self, path: Path) -> Path:
+        """Follow a path on which a task has passed."""
+        last = path.proposals[-1] if path.proposals else None
+        contest = self.contests.get(last.number if last else 0)
+        path = path._replace(accepted=True, contest=contest)
+        if contest is None:
+            return path._replace(step=self._step("answer", last))
+        if contest.judgments is None:
+            return path._replace(step=self._step("answer_rating", last, contest.judged))
+        return path
+
+    def _step(
+        self, kind: Kind, proposal: Proposal | None, answers: Mapping[str, str] | None = None
+    ) -> Step:
+        if proposal is None:
+            return Step(self.draw, 0, kind, task=self.draw.given or "", answers=answers or {})
+        task = proposal.task or ""
+        return Step(self.draw, proposal.number, kind, proposal.generator, task, answers or {})
+
+    def _generator(self) -> str | None:
+        """Return who poses the next task, after those that were posed; None where nobody does.
+
+        One that could not be reached is not asked again.
+        """
+        place = 0
+        for generator in self.draw.generators:
+            for _ in range(self.settings.attempts):
+                if place == len(self.proposals):
+                    return generator
+                place += 1
+                if self.proposals[place - 1].task is None:
+                    break
+        return None
