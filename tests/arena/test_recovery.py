@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from raybench.arena.peers import Decoding, run_iteration
+from raybench.arena.assessment import assess
+from raybench.arena.decoding import Decoding
 from raybench.autobench.settings import Settings
-from raybench.autobench.standing import Standing, advance
 from raybench.config import FleetConf
 from raybench.fleet import open_fleet
 from raybench.types import ModelSpec
@@ -38,14 +38,9 @@ def roster(seed: int, random_judges: int) -> tuple[ModelSpec, ...]:
 async def spearman(seed: int, random_judges: int) -> float:
     models = roster(seed, random_judges)
     settings = Settings(models=tuple(model.name for model in models), seed=seed)
-    standing = Standing.start(settings)
     async with open_fleet(models, FleetConf(), say=lambda text: None) as fleet:
-        while standing.iteration < ITERATIONS:
-            record = await run_iteration(
-                standing.iteration + 1, standing, settings, fleet, DECODING
-            )
-            standing = advance(standing, record["scores"], settings)
-    scores = [standing.scores[model] for model in settings.models]
+        records = await assess(settings, fleet, DECODING, ITERATIONS)
+    scores = [records[-1]["cumulative"][model] for model in settings.models]
     return float(stats.spearmanr(ABILITIES, scores).statistic)
 
 

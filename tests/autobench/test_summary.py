@@ -2,13 +2,13 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from assessing import assess
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.autobench import prompts, summary
-from raybench.autobench.protocol import Ask, Reply, iteration
 from raybench.autobench.settings import Settings
-from raybench.autobench.standing import Standing, advance
+from raybench.autobench.steps import Ask, Reply
 from raybench.types import Counts
 
 MODELS = ("a", "b", "c")
@@ -269,29 +269,18 @@ REPLIES = {
 @st.composite
 def plays(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[tuple[Ask, Reply]]]:
     """Records of whole iterations with replies of every kind, and what was said in them."""
-    standing = Standing.start(SETTINGS)
-    records: list[dict[str, Any]] = []
     said: list[tuple[Ask, Reply]] = []
-    for index in range(1, draw(st.integers(1, 3)) + 1):
-        play = iteration(index, standing, SETTINGS)
-        replies: list[Reply] | None = None
-        failed: list[dict[str, str]] = []
-        while True:
-            try:
-                asks = play.send(replies) if replies else next(play)
-            except StopIteration as end:
-                records.append(end.value | {"errors": failed})
-                standing = advance(standing, end.value["scores"], SETTINGS)
-                break
-            texts = [draw(st.sampled_from(REPLIES[ask.kind])) for ask in asks]
-            replies = [Reply(text, text is not None and draw(st.booleans())) for text in texts]
-            said += list(zip(asks, replies, strict=True))
-            failed += [
-                error(ask.model, ask.key)
-                for ask, reply in zip(asks, replies, strict=True)
-                if reply.text is None
-            ]
-    return records, said
+
+    def answer(ask: Ask) -> Reply:
+        text = draw(st.sampled_from(REPLIES[ask.kind]))
+        if text is None:
+            reply = Reply(None, "error", "dead")
+        else:
+            reply = Reply(text, draw(st.sampled_from(["stop", "length"])))
+        said.append((ask, reply))
+        return reply
+
+    return assess(answer, SETTINGS, draw(st.integers(1, 3))), said
 
 
 @given(plays())

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from raybench.arena.peers import Decoding, run_iteration
+from raybench.arena.assessment import assess
+from raybench.arena.decoding import Decoding
 from raybench.autobench import prompts
-from raybench.autobench.protocol import Kind, Record, replay
+from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
-from raybench.autobench.standing import Standing, advance
+from raybench.autobench.standing import Standing
+from raybench.autobench.steps import Kind
 from raybench.autobench.summary import counts
 from raybench.errors import RunFailed
 from raybench.fleet import Engine, Fleet, group_engines
@@ -97,7 +99,10 @@ async def play(
     """Play one iteration from the start."""
     settings = settings_of(models, **kwargs)
     standing = replace(Standing.start(settings), iteration=index - 1)
-    return await run_iteration(index, standing, settings, fleet_of(models, engine), decoding)
+    decoding = replace(decoding, seed=settings.seed)
+    fleet = fleet_of(models, engine)
+    (record,) = await assess(settings, fleet, decoding, index, standing=standing)
+    return record
 
 
 def timeless(record: Record) -> Record:
@@ -141,15 +146,14 @@ async def test_tokens_are_counted_by_model() -> None:
 
 
 async def test_iterations_build_on_one_another_and_replay_to_the_same() -> None:
-    settings, fleet = settings_of(ABLE), fleet_of(ABLE)
-    standing, records = Standing.start(settings), []
-    for index in range(1, 9):
-        record = await run_iteration(index, standing, settings, fleet, DECODING)
-        standing = advance(standing, record["scores"], settings)
-        assert record["weights"] == standing.weights
-        records.append(json.loads(json.dumps(record)))
-    assert replay(records, settings) == standing
-    assert standing.weights["a"] > standing.weights["b"] > standing.weights["c"]
+    settings = settings_of(ABLE)
+    records = await assess(settings, fleet_of(ABLE), DECODING, 8)
+    assert [record["iteration"] for record in records] == [*range(1, 9)]
+    as_read = [json.loads(json.dumps(record)) for record in records]
+    for number, record in enumerate(records, start=1):
+        assert replay(as_read[:number], settings).weights == record["weights"]
+    weights = records[-1]["weights"]
+    assert weights["a"] > weights["b"] > weights["c"]
 
 
 async def test_the_same_seed_gives_the_same_record_and_another_another() -> None:
@@ -301,8 +305,8 @@ async def test_an_outage_from_the_beginning_fails_the_run() -> None:
     engine = Bent(fail)
     with pytest.raises(RunFailed, match="iteration 7: no model answers: the line is dead"):
         await play(engine=engine, index=7, restarts=0)
-    # The generator has its three attempts; then everybody else is asked once.
-    assert sorted(Counter(model for model, _ in engine.calls).values()) == [1, 1, 3]
+    # The generator is asked once, since it cannot be reached; then everybody else is.
+    assert sorted(Counter(model for model, _ in engine.calls).values()) == [1, 1, 1]
 
 
 @pytest.mark.parametrize("last", ["task", "task_rating", "answer"])
@@ -324,5 +328,5 @@ async def test_a_silent_generator_is_no_outage_while_another_model_answers() -> 
     for record in silent:
         assert record["task"] is None
         assert record["scores"] == {}
-        assert [error["model"] for error in record["errors"]] == ["dead"] * 3
+        assert [error["model"] for error in record["errors"]] == ["dead"]
         assert record["weights"] == {"dead": 0.5, "alive": 0.5}
