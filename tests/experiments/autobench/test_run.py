@@ -18,8 +18,9 @@ from raybench.autobench.protocol import replay
 from raybench.experiments.autobench.setup import settings
 
 QUICK = (*SIMULATED, "autobench.iterations=6")
-# One slow model slows every step of every iteration: there is time to kill the run in between.
-SLOW = (*QUICK, "++roster.models.0.options.latency_s=0.15")
+# One slow model slows every step of every iteration, and these come one after the other: there is
+# time to kill the run in between.
+SLOW = (*QUICK, "autobench.at_once=1", "++roster.models.0.options.latency_s=0.15")
 
 
 def journal(run: Path) -> list[dict[str, Any]]:
