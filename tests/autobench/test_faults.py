@@ -109,6 +109,7 @@ def test_nothing_is_wrong(task: str) -> None:
         (GIVEN, f"{ASKED} The answer is: 112."),
         (GIVEN, f"{ASKED} Therefore, the final answer is 112."),
         (GIVEN, f"{ASKED} $\\boxed{{112}}$"),
+        (GIVEN, "How many are there to start with?\n$\\boxed{112}$"),
         (GIVEN, f"{OPTIONS.format('Canberra')}\nThe correct answer is B."),
         (GIVEN, f"{OPTIONS.format('Canberra')} Answer: B"),
         (GIVEN, OPTIONS.format("Canberra (correct)")),
@@ -208,11 +209,11 @@ def test_real_questions_have_no_faults(stem: str) -> None:
 def test_real_questions_with_options_have_no_faults() -> None:
     """Without their options a few are two words: 'Business cycles'."""
     faulty: dict[str, list[str]] = {}
-    for row in plain("mmlu_pro_test")[::4]:
+    for row in plain("mmlu_pro_test")[::16]:
         pairs = zip("ABCDEFGHIJ", row["options"], strict=False)
         listed = "\n".join(f"{letter}) {it}" for letter, it in pairs)
         for task in (row["question"], f"{row['question']}\n{listed}"):
             if faults := found(task):
                 faulty[task] = faults
     assert all(it == [SCANT] and len(task.split()) < 4 for task, it in faulty.items()), faulty
-    assert len(faulty) <= 13
+    assert len(faulty) <= 3

@@ -5,8 +5,11 @@ argue about is left to the judges. A task need not be a question ('Write a poem 
 options, and may speak of answers ('Give the answer in metres'). A mixture of words without sense is
 not told from a difficult question here.
 
-Measured: none of GSM8K's 1,319 test questions has a fault, nor of MATH-500's;
-MEASURED
+Measured: no fault is found in the 1,319 test questions of GSM8K, in MATH's 5,000 nor MATH-500's,
+nor in MMLU-Pro's 12,032 as they are asked, with options. Of MMLU-Pro's questions without
+their options 13 say next to nothing ('Business cycles'), and of 1,055 of LiveCodeBench two repeat
+themselves, in what explains their examples. With their answer or solution behind them, in seven
+ways, 96 to 100 % of 400 questions of GSM8K are said to give it away, and 98 to 100 % of MATH-500's.
 """
 
 from raybench.autobench.faults import given, instead, loops, scant

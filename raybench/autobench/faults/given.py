@@ -50,7 +50,8 @@ _NO_ANSWER = re.compile(r"[\W_]{0,20}$|.{0,40}\b(?:answer|phantom|your|insert|va
 _AT_END = 40
 """Characters that may stand behind a box, its braces among them."""
 _INTO_BOX = re.compile(
-    r"\b(?:in|inside|within|into|using|use|with|like|form|format|as|let)\W{1,12}$", re.IGNORECASE
+    r"\b(?:in|inside|within|into|using|use|with|like|form|format|as|let)[^\w.?!\n]{1,12}$",
+    re.IGNORECASE,
 )
 _OPTION = re.compile(r"^[ \t>*_\-]{0,8}\(?(?:[A-Ja-j]|\d)[.):][^\n]{0,500}$", re.MULTILINE)
 _MARKED = re.compile(
