@@ -1,31 +1,20 @@
 """Questions that ask again what another asks, in the same words or nearly so.
 
 Two are alike by the share of their shingles (three words in a row, and each option's for itself)
-that both have: Jaccard's index. Pairs are found exactly and without comparing all: of two that are
-alike enough, the rarest shingles of one are among the rarest of the other (the prefix filter of
-Chaudhuri, Ganti and Kaushik, 2006), so that only those few are looked up.
+that both have, see `raybench.grading.likeness`; the rarest are looked up first.
 """
 
-import math
-import re
-import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle import options
+from raybench.grading.likeness import Alike, digest, shingles, words
 
 ALIKE = 0.8
 """From here on questions are one. Of 50 words, one that is another leaves 0.89 and two leave 0.79;
 of ten, one leaves 0.60: short questions may look alike."""
-_WORDS = 3
-_WORD = re.compile(r"\w+|[^\w\s]")
-_SILENT = frozenset('.,;:?"“”$\\{}')
-"""Marks that may come or go without a question's meaning; signs, primes and factorials may not."""
-_SURELY = 1e-9
-"""Shares of whole numbers are rounded: this much, and no more, is forgiven."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +43,15 @@ class Repeat:
 def said(row: Row) -> Said:
     """Return what a row's question says."""
     parts = options.parted(str(row.get("question") or ""))
-    stem, listed = _words(parts.stem), sorted(map(_words, parts.options))
+    stem, listed = words(parts.stem), sorted(map(words, parts.options))
     # An option's shingles are its own: the one who chooses 'two' has not read 'two' in the stem.
-    own = (f"\t{it}" for option in listed for it in _shingles(option))
+    own = (f"\t{it}" for option in listed for it in shingles(option))
     shown = str(row.get("image") or "").strip()
     return Said(
         str(row.get("id") or "").strip(),
-        frozenset([*_shingles(stem), *own]),
-        _digest(repr((stem, listed))),
-        _digest(shown) if shown else b"",
+        frozenset([*shingles(stem), *own]),
+        digest(repr((stem, listed))),
+        digest(shown) if shown else b"",
     )
 
 
@@ -95,60 +84,27 @@ class _Index:
     """Questions that stay, by their rarest shingles."""
 
     def __init__(self, alike: float, frequency: Counter[str]) -> None:
-        self._alike = alike
         # Ties in the order of first sight: the same for the same questions, on every machine.
         ranked = sorted(frequency.items(), key=lambda item: item[1])
         self._rank = {shingle: rank for rank, (shingle, _) in enumerate(ranked)}
-        self._kept: list[tuple[Said, frozenset[int]]] = []
-        self._rare: defaultdict[tuple[bytes, int], list[int]] = defaultdict(list)
+        self._kept: list[Said] = []
+        self._near: defaultdict[bytes, Alike[int]] = defaultdict(lambda: Alike(alike))
         self._exact: dict[tuple[bytes, bytes], int] = {}
 
     def add(self, each: Said) -> None:
-        ranks = sorted(self._rank[shingle] for shingle in each.shingles)
-        for rank in self._prefix(ranks):
-            self._rare[each.image, rank].append(len(self._kept))
+        self._near[each.image].add(len(self._kept), self._ranks(each))
         self._exact.setdefault((each.image, each.exact), len(self._kept))
-        self._kept.append((each, frozenset(ranks)))
+        self._kept.append(each)
 
     def like(self, each: Said) -> Repeat | None:
         if not each.shingles:
             return None  # it says nothing
         if (place := self._exact.get((each.image, each.exact))) is not None:
-            return Repeat(self._kept[place][0].key, 1.0, True)
-        ranks = sorted(self._rank[shingle] for shingle in each.shingles)
-        near = {place for rank in self._prefix(ranks) for place in self._rare[each.image, rank]}
-        best = max(self._shares(frozenset(ranks), near), default=None)
-        return Repeat(self._kept[-best[1]][0].key, best[0], False) if best else None
+            return Repeat(self._kept[place].key, 1.0, True)
+        near = self._near[each.image].like(self._ranks(each))
+        # Negative, so that of those most alike the first is the greatest.
+        best = max(((share, -place) for share, place in near), default=None)
+        return Repeat(self._kept[-best[1]].key, best[0], False) if best else None
 
-    def _shares(self, ranks: frozenset[int], near: set[int]) -> Iterator[tuple[float, int]]:
-        """Yield the share and the place, negative so that the first is the greatest."""
-        for place in near:
-            other = self._kept[place][1]
-            least = self._alike * max(len(ranks), len(other)) - _SURELY
-            if min(len(ranks), len(other)) >= least:
-                both = len(ranks & other)
-                share = both / (len(ranks) + len(other) - both)
-                if share >= self._alike:
-                    yield share, -place
-
-    def _prefix(self, ranks: list[int]) -> list[int]:
-        """Return the rarest: the rest alone is too little to be alike."""
-        return ranks[: len(ranks) - math.ceil(self._alike * len(ranks) - _SURELY) + 1]
-
-
-def _words(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    return [word for word in _WORD.findall(plain) if word not in _SILENT]
-
-
-def _shingles(words: Sequence[str]) -> list[str]:
-    if not words:
-        return []
-    # The first and the last word count as often as others.
-    padded = ["", "", *words, "", ""]
-    # Strings, where tuples would do: these know their hash, and the collector need not look.
-    return [" ".join(padded[place : place + _WORDS]) for place in range(len(padded) - _WORDS + 1)]
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    def _ranks(self, each: Said) -> frozenset[int]:
+        return frozenset(self._rank[shingle] for shingle in each.shingles)
