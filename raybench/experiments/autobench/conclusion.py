@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from raybench.autobench import summary
+from raybench.autobench import categories, judges, summary
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report import sections
@@ -14,15 +14,29 @@ COLUMNS = (
     Column(summary.WEIGHT, "Judging weight"),
     Column(summary.PARSE_RATE, "Ratings read"),
 )
+JUDGES = "judges.jsonl"
+"""What can be said of every judge, contestant or not: results.json holds the contestants'."""
 
 
 def concluded(records: Sequence[Record], protocol: Settings) -> Outcome:
     """Conclude from the records of the journal."""
-    metrics = summary.metrics(records, protocol)
+    found = judges.statistics(records, protocol)
+    of_topics = categories.metrics(categories.categories(records, protocol), summary.SCORE)
+    of_judges = judges.metrics(found, protocol)
+    metrics = {
+        model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
+        for model, of in summary.metrics(records, protocol).items()
+    }
+    parsed = summary.parse_rates(records, protocol)
+    rows = [
+        {"judge": name, "parse_rate": parsed[name].to_json(), **judge.to_json()}
+        for name, judge in found.items()
+    ]
     return Outcome(
         metrics=metrics,
         counts=summary.counts(records, protocol.models),
         failures=list(summary.failures(records)),
         columns=COLUMNS,
-        sections=sections(records, protocol, metrics),
+        sections=list(sections(records, protocol, metrics)),
+        files={JUDGES: rows},
     )
