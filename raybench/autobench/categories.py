@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from raybench.autobench.ratings import Step, steps
+from raybench.autobench.ratings import Step
 from raybench.autobench.settings import Settings
 from raybench.autobench.summary import SCALE
 from raybench.stats import intervals
@@ -36,10 +36,8 @@ class Category:
         }
 
 
-def categories(
-    records: Iterable[Mapping[str, Any]], settings: Settings, kind: Kind = "topic"
-) -> list[Category]:
-    """Return the categories that the records have, in the order of the settings.
+def categories(played: Iterable[Step], settings: Settings, kind: Kind = "topic") -> list[Category]:
+    """Return the categories that were played, in the order of the settings.
 
     Names that differ in case and punctuation only are one category: they share their metric's name.
     Iterations without a category, as given tasks may be, belong to none.
@@ -51,7 +49,7 @@ def categories(
     )
     names = {key(name): name for name in reversed(told)}
     found: dict[str, list[Step]] = {of: [] for of in reversed(names)}
-    for step in steps(records, settings):
+    for step in played:
         if name := (step.record.get(kind) or "").strip():
             names.setdefault(key(name), name)
             found.setdefault(key(name), []).append(step)

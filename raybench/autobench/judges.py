@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from raybench.autobench.ratings import Given, Numbers, given
+from raybench.autobench.ratings import Given, Numbers, Step, given
 from raybench.autobench.settings import Settings
 from raybench.autobench.summary import SCALE
 from raybench.stats import grouped, intervals
@@ -70,9 +70,9 @@ class Judge:
         }
 
 
-def statistics(records: Iterable[Mapping[str, Any]], settings: Settings) -> dict[str, Judge]:
+def statistics(played: Iterable[Step], settings: Settings) -> dict[str, Judge]:
     """Return every judge's statistics, contestant or not."""
-    block = given(records, settings)
+    block = given(played, settings)
     peers = _without_own(block)
     return {judge: _judge(i, block, peers) for i, judge in enumerate(block.judges)}
 

@@ -51,10 +51,10 @@ class Given:
         return np.array([[judge == it for it in self.contestants] for judge in self.judges])
 
 
-def given(records: Iterable[Mapping[str, Any]], settings: Settings) -> Given:
+def given(played: Iterable[Step], settings: Settings) -> Given:
     """Gather the ratings of the iterations that have any."""
     judges, contestants = settings.panel, settings.models
-    rated = [step for step in steps(records, settings) if step.record["judgments"]]
+    rated = [step for step in played if step.record["judgments"]]
     ratings = np.full((len(rated), len(judges), len(contestants)), np.nan)
     for place, step in enumerate(rated):
         for i, judge in enumerate(judges):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from raybench.autobench import categories, judges, summary
 from raybench.autobench.protocol import Record
+from raybench.autobench.ratings import steps
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report import sections
 from raybench.experiments.session import Outcome
@@ -20,8 +21,9 @@ JUDGES = "judges.jsonl"
 
 def concluded(records: Sequence[Record], protocol: Settings) -> Outcome:
     """Conclude from the records of the journal."""
-    found = judges.statistics(records, protocol)
-    of_topics = categories.metrics(categories.categories(records, protocol), summary.SCORE)
+    played = list(steps(records, protocol))
+    found = judges.statistics(played, protocol)
+    of_topics = categories.metrics(categories.categories(played, protocol), summary.SCORE)
     of_judges = judges.metrics(found, protocol)
     metrics = {
         model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
@@ -37,6 +39,6 @@ def concluded(records: Sequence[Record], protocol: Settings) -> Outcome:
         counts=summary.counts(records, protocol.models),
         failures=list(summary.failures(records)),
         columns=COLUMNS,
-        sections=list(sections(records, protocol, metrics)),
+        sections=list(sections(records, protocol, metrics, found)),
         files={JUDGES: rows},
     )

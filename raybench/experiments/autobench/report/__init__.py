@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench import summary
+from raybench.autobench.judges import Judge
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report import (
@@ -21,6 +22,7 @@ def sections(
     records: Sequence[Record],
     protocol: Settings,
     metrics: Mapping[str, Mapping[str, Estimate]],
+    found: Mapping[str, Judge],
 ) -> Iterator[Section]:
     """Yield the sections of the report: who is how good, who said so, about what, and the texts."""
     best_first = sorted(
@@ -37,6 +39,6 @@ def sections(
     )
     yield from categories.sections(records, protocol, best_first)
     yield from convergence.sections(records, protocol)
-    yield from judges.sections(records, protocol, best_first)
+    yield from judges.sections(records, protocol, found, best_first)
     yield from tasks.sections(records, protocol)
     yield from reading.sections(records, protocol)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from raybench.autobench import categories
 from raybench.autobench.categories import Category, Kind
 from raybench.autobench.protocol import Record
+from raybench.autobench.ratings import steps
 from raybench.autobench.settings import Settings
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
@@ -15,8 +16,9 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the leaderboards of topics and difficulties, where there is more than one."""
     kinds: tuple[tuple[Kind, str], ...] = (("topic", "topics"), ("difficulty", "difficulties"))
+    played = list(steps(records, protocol))
     for kind, several in kinds:
-        found = categories.categories(records, protocol, kind)
+        found = categories.categories(played, protocol, kind)
         if len(found) > 1:
             yield _section(kind, several, found, models)
 
@@ -30,7 +32,7 @@ def _section(kind: Kind, several: str, found: Sequence[Category], models: Sequen
     return Section(
         f"Scores by {kind}",
         f"The same scores over the iterations of one {kind} alone. They rest on few iterations "
-        "each: most differences between neighbours in a column are chance."
+        "each: neighbours in a column may differ by chance alone."
         + (f" Too few for a number: {', '.join(few)}." if few else ""),
         figure=plots.heatmap(
             [[it.scores[model].value for it in found] for model in models],

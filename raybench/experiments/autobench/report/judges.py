@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from raybench.autobench import judges, summary
+from raybench.autobench import summary
 from raybench.autobench.judges import RATINGS, Judge
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
@@ -13,12 +13,14 @@ from raybench.types import Estimate
 
 
 def sections(
-    records: Sequence[Record], protocol: Settings, models: Sequence[str]
+    records: Sequence[Record],
+    protocol: Settings,
+    found: Mapping[str, Judge],
+    models: Sequence[str],
 ) -> Iterator[Section]:
     """Yield the judges' statistics, who rates whom, and what each gives itself."""
     panel = [*(model for model in models if model in protocol.panel)]
     panel += [judge for judge in protocol.panel if judge not in panel]
-    found = judges.statistics(records, protocol)
     yield _statistics(found, panel, summary.parse_rates(records, protocol))
     yield _scale(found, panel)
     yield _whom(records, panel, models)
@@ -46,7 +48,6 @@ def _statistics(
             rows,
             caption="With 95 % intervals, clustered by iteration; of ratings read, Wilson's. "
             "Severity leaves out everybody's ratings of their own answers.",
-            digits=2,
         ),
     )
 
@@ -92,7 +93,8 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
     yield Section(
         "Self-preference",
         "By how much judges rate their own answers above others' answers of which their peers "
-        "think the same. An interval that holds 0 shows no preference.",
+        "think the same. An interval that holds 0 shows no preference; near the ends of the scale "
+        "there is no room for one.",
         figure=plots.forest(
             {name: found[name].self_preference.to_json() for name in rated},
             xlabel="self-preference, in ratings",
@@ -108,7 +110,6 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
             "lenient to all, or hardly tell good from bad. The third is what is left beyond the "
             "line through what it gave others' answers, over what its peers gave these. With 95 % "
             "intervals, clustered by iteration.",
-            digits=2,
         ),
         folded=f"Ratings that {len(rated)} judges' own answers got" * (len(rated) > LONG),
     )

@@ -6,7 +6,7 @@ from statistics import pstdev
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import is_empty
-from raybench.experiments.autobench.report.texts import cut, given
+from raybench.experiments.autobench.report.texts import LONG, counted, cut, given
 from raybench.tracking.report import Item, Section
 
 _TOPICS = 12
@@ -115,15 +115,28 @@ def _item(record: Record, why: str) -> Item:
         for call in record.get("unanswered", ())
         if call["key"].endswith("/answer")
     }
+    got = {
+        model: {judge: row[model] for judge, row in record["judgments"].items() if model in row}
+        for model, answer in record["answers"].items()
+        if answer is not None and not is_empty(answer)
+    }
     accepted = [it["ratings"] for it in record["attempts"] if it["accepted"]]
-    rated = f" (rated {given(accepted[-1])})" if accepted else ""
-    body = {f"task{rated}": cut(record["task"], _MOST)}
-    ranked = sorted(record["answers"], key=lambda model: -(record["scores"][model] or 0))
-    for model in ranked:
+    of_task = accepted[-1] if accepted else {}
+    few = max(map(len, (of_task, *got.values()))) <= LONG
+
+    def rated(ratings: Mapping[str, int | None]) -> str:
+        return f" (rated {given(ratings) if few else counted(ratings)})" if ratings else ""
+
+    body = {f"task{rated(of_task)}": cut(record["task"], _MOST)}
+    for model in sorted(record["answers"], key=lambda model: -(record["scores"][model] or 0)):
         answer, score = record["answers"][model], record["scores"][model]
-        got = {judge: row[model] for judge, row in record["judgments"].items() if model in row}
         told = "no score" if score is None else f"{score:.2f}"
-        ratings = "" if answer is None or is_empty(answer) else f" (rated {given(got)})"
         text = "no reply" if answer is None else unanswered.get(model, answer)
-        body[f"{model}: {told}{ratings}"] = cut(text, _MOST)
+        body[f"{model}: {told}{rated(got.get(model, {}))}"] = cut(text, _MOST)
+    if not few:
+        body["who gave which rating"] = "\n\n".join(
+            f"{what}\n  {given(ratings, chr(10) + '  ')}"
+            for what, ratings in (("task", of_task), *got.items())
+            if ratings
+        )
     return Item(line, body)

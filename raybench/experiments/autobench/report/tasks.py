@@ -19,9 +19,9 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
     """Yield what became of the tasks by generator, topic and difficulty; given ones are counted."""
     tried = list(tasks.attempts(records, protocol))
     found = sum(record["task"] is not None for record in records)
-    total = f"{found:,} of {len(records):,} iterations found a task"
+    total = f"{found:,} of {len(records):,} iterations had a task"
     if not tried:
-        yield Section("Tasks", f"{total}; tasks were given, not generated.")
+        yield Section("Tasks", f"{total}; none was generated.")
         return
     by = tasks.tallies(tried, lambda it: it.generator, protocol.models)
     yield Section(
@@ -69,10 +69,9 @@ def _table(kind: str, by: Mapping[str, Tally]) -> Table:
         (kind, "proposed", *fates, *(["with faults"] if faults else []), "share accepted",
          "mean rating"),
         rows,
-        caption="; ".join(told)
-        + ". Share accepted: with Wilson's interval. Mean rating: of the weighted means of all "
-        "rated tasks, accepted or not, with Student's interval.",
-        digits=2,
+        caption=f"{'; '.join(told).capitalize()}. Share accepted: of those that could be decided "
+        "upon, with Wilson's interval. Mean rating: of the weighted means of all rated tasks, "
+        "accepted or not, with Student's interval.",
     )  # fmt: skip
 
 
@@ -82,8 +81,8 @@ def _rejected(tried: Sequence[Attempt], protocol: Settings) -> Iterator[Section]
     for generator in protocol.models:
         those = [it for it in rejected if it.generator == generator]
         shown = those[-_SHOWN:]
-        of = f"the last {len(shown)} of {len(those)}" if len(those) > len(shown) else len(those)
-        items += [_item(it, f"{generator}: {of}") for it in shown]
+        part = f"the last {len(shown)} of " if len(shown) < len(those) else ""
+        items += [_item(it, f"{generator}: {part}{len(those)} rejected") for it in shown]
     if items:
         yield Section(
             "Rejected tasks",

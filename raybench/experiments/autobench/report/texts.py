@@ -13,15 +13,21 @@ def cut(text: str, most: int) -> str:
     return f"{text[:most]}…\n\n[{most:,} of {len(text):,} characters; the journal has all]"
 
 
-def given(ratings: Mapping[str, int | None]) -> str:
-    """Return who gave which rating, highest first: '5 by a, b; 3 by c; not read: d'."""
-    by_rating: dict[int | None, list[str]] = {}
+def counted(ratings: Mapping[str, int | None]) -> str:
+    """Return how often which rating was given, highest first: '5 × 2, 3 × 1, none × 1'."""
+    return ", ".join(f"{rating} × {len(judges)}" for rating, judges in _by_rating(ratings))
+
+
+def given(ratings: Mapping[str, int | None], between: str = "; ") -> str:
+    """Return who gave which rating, highest first: '5 by a, b; 3 by c; none by d'."""
+    return between.join(
+        f"{rating} by {', '.join(judges)}" for rating, judges in _by_rating(ratings)
+    )
+
+
+def _by_rating(ratings: Mapping[str, int | None]) -> list[tuple[int | str, list[str]]]:
+    found: dict[int | None, list[str]] = {}
     for judge, rating in ratings.items():
-        by_rating.setdefault(rating, []).append(judge)
-    unread = by_rating.pop(None, [])
-    told = [
-        f"{rating} by {', '.join(judges)}"
-        for rating, judges in sorted(by_rating.items(), key=lambda it: -(it[0] or 0))
-    ]
-    told += [f"not had or not read: {', '.join(unread)}"] if unread else []
-    return "; ".join(told) or "nobody was asked"
+        found.setdefault(rating, []).append(judge)
+    ordered = sorted(found.items(), key=lambda it: -(it[0] or 0))
+    return [("none" if rating is None else rating, judges) for rating, judges in ordered]
