@@ -39,24 +39,25 @@ def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
     side does not vary still counts: as no agreement where the other side does.
     """
     count = np.bincount(groups, minlength=1)
-    several, size = np.flatnonzero(count > 1), len(count)
+    size = len(count)
     dx, dy = (
         values - (_sums(values, groups, size) / np.maximum(count, 1))[groups] for values in (x, y)
     )
-    sxx, syy, sxy = (_sums(it, groups, size)[several] for it in (dx * dx, dy * dy, dx * dy))
+    sxx, syy, sxy = (_sums(it, groups, size) for it in (dx * dx, dy * dy, dx * dy))
     xx, yy, xy = (math.fsum(sums) for sums in (sxx, syy, sxy))
     if not len(x) or min(xx, yy) < _ROUNDING:
         why = "do not vary within any group" if len(x) else "are none"
         return Estimate(None, None, None, len(x), f"refused: {over}: they {why}")
     value = max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
     method = f"correlation within groups, {over}"
-    if len(several) < 2 or 1 - abs(value) < _ROUNDING:
-        why = "from one" if len(several) < 2 else "all on one line"
-        return Estimate(value, None, None, len(x), f"{method}; no interval: {why}")
+    telling = sxx + syy > _ROUNDING
     moved = sxy / math.sqrt(xx * yy) - value / 2 * (sxx / xx + syy / yy)
-    stderr = _stderr(moved)
+    stderr = _stderr(moved[telling])
+    if not stderr:
+        why = "from one group" if stderr is None else "all groups alike"
+        return Estimate(value, None, None, len(x), f"{method}; no interval: {why}")
     # On Fisher's scale, where the interval of a correlation is symmetric and stays inside ±1.
-    half = student(len(several) - 1) * stderr / (1 - value**2)
+    half = student(int(telling.sum()) - 1) * stderr / (1 - value**2)
     low, high = math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
     return Estimate(value, stderr, (low, high), len(x), f"{method}, Fisher's z, Student's t")
 
@@ -87,9 +88,8 @@ def beyond(
     ends = np.linalg.solve(products, np.array([1.0, float(x.mean())]))
     moved = _sums((above - value) / len(above), groups, size)
     moved -= _sums((design @ ends) * (v - design @ line), sources, size)
-    there = np.union1d(groups, sources)
     distinct = len(np.unique(groups))
-    stderr = _stderr(moved[there]) if distinct > 1 else None
+    stderr = _stderr(moved[np.union1d(groups, sources)]) if distinct > 1 else None
     return _estimate(value, stderr, distinct, len(x), f"mean over {over}")
 
 
@@ -97,10 +97,13 @@ def _sums(values: Values, groups: Groups, size: int) -> Values:
     return np.bincount(groups, values, minlength=size).astype(np.float64)
 
 
-def _stderr(moved: Values) -> float:
-    """Return the standard error of a number that each group moves by so much."""
+def _stderr(moved: Values) -> float | None:
+    """Return the standard error of a number that each group moves by so much; None from one."""
     groups = len(moved)
-    return math.sqrt(groups / (groups - 1) * math.fsum(moved**2))
+    if groups < 2:
+        return None
+    stderr = math.sqrt(groups / (groups - 1) * math.fsum(moved**2))
+    return stderr if stderr > _ROUNDING else 0.0
 
 
 def _estimate(value: float, stderr: float | None, groups: int, n: int, method: str) -> Estimate:
