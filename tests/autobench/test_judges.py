@@ -67,7 +67,7 @@ def test_outsiders_have_no_answers_of_their_own() -> None:
     of = found(settings, journal(settings, 20))
     assert set(of) == {"c", "x"}
     for estimate in (of["x"].self_preference, of["x"].own, of["x"].own_by_others):
-        assert estimate.method == "refused: no contestant: it has no answers of its own"
+        assert estimate.method == "refused: no contestant, and so without answers of its own"
     assert of["x"].severity.value is not None
     assert of["c"].self_preference.value is not None
     assert set(judges.metrics(of, settings)) == {"c"}
