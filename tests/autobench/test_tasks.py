@@ -17,7 +17,13 @@ def attempt(
     faults: list[str] | None = None,
     accepted: bool = False,
 ) -> dict[str, Any]:
-    of = {"generator": "a", "task": task, "ratings": {}, "mean": mean, "median": median}
+    of: dict[str, Any] = {
+        "generator": "a",
+        "task": task,
+        "ratings": {},
+        "mean": mean,
+        "median": median,
+    }
     of |= {"accepted": accepted} | ({} if faults is None else {"faults": faults})
     return of
 

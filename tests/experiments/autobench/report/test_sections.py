@@ -103,7 +103,7 @@ def test_every_variant_has_a_report(settings: Settings, iterations: int) -> None
 
 def test_iterations_without_a_task_are_told_of_and_not_shown() -> None:
     records = journal(Settings(MODELS), 4)
-    nothing = {"task": None, "answers": {}, "judgments": {}, "scores": {}}
+    nothing: dict[str, Any] = {"task": None, "answers": {}, "judgments": {}, "scores": {}}
     attempt = records[2]["attempts"][0]
     silent = attempt | {"task": None, "ratings": {}, "mean": None, "median": None}
     records[3] |= nothing | {"attempts": [silent]}
