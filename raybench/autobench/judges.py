@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from raybench.autobench.ratings import Given, Numbers, Step, given
+from raybench.autobench.ratings import Given, Numbers, Step, Sums, given
 from raybench.autobench.settings import Settings
 from raybench.autobench.summary import SCALE
 from raybench.stats import grouped, intervals
@@ -73,8 +73,9 @@ class Judge:
 def statistics(played: Iterable[Step], settings: Settings) -> dict[str, Judge]:
     """Return every judge's statistics, contestant or not."""
     block = given(played, settings)
-    peers = _without_own(block)
-    return {judge: _judge(i, block, peers) for i, judge in enumerate(block.judges)}
+    everybody = Sums.of(block.ratings, block.weights)
+    peers = Sums.of(np.where(block.own, np.nan, block.ratings), np.ones_like(block.weights))
+    return {judge: _judge(i, block, everybody, peers) for i, judge in enumerate(block.judges)}
 
 
 def metrics(found: Mapping[str, Judge], settings: Settings) -> dict[str, dict[str, Estimate]]:
@@ -90,10 +91,10 @@ def metrics(found: Mapping[str, Judge], settings: Settings) -> dict[str, dict[st
     }
 
 
-def _judge(i: int, block: Given, peers: "_Sums") -> Judge:
+def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
     gave, own = block.ratings[:, i], block.own[i]
     others = peers.less(np.where(own, np.nan, gave))
-    consensus = _Sums.of(block.ratings, block.weights).less(gave, block.weights[:, i])
+    consensus = everybody.less(gave, block.weights[:, i])
     foreign = np.broadcast_to(~own, gave.shape)
     x, y, t = _together(others, gave, foreign)
     own_x, own_y, own_t = _together(others, gave, ~foreign)
@@ -118,38 +119,6 @@ def _judge(i: int, block: Given, peers: "_Sums") -> Judge:
         own_by_others=_rating(own_x, own_t, own_over) if own.any() else _no_contestant(),
         used=counts,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Weighted sums over judges, from which one judge's part can be taken again."""
-
-    ratings: Numbers
-    weights: Numbers
-    judges: Numbers
-
-    @classmethod
-    def of(cls, ratings: Numbers, weights: Numbers) -> "_Sums":
-        seen = ~np.isnan(ratings)
-        heavy = weights[:, :, None] * seen
-        return cls(
-            (heavy * np.where(seen, ratings, 0)).sum(axis=1),
-            heavy.sum(axis=1),
-            seen.sum(axis=1).astype(float),
-        )
-
-    def less(self, gave: Numbers, weight: Numbers | None = None) -> Numbers:
-        """Return the mean of the others, NaN where there are none."""
-        seen = ~np.isnan(gave)
-        heavy = seen * (1.0 if weight is None else weight[:, None])
-        total = self.ratings - heavy * np.where(seen, gave, 0)
-        left = self.judges - seen > 0
-        return np.where(left, total / np.where(left, self.weights - heavy, 1), np.nan)
-
-
-def _without_own(block: Given) -> _Sums:
-    ratings = np.where(block.own, np.nan, block.ratings)
-    return _Sums.of(ratings, np.ones_like(block.weights))
 
 
 def _together(x: Numbers, y: Numbers, where: Any = True) -> tuple[Numbers, Numbers, grouped.Groups]:

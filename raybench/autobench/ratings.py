@@ -64,3 +64,31 @@ def given(played: Iterable[Step], settings: Settings) -> Given:
                     ratings[place, i, j] = rating
     weights = [[step.weights[judge] for judge in judges] for step in rated]
     return Given(judges, contestants, ratings, np.array(weights).reshape(len(rated), len(judges)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Weighted sums over judges, from which one judge's part can be taken again."""
+
+    ratings: Numbers
+    weights: Numbers
+    judges: Numbers
+
+    @classmethod
+    def of(cls, ratings: Numbers, weights: Numbers) -> "Sums":
+        """Add up iterations × judges × contestants, each judge as heavy as its weight then."""
+        seen = ~np.isnan(ratings)
+        heavy = weights[:, :, None] * seen
+        return cls(
+            (heavy * np.where(seen, ratings, 0)).sum(axis=1),
+            heavy.sum(axis=1),
+            seen.sum(axis=1).astype(float),
+        )
+
+    def less(self, gave: Numbers, weight: Numbers | None = None) -> Numbers:
+        """Return the mean of the others, NaN where there are none."""
+        seen = ~np.isnan(gave)
+        heavy = seen * (1.0 if weight is None else weight[:, None])
+        total = self.ratings - heavy * np.where(seen, gave, 0)
+        left = self.judges - seen > 0
+        return np.where(left, total / np.where(left, self.weights - heavy, 1), np.nan)
