@@ -54,7 +54,7 @@ def chosen(records: Sequence[Record]) -> Iterator[tuple[Record, str]]:
         if left:
             record = left[turn % len(left)]
             taken.add(record["iteration"])
-            yield record, f"one of {len(those)} on its topic"
+            yield record, f"one of {len(those)} on its topic" if those[1:] else "alone on its topic"
 
 
 def _highest(record: Record) -> float | None:
