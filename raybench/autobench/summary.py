@@ -1,6 +1,6 @@
 """What the peers' journal says, for results and report. Reads records, decides nothing."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,26 +14,35 @@ SCORE = "autobench/score"
 WEIGHT = "autobench/weight"
 PARSE_RATE = "autobench/parse_rate"
 SCALE = (1.0, 5.0)
+NO_JUDGE = Estimate(None, None, None, 0, "refused: it does not judge")
 
 
 def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str, Estimate]]:
     """Return every model's metrics: consensus score, judging weight, share of readable ratings."""
     standing = replay(records, settings)
+    parsed = parse_rates(records, settings)
     return {
         model: {
             SCORE: _score(model, records, standing),
-            WEIGHT: Estimate(
-                standing.weights[model],
-                None,
-                None,
-                standing.iteration,
-                "equation 3, after the last iteration"
-                if standing.scored[model]
-                else "the average weight, for want of a score",
-            ),
-            PARSE_RATE: intervals.share(*_parsed(model, records), over="ratings asked for"),
+            WEIGHT: _weight(model, standing, settings),
+            PARSE_RATE: parsed.get(model, NO_JUDGE),
         }
         for model in settings.models
+    }
+
+
+def parse_rates(records: Iterable[Record], settings: Settings) -> dict[str, Estimate]:
+    """Return every judge's share of ratings that could be read, of those it was asked for."""
+    asked, read = Counter[str](), Counter[str]()
+    for record in records:
+        failed = _failed(record)
+        for judge, rating, key in _ratings(record):
+            if (judge, key) not in failed:
+                asked[judge] += 1
+                read[judge] += rating is not None
+    return {
+        judge: intervals.share(read[judge], asked[judge], over="ratings asked for")
+        for judge in settings.panel
     }
 
 
@@ -46,7 +55,8 @@ def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts
     calls, of any kind, that it refused or could not take.
     judge_error: ratings of its answers that are missing, whosever fault that is.
     """
-    tally: dict[str, Counter[str]] = {model: Counter() for model in models}
+    # Judges may be others than those whose counts are asked for.
+    tally: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         failed, unanswered = _failed(record), _unanswered(record)
         for model, _ in failed:
@@ -61,7 +71,8 @@ def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts
             tally[judge]["unparsed"] += 1
         for contestant in _judged(record):
             tally[contestant]["judge_error"] += sum(
-                row[contestant] is None for row in record["judgments"].values()
+                contestant in row and row[contestant] is None
+                for row in record["judgments"].values()
             )
     return {model: Counts(**tally[model]) for model in models}
 
@@ -94,9 +105,9 @@ def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
 
 
 def mean_judgments(
-    records: Iterable[Record], models: Sequence[str]
+    records: Iterable[Record], models: Sequence[str], judges: Sequence[str] = ()
 ) -> dict[str, dict[str, float | None]]:
-    """Return who rated whom how high on average: judges by contestants."""
+    """Return who rated whom how high on average: judges by contestants; () is the contestants."""
     seen: dict[tuple[str, str], list[int]] = {}
     for record in records:
         for judge, row in record["judgments"].items():
@@ -110,17 +121,8 @@ def mean_judgments(
             else None
             for contestant in models
         }
-        for judge in models
+        for judge in judges or models
     }
-
-
-def attempts(records: Iterable[Record], models: Sequence[str]) -> dict[str, list[Record]]:
-    """Return the tasks that each model proposed, accepted or not."""
-    proposed: dict[str, list[Record]] = {model: [] for model in models}
-    for record in records:
-        for attempt in record["attempts"]:
-            proposed[attempt["generator"]].append(attempt)
-    return proposed
 
 
 def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
@@ -129,7 +131,7 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
     distances = []
     for record in records:
         after = record["weights"]
-        distances.append(sum(abs(after[model] - before[model]) for model in settings.models))
+        distances.append(sum(abs(after[judge] - before[judge]) for judge in settings.panel))
         before = after
     return distances
 
@@ -148,14 +150,16 @@ def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimat
     return Estimate(standing.scores[model], estimate.stderr, ci95, estimate.n, method)
 
 
-def _parsed(judge: str, records: Iterable[Record]) -> tuple[int, int]:
-    given = [
-        rating
-        for record in records
-        for by, rating, key in _ratings(record)
-        if by == judge and (judge, key) not in _failed(record)
-    ]
-    return sum(rating is not None for rating in given), len(given)
+def _weight(model: str, standing: Standing, settings: Settings) -> Estimate:
+    if model not in standing.weights:
+        return NO_JUDGE
+    if settings.weights == "uniform":
+        method = "the same for all judges, as configured"
+    elif standing.scored[model]:
+        method = "equation 3, after the last iteration"
+    else:
+        method = "the average weight, for want of a score"
+    return Estimate(standing.weights[model], None, None, standing.iteration, method)
 
 
 def _failed(record: Record) -> set[tuple[str, str]]:
@@ -199,4 +203,5 @@ def _ratings(record: Record) -> Iterator[tuple[str, int | None, str]]:
             yield judge, rating, f"{index}/{number}/task_rating"
     for contestant in _judged(record):
         for judge, row in record["judgments"].items():
-            yield judge, row[contestant], f"{index}/answer_rating/{contestant}"
+            if contestant in row:  # a judge may not be asked about its own answers
+                yield judge, row[contestant], f"{index}/answer_rating/{contestant}"

@@ -32,6 +32,20 @@ def mean(values: Sequence[float], *, over: str) -> Estimate:
     )
 
 
+def cut(estimate: Estimate, limits: Interval) -> Estimate:
+    """Return the estimate without the part of its interval in which it cannot lie.
+
+    Few observations give wide intervals; none of it lies beyond the ends of the scale.
+    """
+    if estimate.ci95 is None:
+        return estimate
+    inside = (max(estimate.ci95[0], limits[0]), min(estimate.ci95[1], limits[1]))
+    if inside == estimate.ci95:
+        return estimate
+    method = f"{estimate.method}, cut at the ends of the scale"
+    return Estimate(estimate.value, estimate.stderr, inside, estimate.n, method)
+
+
 def share(successes: int, n: int, *, over: str) -> Estimate:
     """Share of successes with Wilson's interval, which stays inside 0 and 1."""
     if n == 0:

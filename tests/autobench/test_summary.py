@@ -243,12 +243,49 @@ def test_who_rated_whom_how_high() -> None:
     }
 
 
-def test_tasks_are_sorted_by_who_proposed_them() -> None:
-    proposed = summary.attempts(RECORDS, MODELS)
-    assert {model: [found["task"] for found in tasks] for model, tasks in proposed.items()} == {
-        "a": ["bad task", "task"],
-        "b": [None, "dull task"],
-        "c": ["task"],
+OUTSIDERS = Settings(("a", "b"), judges=("b", "x"), self_judgement=False)
+WITH_OUTSIDERS: list[dict[str, Any]] = [
+    {
+        "iteration": 1,
+        "attempts": [],
+        "task": "task",
+        "answers": {"a": "42", "b": "41"},
+        "judgments": {"b": {"a": 4}, "x": {"a": 3, "b": None}},
+        "scores": {"a": 3.5, "b": None},
+        "weights": {"b": 0.4, "x": 0.6},
+        "errors": [],
+    }
+]
+
+
+def test_judges_may_be_others_and_leave_out_their_own_answers() -> None:
+    metrics = summary.metrics(WITH_OUTSIDERS, OUTSIDERS)
+    for name in (summary.WEIGHT, summary.PARSE_RATE):
+        assert (metrics["a"][name].value, metrics["a"][name].method) == (
+            None,
+            "refused: it does not judge",
+        )
+    assert metrics["b"][summary.PARSE_RATE].n == 1
+    assert summary.parse_rates(WITH_OUTSIDERS, OUTSIDERS)["x"].value == 0.5
+    assert summary.counts(WITH_OUTSIDERS, OUTSIDERS.models) == {
+        "a": Counts(ok=1),
+        "b": Counts(ok=1, judge_error=1),
+    }
+    assert summary.counts(WITH_OUTSIDERS, OUTSIDERS.panel)["x"] == Counts(unparsed=1)
+    assert [why for it in summary.failures(WITH_OUTSIDERS) for why in it["why"]] == [
+        "x: 1 rating could not be read"
+    ]
+    assert summary.mean_judgments(WITH_OUTSIDERS, ("a", "b"), OUTSIDERS.panel) == {
+        "b": {"a": 4.0, "b": None},
+        "x": {"a": 3.0, "b": None},
+    }
+    assert summary.convergence(WITH_OUTSIDERS, OUTSIDERS) == pytest.approx([0.2])
+
+
+def test_uniform_weights_are_said_to_be_configured() -> None:
+    metrics = summary.metrics(RECORDS, Settings(MODELS, weights="uniform"))
+    assert {metrics[model][summary.WEIGHT].method for model in MODELS} == {
+        "the same for all judges, as configured"
     }
 
 

@@ -33,6 +33,16 @@ def test_mean_of_worked_numbers(
     assert estimate.method == "mean over questions, Student's t"
 
 
+def test_an_interval_is_cut_where_the_number_cannot_lie() -> None:
+    wide = intervals.mean([1, 3], over="ratings")
+    inside = intervals.cut(wide, (1.0, 5.0))
+    assert (inside.value, inside.stderr, inside.ci95, inside.n) == (2.0, wide.stderr, (1.0, 5.0), 2)
+    assert inside.method == "mean over ratings, Student's t, cut at the ends of the scale"
+    assert intervals.cut(wide, (-20.0, 20.0)) == wide
+    alone = intervals.mean([1], over="ratings")
+    assert intervals.cut(alone, (2.0, 5.0)) == alone
+
+
 def test_mean_of_nothing_is_refused() -> None:
     estimate = intervals.mean([], over="questions")
     assert (estimate.value, estimate.stderr, estimate.ci95, estimate.n) == (None, None, None, 0)

@@ -113,7 +113,7 @@ def _series(record: Record) -> tuple[dict[str, dict[str, float]], dict[str, floa
         model: {
             "autobench/iteration_score": record["scores"].get(model),
             "autobench/running_score": record["cumulative"][model],
-            "autobench/running_weight": record["weights"][model],
+            "autobench/running_weight": record["weights"].get(model),
         }
         for model in record["cumulative"]
     }

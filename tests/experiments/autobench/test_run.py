@@ -61,13 +61,23 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
         "leaderboard.csv",
         "report.html",
         "failures.jsonl",
+        "judges.jsonl",
     ):
         assert (run / name).is_file(), name
     results = json.loads((run / "results.json").read_text())
     assert results["simulated"] is True
     assert len(results["models"]) == len(results["counts"]) == 12
     for metrics in results["models"].values():
-        assert set(metrics) == {"autobench/score", "autobench/weight", "autobench/parse_rate"}
+        topics = {name for name in metrics if name.startswith("autobench/score/")}
+        assert 2 <= len(topics) <= 6
+        assert set(metrics) - topics == {
+            "autobench/score",
+            "autobench/weight",
+            "autobench/parse_rate",
+            "autobench/judge_severity",
+            "autobench/judge_agreement",
+            "autobench/self_preference",
+        }
         for estimate in metrics.values():
             assert set(estimate) == {"value", "stderr", "ci95", "n", "method"}
     account = results["fleet"]["this_session"]

@@ -1,0 +1,83 @@
+"""The leaderboard of each topic and each difficulty: scores over its iterations alone."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from raybench.autobench.ratings import Step
+from raybench.autobench.settings import Settings
+from raybench.autobench.summary import SCALE
+from raybench.stats import intervals
+from raybench.types import Estimate
+
+Kind = Literal["topic", "difficulty"]
+
+_LEAST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One topic or difficulty."""
+
+    name: str
+    iterations: int
+    scored: int
+    """Those in which somebody got a score."""
+    scores: Mapping[str, Estimate]
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        """The places of the models that have a number; equal numbers share one."""
+        values = {model: it.value for model, it in self.scores.items() if it.value is not None}
+        return {
+            model: 1 + sum(other > value for other in values.values())
+            for model, value in values.items()
+        }
+
+
+def categories(played: Iterable[Step], settings: Settings, kind: Kind = "topic") -> list[Category]:
+    """Return the categories that were played, in the order of the settings.
+
+    Names that differ in case and punctuation only are one category: they share their metric's name.
+    Iterations without a category, as given tasks may be, belong to none.
+    """
+    told = (
+        [difficulty.label for difficulty in settings.difficulties]
+        if kind == "difficulty"
+        else settings.topics
+    )
+    names = {key(name): name for name in reversed(told)}
+    found: dict[str, list[Step]] = {of: [] for of in reversed(names)}
+    for step in played:
+        if name := (step.record.get(kind) or "").strip():
+            names.setdefault(key(name), name)
+            found.setdefault(key(name), []).append(step)
+    return [_category(names[of], those, settings.models) for of, those in found.items() if those]
+
+
+def metrics(topics: Iterable[Category], prefix: str) -> dict[str, dict[str, Estimate]]:
+    """Return every model's score in each topic, under names that results.json has."""
+    found: dict[str, dict[str, Estimate]] = {}
+    for topic in topics:
+        for model, estimate in topic.scores.items():
+            found.setdefault(model, {})[f"{prefix}/{key(topic.name)}"] = estimate
+    return found
+
+
+def key(name: str) -> str:
+    """Return a category's part of a metric's name: 'general_culture'."""
+    return re.sub(r"[\W_]+", "_", name.lower()).strip("_") or "unnamed"
+
+
+def _category(name: str, those: Sequence[Step], models: Sequence[str]) -> Category:
+    scored = sum(any(score is not None for score in step.scores.values()) for step in those)
+    return Category(name, len(those), scored, {model: _score(model, those) for model in models})
+
+
+def _score(model: str, those: Sequence[Step]) -> Estimate:
+    seen = [score for step in those if (score := step.scores.get(model)) is not None]
+    if len(seen) < _LEAST:
+        why = f"refused: fewer than {_LEAST} scored iterations"
+        return Estimate(None, None, None, len(seen), why)
+    return intervals.cut(intervals.mean(seen, over="scored iterations"), SCALE)

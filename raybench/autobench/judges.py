@@ -1,0 +1,142 @@
+"""What can be said of the judges from what they gave.
+
+Each is measured against the others on the same answers, since nobody here knows the truth. A
+task's ratings rise and fall together, so that iterations are what repeats: intervals are clustered
+by them. A model's ratings of its own answers are kept out of severity, on either side, and are
+compared in self-preference.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from raybench.autobench.ratings import Given, Numbers, Step, Sums, given
+from raybench.autobench.settings import Settings
+from raybench.autobench.summary import SCALE
+from raybench.stats import grouped, intervals
+from raybench.types import Estimate
+
+SEVERITY = "autobench/judge_severity"
+AGREEMENT = "autobench/judge_agreement"
+SELF_PREFERENCE = "autobench/self_preference"
+RATINGS = (1, 2, 3, 4, 5)
+
+_APART = (SCALE[0] - SCALE[1], SCALE[1] - SCALE[0])
+"""How far apart two ratings, and so means of them, can be."""
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One judge's statistics."""
+
+    severity: Estimate
+    """By how much the others' ratings of the same answers lie above its own: negative is lenient.
+    Nobody's rating of its own answer is in it."""
+    agreement: Estimate
+    """Correlation with the weighted consensus of the others, within iterations.
+
+    Of the ratings themselves, deviations pooled over iterations: where few contestants stand side
+    by side and many share a rating, a rank correlation is often undefined (a judge that gives all
+    the same has none, and leaving such iterations out would flatter it), and it takes differences
+    of a hundredth in the consensus for differences. Here a task that the others tell apart and the
+    judge does not counts against it, and one on which the others hardly differ counts for little.
+    """
+    same: Estimate
+    """Share of its ratings that are the others' consensus, rounded."""
+    within_one: Estimate
+    """Share of its ratings at most 1 away from the others' consensus."""
+    self_preference: Estimate
+    """By how much it rates its own answers above others' answers of which its peers think the same.
+
+    Above the line through what it gave others' answers, over what its peers gave these. A line and
+    not only its severity: a judge that hardly tells good from bad rates good answers too low and
+    bad ones too high, its own like all others, and prefers nobody.
+    """
+    own: Estimate
+    """What it gave its own answers."""
+    own_by_others: Estimate
+    """What the others gave the same answers."""
+    used: Mapping[int, int]
+    """How often it gave each rating to an answer."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a row of judges.jsonl."""
+        named = {name: getattr(self, name) for name in self.__slots__ if name != "used"}
+        return {name: estimate.to_json() for name, estimate in named.items()} | {
+            "used": {str(rating): count for rating, count in self.used.items()}
+        }
+
+
+def statistics(played: Iterable[Step], settings: Settings) -> dict[str, Judge]:
+    """Return every judge's statistics, contestant or not."""
+    block = given(played, settings)
+    everybody = Sums.of(block.ratings, block.weights)
+    peers = Sums.of(np.where(block.own, np.nan, block.ratings), np.ones_like(block.weights))
+    return {judge: _judge(i, block, everybody, peers) for i, judge in enumerate(block.judges)}
+
+
+def metrics(found: Mapping[str, Judge], settings: Settings) -> dict[str, dict[str, Estimate]]:
+    """Return the metrics of the contestants that judge."""
+    return {
+        model: {
+            SEVERITY: found[model].severity,
+            AGREEMENT: found[model].agreement,
+            SELF_PREFERENCE: found[model].self_preference,
+        }
+        for model in settings.models
+        if model in found
+    }
+
+
+def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
+    gave, own = block.ratings[:, i], block.own[i]
+    others = peers.less(np.where(own, np.nan, gave))
+    consensus = everybody.less(gave, block.weights[:, i])
+    foreign = np.broadcast_to(~own, gave.shape)
+    x, y, t = _together(others, gave, foreign)
+    own_x, own_y, own_t = _together(others, gave, ~foreign)
+    heard, said, when = _together(consensus, gave)
+    apart = np.abs(said - heard)
+    own_over = "own answers that it and others rated, by iteration"
+    counts = {rating: int((gave == rating).sum()) for rating in RATINGS}
+    return Judge(
+        severity=intervals.cut(
+            grouped.mean(x - y, t, over="others' answers that it and peers rated, by iteration"),
+            _APART,
+        ),
+        agreement=grouped.correlation(
+            heard, said, when, over="ratings and the others' consensus by iteration"
+        ),
+        same=_share(apart <= 0.5 + _ROUNDING, when),
+        within_one=_share(apart <= 1 + _ROUNDING, when),
+        self_preference=_no_contestant()
+        if not own.any()
+        else intervals.cut(grouped.beyond((own_x, own_y, own_t), (x, y, t), over=own_over), _APART),
+        own=_rating(own_y, own_t, own_over) if own.any() else _no_contestant(),
+        own_by_others=_rating(own_x, own_t, own_over) if own.any() else _no_contestant(),
+        used=counts,
+    )
+
+
+def _together(x: Numbers, y: Numbers, where: Any = True) -> tuple[Numbers, Numbers, grouped.Groups]:
+    """Return what there is of both, and the iteration of each."""
+    both = ~np.isnan(x) & ~np.isnan(y) & where
+    return x[both], y[both], np.nonzero(both)[0]
+
+
+def _share(hits: Any, when: grouped.Groups) -> Estimate:
+    over = "ratings of what others rated too, by iteration"
+    return intervals.cut(grouped.mean(hits.astype(float), when, over=over), (0.0, 1.0))
+
+
+def _rating(values: Numbers, when: grouped.Groups, over: str) -> Estimate:
+    return intervals.cut(grouped.mean(values, when, over=over), SCALE)
+
+
+def _no_contestant() -> Estimate:
+    return Estimate(
+        None, None, None, 0, "refused: no contestant, and so without answers of its own"
+    )

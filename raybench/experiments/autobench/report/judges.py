@@ -1,0 +1,115 @@
+"""The judges: whom they rate how, how severe they are, and whether they prefer themselves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from raybench.autobench import summary
+from raybench.autobench.judges import RATINGS, Judge
+from raybench.autobench.protocol import Record
+from raybench.autobench.settings import Settings
+from raybench.experiments.autobench.report.texts import LONG
+from raybench.tracking import plots
+from raybench.tracking.report import Section, Table, Value
+from raybench.types import Estimate
+
+
+def sections(
+    records: Sequence[Record],
+    protocol: Settings,
+    found: Mapping[str, Judge],
+    models: Sequence[str],
+) -> Iterator[Section]:
+    """Yield the judges' statistics, who rates whom, and what each gives itself."""
+    panel = [*(model for model in models if model in protocol.panel)]
+    panel += [judge for judge in protocol.panel if judge not in panel]
+    yield _statistics(found, panel, summary.parse_rates(records, protocol))
+    yield _scale(found, panel)
+    yield _whom(records, panel, models)
+    yield from _themselves(found, [judge for judge in panel if judge in models])
+
+
+def _statistics(
+    found: Mapping[str, Judge], panel: Sequence[str], parsed: Mapping[str, Estimate]
+) -> Section:
+    rows: list[Sequence[Value]] = []
+    for name in panel:
+        judge = found[name]
+        rows.append(
+            (name, judge.severity, judge.agreement, judge.same, judge.within_one, parsed[name])
+        )
+    return Section(
+        "Judges",
+        "Each against the others on the same answers. Severity: by how much the others rate these "
+        "answers higher; a lenient judge's is negative. Agreement: the correlation of its ratings "
+        "with the weighted consensus of the others, within iterations. Same: the share of its "
+        "ratings that are this consensus, rounded; within one: those at most 1 away from it. That "
+        "judges agree does not make them right.",
+        table=Table(
+            ("judge", "severity", "agreement", "same", "within one", "ratings read"),
+            rows,
+            caption="With 95 % intervals, clustered by iteration; of ratings read, Wilson's. "
+            "Severity leaves out everybody's ratings of their own answers.",
+        ),
+    )
+
+
+def _whom(records: Sequence[Record], panel: Sequence[str], models: Sequence[str]) -> Section:
+    judged = summary.mean_judgments(records, models, panel)
+    return Section(
+        "Who rates whom",
+        "Mean rating that each judge (row) gave each contestant (column). What judges gave "
+        "themselves is left blank here and stands below.",
+        figure=plots.heatmap(
+            [
+                [None if judge == model else judged[judge][model] for model in models]
+                for judge in panel
+            ],
+            rows=list(panel),
+            columns=list(models),
+            label="mean rating",
+        ),
+    )
+
+
+def _scale(found: Mapping[str, Judge], panel: Sequence[str]) -> Section:
+    rows: list[Sequence[Value]] = []
+    for name in panel:
+        used = found[name].used
+        total = sum(used.values())
+        shares = (f"{100 * count / total:.0f} %" if total else None for count in used.values())
+        rows.append((name, total, *shares))
+    return Section(
+        "How judges use the scale",
+        "How often each judge gave each rating to an answer. Judges that keep to two or three "
+        "ratings tell less apart.",
+        table=Table(("judge", "ratings", *map(str, RATINGS)), rows),
+        folded=f"Ratings of {len(rows)} judges" * (len(rows) > LONG),
+    )
+
+
+def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Section]:
+    rated = [name for name in panel if found[name].own.value is not None]
+    if not rated:
+        return
+    yield Section(
+        "Self-preference",
+        "By how much judges rate their own answers above others' answers of which their peers "
+        "think the same. An interval that holds 0 shows no preference; near the ends of the scale "
+        "there is no room for one.",
+        figure=plots.forest(
+            {name: found[name].self_preference.to_json() for name in rated},
+            xlabel="self-preference, in ratings",
+        ),
+        table=Table(
+            ("judge", "own answers, by itself", "by the others", "self-preference"),
+            [
+                (name, it.own, it.own_by_others, it.self_preference)
+                for name in rated
+                for it in (found[name],)
+            ],
+            caption="The difference of the first two is not yet a preference: a judge may be "
+            "lenient to all, or hardly tell good from bad. The third is what is left beyond the "
+            "line through what it gave others' answers, over what its peers gave these. With 95 % "
+            "intervals, clustered by iteration.",
+        ),
+        folded=f"Ratings that {len(rated)} judges' own answers got" * (len(rated) > LONG),
+    )

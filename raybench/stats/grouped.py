@@ -1,0 +1,114 @@
+"""Estimates from observations that come in groups, as the ratings of one task do.
+
+What one group's observations share moves them together, so that the group is what repeats: the
+standard errors are those of sums by group (linearised where the number is no mean).
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raybench.stats import clusters
+from raybench.stats.intervals import student
+from raybench.types import Estimate
+
+Values = NDArray[np.float64]
+Groups = NDArray[np.int64]
+"""The number of each observation's group, from 0."""
+
+_ROUNDING = 1e-9
+"""A sum of squares below this is rounding: what was observed does not vary."""
+
+
+def mean(values: Values, groups: Groups, *, over: str) -> Estimate:
+    """Mean of all observations.
+
+    `over` names observations and groups for the method's name: 'ratings by iteration'.
+    """
+    if not len(values):
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    found = clusters.mean(values[None, :], groups)
+    return _estimate(found.value, found.stderr, found.sources, len(values), f"mean over {over}")
+
+
+def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
+    """Pearson's correlation within groups: of what each side deviates from its group's mean.
+
+    One number from all groups together, so that groups of few count for little and one in which a
+    side does not vary still counts: as no agreement where the other side does.
+    """
+    count = np.bincount(groups, minlength=1)
+    size = len(count)
+    dx, dy = (
+        values - (_sums(values, groups, size) / np.maximum(count, 1))[groups] for values in (x, y)
+    )
+    sxx, syy, sxy = (_sums(it, groups, size) for it in (dx * dx, dy * dy, dx * dy))
+    xx, yy, xy = (math.fsum(sums) for sums in (sxx, syy, sxy))
+    if not len(x) or min(xx, yy) < _ROUNDING:
+        why = "do not vary within any group" if len(x) else "are none"
+        return Estimate(None, None, None, len(x), f"refused: {over}: they {why}")
+    value = max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
+    method = f"correlation within groups, {over}"
+    telling = sxx + syy > _ROUNDING
+    moved = sxy / math.sqrt(xx * yy) - value / 2 * (sxx / xx + syy / yy)
+    stderr = _stderr(moved[telling])
+    if not stderr:
+        why = "from one group" if stderr is None else "all groups alike"
+        return Estimate(value, None, None, len(x), f"{method}; no interval: {why}")
+    # On Fisher's scale, where the interval of a correlation is symmetric and stays inside ±1.
+    half = student(int(telling.sum()) - 1) * stderr / (1 - value**2)
+    low, high = math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
+    return Estimate(value, stderr, (low, high), len(x), f"{method}, Fisher's z, Student's t")
+
+
+def beyond(
+    own: tuple[Values, Values, Groups],
+    others: tuple[Values, Values, Groups],
+    *,
+    over: str,
+) -> Estimate:
+    """Return by how much `own` lies above the line on which `others` lie, on average.
+
+    Each is x, y and the groups; the line gives y for x. It is fitted to the others, and that it is
+    fitted is part of the standard error.
+    """
+    (x, y, groups), (u, v, sources) = own, others
+    if not len(x):
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    design = np.column_stack([np.ones_like(u), u])
+    products = design.T @ design
+    if not len(u) or float(np.ptp(u)) < _ROUNDING:
+        why = "there is nothing to compare them with" if not len(u) else "what compares is all one"
+        return Estimate(None, None, None, len(x), f"refused: {over}: {why}")
+    line = np.linalg.solve(products, design.T @ v)
+    above = y - line[0] - line[1] * x
+    value = math.fsum(above) / len(above)
+    size = int(max(groups.max(), sources.max())) + 1
+    ends = np.linalg.solve(products, np.array([1.0, float(x.mean())]))
+    moved = _sums((above - value) / len(above), groups, size)
+    moved -= _sums((design @ ends) * (v - design @ line), sources, size)
+    distinct = len(np.unique(groups))
+    stderr = _stderr(moved[np.union1d(groups, sources)]) if distinct > 1 else None
+    return _estimate(value, stderr, distinct, len(x), f"mean over {over}")
+
+
+def _sums(values: Values, groups: Groups, size: int) -> Values:
+    return np.bincount(groups, values, minlength=size).astype(np.float64)
+
+
+def _stderr(moved: Values) -> float | None:
+    """Return the standard error of a number that each group moves by so much; None from one."""
+    groups = len(moved)
+    if groups < 2:
+        return None
+    stderr = math.sqrt(groups / (groups - 1) * math.fsum(moved**2))
+    return stderr if stderr > _ROUNDING else 0.0
+
+
+def _estimate(value: float, stderr: float | None, groups: int, n: int, method: str) -> Estimate:
+    if not stderr:
+        why = "from one group" if stderr is None else "all equal"
+        return Estimate(value, None, None, n, f"{method}; no interval: {why}")
+    half = student(groups - 1) * stderr
+    return Estimate(value, stderr, (value - half, value + half), n, f"{method}, Student's t")

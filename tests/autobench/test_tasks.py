@@ -1,0 +1,101 @@
+from typing import Any
+
+import pytest
+from peerage import journal
+
+from raybench.autobench import tasks
+from raybench.autobench.settings import Settings, Task
+
+SETTINGS = Settings(("a", "b"))
+
+
+def attempt(
+    task: str | None,
+    mean: float | None = None,
+    median: float | None = None,
+    *,
+    faults: list[str] | None = None,
+    accepted: bool = False,
+) -> dict[str, Any]:
+    of: dict[str, Any] = {
+        "generator": "a",
+        "task": task,
+        "ratings": {},
+        "mean": mean,
+        "median": median,
+    }
+    of |= {"accepted": accepted} | ({} if faults is None else {"faults": faults})
+    return of
+
+
+def tried(*attempts: dict[str, Any], settings: Settings = SETTINGS) -> list[tasks.Attempt]:
+    record = {"iteration": 1, "topic": "math", "difficulty": "hard", "attempts": list(attempts)}
+    return list(tasks.attempts([record], settings))
+
+
+@pytest.mark.parametrize(
+    ("given", "fate", "why"),
+    [
+        (attempt("t", 4.0, 4.0, accepted=True), "accepted", ""),
+        (attempt("t", 4.0, 4.0, faults=["given away"], accepted=True), "accepted", ""),
+        (attempt(None), "no reply", "its generator did not reply"),
+        (attempt(" \n"), "empty", "its generator wrote nothing"),
+        (attempt("", faults=["empty"]), "empty", "its generator wrote nothing"),
+        (attempt("t", faults=["as 3", "too short"]), "faulty", "as 3; too short"),
+        (attempt("t"), "unrated", "nobody's rating could be had and read"),
+        (attempt("t", 2.5, 3.0), "too low", "weighted mean 2.50 does not exceed 2.5"),
+        (
+            attempt("t", 2.0, 2.0, faults=[]),
+            "too low",
+            "weighted mean 2.00 does not exceed 2.5 and weighted median 2.00 does not exceed 2",
+        ),
+        (attempt("t", 4.0, 4.0), "too low", "by other thresholds than today's"),
+    ],
+)
+def test_why_a_task_was_turned_down(given: dict[str, Any], fate: str, why: str) -> None:
+    (found,) = tried(given)
+    assert (found.fate, found.why) == (fate, why)
+
+
+def test_a_fault_that_is_only_marked_turns_nothing_down() -> None:
+    flagging = Settings(("a", "b"), faulty="flag")
+    (found,) = tried(attempt("t", 2.0, 3.0, faults=["as 3"]), settings=flagging)
+    assert (found.fate, found.faults) == ("too low", ("as 3",))
+
+
+def test_what_is_not_the_generators_doing_is_not_held_against_it() -> None:
+    found = tasks.tally(
+        tried(
+            attempt(None),
+            attempt("t"),
+            attempt(""),
+            attempt("t", faults=["as 3"]),
+            attempt("t", 2.0, 2.0),
+            attempt("t", 4.0, 4.0, faults=["as 4"], accepted=True),
+        )
+    )
+    assert (found.proposed, found.faults) == (5, 2)
+    assert (found.accepted.value, found.accepted.n) == (0.25, 4)
+    assert found.accepted.method == "share of tasks decided upon, Wilson"
+    assert (found.mean.value, found.mean.n, found.mean.ci95) == (3.0, 2, (1.0, 5.0))
+    assert set(found.fates.values()) == {1}
+
+
+def test_who_proposed_nothing_has_no_share() -> None:
+    found = tasks.tallies(tried(attempt("t", 2.0, 2.0)), lambda it: it.generator, ("b", "a"))
+    assert list(found) == ["b", "a"]
+    assert found["b"].accepted.method == "refused: no tasks decided upon"
+    assert found["b"].mean.value is None
+    assert found["a"].accepted.value == 0.0
+
+
+def test_given_tasks_are_not_tried() -> None:
+    settings = Settings(("a", "b"), tasks=(Task("What?"),))
+    assert not list(tasks.attempts(journal(settings, 3), settings))
+
+
+def test_every_try_has_one_fate() -> None:
+    records = journal(SETTINGS, 9)
+    found = tasks.tallies(tasks.attempts(records, SETTINGS), lambda it: it.topic)
+    assert sum(sum(it.fates.values()) for it in found.values()) == 12
+    assert sum(it.fates["accepted"] for it in found.values()) == 9

@@ -1,0 +1,166 @@
+"""The report of a peer assessment, rendered from journals of every shape."""
+
+import re
+from typing import Any
+
+import pytest
+from peerage import journal
+
+from raybench.autobench.settings import Settings, Task
+from raybench.experiments.autobench.conclusion import COLUMNS, concluded
+from raybench.experiments.autobench.report import reading, texts
+from raybench.tracking import report
+from raybench.tracking.report import Section
+from raybench.types import Estimate
+
+MODELS = ("a", "b", "c")
+
+
+def page(records: list[dict[str, Any]], settings: Settings) -> tuple[dict[str, Section], str]:
+    outcome = concluded(records, settings, Kept(0))
+    results = {
+        "models": {
+            model: {name: estimate.to_json() for name, estimate in of.items()}
+            for model, of in outcome.metrics.items()
+        },
+        "counts": {model: of.to_json() for model, of in outcome.counts.items()},
+    }
+    html = report.render(
+        title="t", subtitle="s", results=results, columns=COLUMNS, sections=outcome.sections, run={}
+    )
+    return {section.title: section for section in outcome.sections}, html
+
+
+def test_a_whole_journal_shows_everything_once() -> None:
+    sections, html = page(journal(Settings(MODELS), 24), Settings(MODELS))
+    assert list(sections) == [
+        "Consensus scores",
+        "Scores by topic",
+        "Scores by difficulty",
+        "Judging weights",
+        "Convergence",
+        "Judges",
+        "How judges use the scale",
+        "Who rates whom",
+        "Self-preference",
+        "Tasks",
+        "Tasks by topic",
+        "Tasks by difficulty",
+        "Rejected tasks",
+        "Read them",
+    ]
+    assert "What is &lt;i&gt;1&lt;/i&gt;?" in html
+    assert "<i>" not in html
+    # What judges gave themselves is not in the map of the others: six cells of nine are left.
+    numbers = re.findall(r">(\d\.\d\d)</text>", sections["Who rates whom"].figure or "")
+    assert len(numbers) == 6
+    table = sections["Self-preference"].table
+    assert table
+    assert [row[0] for row in table.rows] == ["c", "b", "a"]
+
+
+def test_results_hold_topics_and_judges() -> None:
+    settings = Settings(MODELS, judges=("c", "x"), topics=("math", "general culture"))
+    outcome = concluded(journal(settings, 12), settings)
+    assert set(outcome.metrics["c"]) - set(outcome.metrics["a"]) == {
+        "autobench/judge_severity",
+        "autobench/judge_agreement",
+        "autobench/self_preference",
+    }
+    assert outcome.metrics["a"]["autobench/score/general_culture"].n == 6
+    rows = list(outcome.files["judges.jsonl"])
+    assert [row["judge"] for row in rows] == ["c", "x"]
+    assert rows[1]["self_preference"]["value"] is None
+    assert rows[1]["parse_rate"]["value"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(MODELS, judges=("x", "y")),
+        Settings(MODELS, judges=("a", "x"), self_judgement=False),
+        Settings(MODELS, judges=("b",)),
+        Settings(MODELS, self_judgement=False),
+        Settings(MODELS, weights="uniform"),
+        Settings(MODELS, tasks=(Task("What?"),), topics=("",)),
+        Settings(("a", "b")),
+        Settings(("a",)),
+    ],
+)
+@pytest.mark.parametrize("iterations", [0, 1, 3])
+def test_every_variant_has_a_report(settings: Settings, iterations: int) -> None:
+    sections, html = page(journal(settings, iterations), settings)
+    assert "Judges" in sections
+    assert ("Judging weights" in sections) == (settings.weights == "consensus")
+    assert ("Rejected tasks" in sections) == (iterations == 3 and not settings.tasks)
+    assert ("Read them" in sections) == (iterations > 0)
+    assert "nan" not in html
+    for section in sections.values():
+        for row in section.table.rows if section.table else ():
+            for value in row:
+                assert not isinstance(value, Estimate) or value.value is not None or value.method
+
+
+def test_iterations_without_a_task_are_told_of_and_not_shown() -> None:
+    records = journal(Settings(MODELS), 4)
+    nothing: dict[str, Any] = {"task": None, "answers": {}, "judgments": {}, "scores": {}}
+    attempt = records[2]["attempts"][0]
+    silent = attempt | {"task": None, "ratings": {}, "mean": None, "median": None}
+    records[3] |= nothing | {"attempts": [silent]}
+    sections, html = page(records, Settings(MODELS))
+    assert sections["Tasks"].text.startswith("3 of 4 iterations had a task")
+    assert "its generator did not reply" in html
+    assert not any("Iteration 4" in item.summary for item in sections["Read them"].items)
+
+
+def test_what_is_read_is_chosen_for_what_it_shows() -> None:
+    settings = Settings(MODELS, topics=("math", "logic"))
+    records = journal(settings, 30)
+    shown = list(reading.chosen(records))
+    assert shown == list(reading.chosen(records))
+    whys = [why for _, why in shown]
+    assert whys[:2] == ["the highest score of an answer", "the lowest score of an answer"]
+    assert whys[5:] == ["one of 15 on its topic"] * 2
+    iterations = [record["iteration"] for record, _ in shown]
+    assert len(set(iterations)) == len(iterations) == 7
+    best = max(max(record["scores"].values()) for record in records)
+    assert max(shown[0][0]["scores"].values()) == best
+
+
+def test_an_item_says_who_gave_what_and_what_kept_models_from_answers() -> None:
+    settings = Settings(MODELS, self_judgement=False)
+    (record,) = journal(settings, 1)
+    record["answers"] |= {"b": "", "c": None}
+    record["judgments"] = {"a": {"b": None, "c": None}, "b": {"a": 4}, "c": {"a": None}}
+    record["scores"] = {"a": 4.0, "b": 1.0, "c": None}
+    record["unanswered"] = [{"model": "b", "key": "1/answer", "finish": "refusal", "why": "no"}]
+    (section,) = reading.sections([record], settings)
+    body = section.items[0].body
+    assert body == {
+        "task (rated 4 by a, c)": "What is <i>1</i>?",
+        "a: 4.00 (rated 4 by b; none by c)": "a says <b>1</b>",
+        "b: 1.00": "no answer (refusal: no)",
+        "c: no score": "no reply",
+    }
+
+
+def test_many_judges_are_counted_and_named_at_the_end() -> None:
+    settings = Settings(tuple(f"m{i:02d}" for i in range(14)))
+    (section,) = reading.sections(journal(settings, 1), settings)
+    body = section.items[0].body
+    assert "task (rated 4 × 14)" in body
+    assert list(body)[-1] == "who gave which rating"
+    assert body["who gave which rating"].startswith("task\n  4 by m00, m01, ")
+
+
+def test_long_texts_are_cut_and_say_so() -> None:
+    assert texts.cut("abc", 3) == "abc"
+    assert texts.cut("a" * 1234, 3) == "aaa…\n\n[3 of 1,234 characters; the journal has all]"
+
+
+def test_many_rejected_tasks_are_shown_in_part() -> None:
+    settings = Settings(("a",))
+    sections, _ = page(journal(settings, 60), settings)
+    rejected = sections["Rejected tasks"]
+    assert rejected.text.startswith("20 of 80 tries were turned down; 8 of them")
+    assert {item.group for item in rejected.items} == {"a: the last 8 of 20 rejected"}

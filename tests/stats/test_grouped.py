@@ -1,0 +1,204 @@
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from raybench.stats import clusters, grouped
+from raybench.types import Estimate
+
+OVER = "ratings by task"
+Rows = list[tuple[int, int, int]]
+
+rows = st.lists(
+    st.tuples(st.integers(1, 5), st.integers(1, 5), st.integers(0, 3)), min_size=1, max_size=30
+)
+
+
+def array(*values: float) -> Any:
+    return np.array(values, dtype=float)
+
+
+def columns(of: Rows) -> tuple[Any, Any, Any]:
+    x, y, groups = zip(*of, strict=True)
+    return array(*x), array(*y), np.array(groups)
+
+
+# -------------------------------------------------------------------------------- known answers
+
+
+def test_the_mean_of_worked_groups() -> None:
+    # The worked example of clusters: mean 3/4, standard error 1/4 from two groups.
+    found = grouped.mean(array(1, 1, 0, 1), np.array([1, 1, 0, 0]), over=OVER)
+    assert (found.value, found.n) == (0.75, 4)
+    assert found.stderr == pytest.approx(0.25)
+    assert found.ci95 == pytest.approx((0.75 - 12.7062 * 0.25, 0.75 + 12.7062 * 0.25), abs=1e-4)
+    assert found.method == "mean over ratings by task, Student's t"
+
+
+def test_a_mean_without_an_interval_says_why() -> None:
+    alone = grouped.mean(array(1, 2), np.array([3, 3]), over=OVER)
+    assert (alone.value, alone.ci95) == (1.5, None)
+    assert alone.method == "mean over ratings by task; no interval: from one group"
+    equal = grouped.mean(array(2, 2), np.array([0, 1]), over=OVER)
+    assert (equal.value, equal.ci95) == (2.0, None)
+    assert equal.method.endswith("no interval: all equal")
+    none = grouped.mean(array(), np.array([], dtype=int), over=OVER)
+    assert none == Estimate(None, None, None, 0, "refused: no ratings by task")
+
+
+def test_correlation_leaves_out_what_groups_share() -> None:
+    # Inside both groups the two fall and rise against each other; over both they rise.
+    groups = np.array([0, 0, 0, 1, 1, 1])
+    found = grouped.correlation(
+        array(1, 2, 3, 11, 12, 13), array(3, 2, 1, 9, 8, 8), groups, over=""
+    )
+    deviations = array(-1, 0, 1, -1, 0, 1), array(1, 0, -1, 2 / 3, -1 / 3, -1 / 3)
+    assert found.value == pytest.approx(stats.pearsonr(*deviations)[0])
+    assert found.value is not None
+    assert found.ci95
+    assert -1 <= found.ci95[0] < found.value < found.ci95[1] <= 1
+
+
+def test_a_group_that_one_side_does_not_tell_apart_counts_against_agreement() -> None:
+    x, y = array(1, 2, 3, 1, 2, 3), array(1, 2, 4, 3, 3, 3)
+    both = grouped.correlation(x, y, np.array([0, 0, 0, 1, 1, 1]), over="").value
+    first = grouped.correlation(x[:3], y[:3], np.array([0, 0, 0]), over="").value
+    assert both is not None
+    assert first is not None
+    assert both == pytest.approx(first / math.sqrt(2))
+
+
+def test_a_correlation_without_variation_is_refused() -> None:
+    found = grouped.correlation(array(1, 2), array(3, 3), np.array([0, 0]), over=OVER)
+    assert found.value is None
+    assert found.method == "refused: ratings by task: they do not vary within any group"
+    # Differences between groups are no variation within.
+    found = grouped.correlation(array(1, 2), array(3, 4), np.array([0, 1]), over=OVER)
+    assert found.value is None
+    found = grouped.correlation(array(), array(), np.array([], dtype=int), over=OVER)
+    assert found.method == "refused: ratings by task: they are none"
+
+
+def test_full_correlation_has_no_interval() -> None:
+    groups = np.array([0, 0, 1, 1])
+    found = grouped.correlation(array(1, 2, 4, 5), array(3, 5, 1, 3), groups, over=OVER)
+    assert found.value == pytest.approx(1.0)
+    assert found.ci95 is None
+    assert found.method.endswith("no interval: all groups alike")
+
+
+def test_what_lies_above_the_others_line_is_found() -> None:
+    others = array(1, 2, 3, 4), array(2, 2.5, 3, 3.5), np.array([0, 1, 2, 3])
+    own = array(1, 2, 4), array(3, 3.5, 4.4), np.array([0, 1, 3])
+    found = grouped.beyond(own, others, over=OVER)
+    assert found.value == pytest.approx((1 + 1 + 0.9) / 3)
+    # The line is exact: what is left is the error of the mean, of three among four groups.
+    assert found.stderr == pytest.approx(math.sqrt(4 / 3 * (2 * (1 / 30) ** 2 + (1 / 15) ** 2) / 9))
+
+
+def test_without_a_line_nothing_lies_above_it() -> None:
+    own = array(1), array(3), np.array([0])
+    empty = array(), array(), np.array([], dtype=int)
+    assert grouped.beyond(own, empty, over=OVER).method.endswith("nothing to compare them with")
+    flat = array(2, 2), array(1, 5), np.array([0, 1])
+    assert grouped.beyond(own, flat, over=OVER).value is None
+    assert grouped.beyond(empty, flat, over=OVER).method == "refused: no ratings by task"
+    line = array(1, 2), array(1, 5), np.array([0, 1])
+    alone = grouped.beyond(own, line, over=OVER)
+    assert alone.value == pytest.approx(2.0)
+    assert alone.ci95 is None
+
+
+# ----------------------------------------------------------------------------------- properties
+
+
+def test_one_group_that_varies_is_no_ground_for_an_interval() -> None:
+    groups = np.array([0, 0, 0, 1, 1])
+    found = grouped.correlation(array(1, 2, 3, 4, 4), array(1, 3, 2, 5, 5), groups, over=OVER)
+    assert found.value == pytest.approx(0.5)
+    assert found.ci95 is None
+    assert found.method.endswith("no interval: from one group")
+
+
+@given(rows)
+def test_the_mean_is_that_of_clusters_whatever_the_groups_are_called(of: Rows) -> None:
+    _, y, groups = columns(of)
+    found = grouped.mean(y, groups, over=OVER)
+    again = grouped.mean(y, 7 - groups, over=OVER)
+    assert found.value == pytest.approx(clusters.mean(y[None, :]).value)
+    assert again.value == pytest.approx(found.value)
+    assert again.ci95 == (found.ci95 and pytest.approx(found.ci95))
+
+
+@given(rows, st.floats(-3, 3), st.floats(0.1, 5))
+def test_correlation_heeds_neither_scale_nor_place(of: Rows, shift: float, scale: float) -> None:
+    x, y, groups = columns(of)
+    found = grouped.correlation(x, y, groups, over=OVER)
+    moved = grouped.correlation(x, scale * y + shift * groups, groups, over=OVER)
+    other = grouped.correlation(y, x, groups, over=OVER)
+    expected = None if found.value is None else pytest.approx(found.value, abs=1e-9)
+    assert moved.value == expected
+    assert other.value == expected
+    if found.ci95 and found.value is not None:
+        assert -1 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
+
+
+@given(rows, rows, st.floats(-2, 2))
+def test_lifting_all_of_ones_own_lifts_what_is_beyond_by_as_much(
+    own: Rows, others: Rows, lift: float
+) -> None:
+    x, y, groups = columns(own)
+    found = grouped.beyond((x, y, groups), columns(others), over=OVER)
+    lifted = grouped.beyond((x, y + lift, groups), columns(others), over=OVER)
+    if found.value is None:
+        assert lifted.value is None
+    else:
+        assert lifted.value == pytest.approx(found.value + lift, abs=1e-8)
+
+
+# ------------------------------------------------------------------------------------- coverage
+
+
+def _tasks(rng: Any) -> tuple[Any, Any, Any]:
+    groups = np.repeat(np.arange(40), 6)
+    x = rng.normal(size=240) + rng.normal(size=40)[groups]
+    return x, 0.5 * x + rng.normal(size=240) * rng.uniform(0.5, 1.5, 40)[groups], groups
+
+
+def _mean(rng: Any) -> Estimate:
+    x, _, groups = _tasks(rng)
+    return grouped.mean(x, groups, over=OVER)
+
+
+def _correlation(rng: Any) -> Estimate:
+    x, y, groups = _tasks(rng)
+    return grouped.correlation(x, y, groups, over=OVER)
+
+
+def _beyond(rng: Any) -> Estimate:
+    groups = np.repeat(np.arange(40), 6)
+    shared = 0.5 * rng.normal(size=40)
+    x = rng.normal(size=240)
+    y = 0.5 * x + shared[groups] + rng.normal(size=240)
+    own_x = 1.5 + rng.normal(size=40)
+    own_y = 0.5 * own_x + shared + rng.normal(size=40) + 0.3
+    return grouped.beyond((own_x, own_y, np.arange(40)), (x, y, groups), over=OVER)
+
+
+# In deviations from six: slope and noise as above, E sd² = 1 + 1/12 over uniform(0.5, 1.5).
+TRUE = 0.5 / math.sqrt(0.25 + 13 / 12)
+
+
+@pytest.mark.parametrize(("draw", "truth"), [(_mean, 0.0), (_correlation, TRUE), (_beyond, 0.3)])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(
+    draw: Callable[[Any], Estimate], truth: float
+) -> None:
+    rng = np.random.default_rng(1)
+    found = [draw(rng).ci95 for _ in range(600)]
+    covered = sum(ci95 is not None and ci95[0] <= truth <= ci95[1] for ci95 in found) / 600
+    assert 0.925 <= covered <= 0.975
