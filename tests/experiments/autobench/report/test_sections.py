@@ -8,6 +8,7 @@ from peerage import journal
 
 from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.conclusion import COLUMNS, concluded
+from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench.report import reading, texts
 from raybench.tracking import report
 from raybench.tracking.report import Section
@@ -61,7 +62,7 @@ def test_a_whole_journal_shows_everything_once() -> None:
 
 def test_results_hold_topics_and_judges() -> None:
     settings = Settings(MODELS, judges=("c", "x"), topics=("math", "general culture"))
-    outcome = concluded(journal(settings, 12), settings)
+    outcome = concluded(journal(settings, 12), settings, Kept(0))
     assert set(outcome.metrics["c"]) - set(outcome.metrics["a"]) == {
         "autobench/judge_severity",
         "autobench/judge_agreement",
