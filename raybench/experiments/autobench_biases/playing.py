@@ -1,0 +1,36 @@
+"""How a population plays: the protocol among simulated models, an iteration after the other."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from raybench.arena.peers import Decoding, run_iteration
+from raybench.autobench.protocol import Record
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing, advance
+from raybench.config import FleetConf
+from raybench.fleet import open_fleet
+from raybench.types import ModelSpec
+
+Play = Callable[[Sequence[ModelSpec], Settings], Awaitable[list[Record]]]
+"""Plays a population's iterations and returns their journal records."""
+
+_DECODING = Decoding(tokens={"task": 64, "task_rating": 16, "answer": 256, "answer_rating": 16})
+"""Stand-ins write as much as they write: these bounds bind nobody."""
+
+
+def in_turn(iterations: int) -> Play:
+    """Return what plays so many iterations one after the other."""
+    return partial(_play, iterations)
+
+
+async def _play(iterations: int, models: Sequence[ModelSpec], settings: Settings) -> list[Record]:
+    standing = Standing.start(settings)
+    records: list[Record] = []
+    async with open_fleet(models, FleetConf(), say=lambda text: None) as fleet:
+        while len(records) < iterations:
+            record = await run_iteration(
+                standing.iteration + 1, standing, settings, fleet, _DECODING
+            )
+            standing = advance(standing, record["scores"], settings)
+            records.append(record)
+    return records
