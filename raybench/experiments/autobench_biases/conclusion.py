@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from raybench.autobench import displacement
 from raybench.autobench.biases import FAIR
-from raybench.autobench.displacement import PLACES, POINTS, SAVED, SAY, TAU, Trial
+from raybench.autobench.displacement import PLACES, POINTS, SAVED, SAY, TAU
+from raybench.autobench.trials import Trial
 from raybench.config import Config
 from raybench.experiments.autobench_biases.setup import biases
 from raybench.experiments.session import Outcome
@@ -17,13 +18,13 @@ _UNIFORM = "_uniform"
 COLUMNS = (
     Column(TAU, "τ lost"),
     Column(TAU + _UNIFORM, "τ lost (uniform)"),
-    Column(TAU + SAVED, "τ saved"),
-    Column(PLACES, "places gained", digits=2),
-    Column(PLACES + _UNIFORM, "places gained (uniform)", digits=2),
-    Column(PLACES + SAVED, "places saved", digits=2),
-    Column(POINTS, "points gained", digits=2),
-    Column(POINTS + _UNIFORM, "points gained (uniform)", digits=2),
-    Column(SAY, "say", digits=2),
+    Column(SAVED[TAU], "τ saved"),
+    Column(PLACES, "places gained"),
+    Column(PLACES + _UNIFORM, "places gained (uniform)"),
+    Column(SAVED[PLACES], "places saved"),
+    Column(POINTS, "points gained"),
+    Column(POINTS + _UNIFORM, "points gained (uniform)"),
+    Column(SAY, "say"),
 )
 _TEXT = (
     "Left: how many places those gain whom the bias favours. Right: how much of Kendall's τ "

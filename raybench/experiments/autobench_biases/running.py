@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench.autobench.biases import population
-from raybench.autobench.displacement import Trial, from_json, to_json
 from raybench.autobench.protocol import Record
+from raybench.autobench.trials import Trial
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.autobench_biases.conclusion import concluded
@@ -32,7 +32,7 @@ def _kept(session: Session) -> dict[tuple[str, int], Trial]:
     """Return the trials that the journal holds, by bias and seed."""
     try:
         return {
-            (record["bias"], record["seed"]): from_json(record)
+            (record["bias"], record["seed"]): Trial.from_json(record)
             for record in session.journal.records
         }
     except (LookupError, TypeError) as error:
@@ -53,7 +53,7 @@ async def _played(session: Session, number: int, unit: Unit, play: Play) -> Tria
             "trial": number,
             "bias": unit.name,
             "seed": unit.seed,
-            **to_json(trial),
+            **trial.to_json(),
             "seconds": round(time.monotonic() - begun, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         },
