@@ -300,7 +300,9 @@ def _welcome() -> str:
 
 
 def _experiment_lines() -> str:
-    return "\n".join(f"  +experiment={name:<12} {line}" for name, line in experiments().items())
+    found = experiments()
+    wide = max(map(len, found))
+    return "\n".join(f"  +experiment={name:<{wide}} {line}" for name, line in found.items())
 
 
 def _flag_refused(message: str) -> NoReturn:

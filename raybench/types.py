@@ -104,6 +104,8 @@ multiple-choice question, all models' together, are right less often than guesse
 cannot be guessed, so that no attempt may be right. It is meant for repeats: of many attempts at few
 options some get it by luck, and HLE's rule would turn down nearly all.
 """
+BiasKind = Literal["self_preference", "favouritism", "verbosity", "random", "adversary"]
+"""What can be wrong with a judge, as far as it can be planted in a simulated one."""
 EngineKind = Literal["vllm", "openai", "simulated"]
 
 

@@ -1,5 +1,7 @@
 """A whole peer assessment in this process, of which nothing is kept but the records."""
 
+from dataclasses import replace
+
 from raybench.arena.decoding import Decoding
 from raybench.arena.gathering import Gathering
 from raybench.arena.known import Addresses, Known
@@ -22,7 +24,11 @@ async def assess(
     at_once: int = 1,
     budget: float = 0.0,
 ) -> list[Record]:
-    """Play the iterations up to the last one, from the beginning or from a standing."""
+    """Play the iterations up to the last one, from the beginning or from a standing.
+
+    The requests' seeds come from that of the settings.
+    """
+    decoding = replace(decoding, seed=settings.seed)
 
     async def given() -> Fleet:
         return fleet

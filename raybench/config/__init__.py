@@ -7,8 +7,9 @@ below the command line knows that Hydra exists. `problems` collects every broken
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from raybench.config import autobench, places, questioning, roster
+from raybench.config import autobench, autobench_biases, places, questioning, roster
 from raybench.config.autobench import AutobenchConf, DifficultyConf
+from raybench.config.autobench_biases import AutobenchBiasesConf
 from raybench.config.missing import MISSING
 from raybench.config.places import (
     SANDBOXES,
@@ -35,6 +36,7 @@ __all__ = [
     "MOST_REVIEWERS",
     "SANDBOXES",
     "SHIPPED",
+    "AutobenchBiasesConf",
     "AutobenchConf",
     "Config",
     "DataConf",
@@ -70,6 +72,7 @@ class Config:
     data: DataConf = field(default_factory=DataConf)
     sandbox: SandboxConf = field(default_factory=SandboxConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
+    autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
     hle_screen: HleScreenConf = field(default_factory=HleScreenConf)
@@ -89,6 +92,8 @@ def problems(config: Config) -> Iterator[str]:
     yield from places.sandbox_problems(config.sandbox)
     if config.experiment == "autobench":
         yield from autobench.problems(config.autobench, config.roster)
+    if config.experiment == "autobench_biases":
+        yield from autobench_biases.problems(config.autobench_biases)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
     if config.experiment == "hle":

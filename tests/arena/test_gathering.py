@@ -99,7 +99,6 @@ async def play(
     """Play one iteration from the start."""
     settings = settings_of(models, **kwargs)
     standing = replace(Standing.start(settings), iteration=index - 1)
-    decoding = replace(decoding, seed=settings.seed)
     fleet = fleet_of(models, engine)
     (record,) = await assess(settings, fleet, decoding, index, standing=standing)
     return record

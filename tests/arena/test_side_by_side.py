@@ -71,12 +71,11 @@ def test_whoever_answers_when(
         tuple(ABILITIES), judges=judges, mean_threshold=threshold, median_threshold=threshold - 1,
         seed=seed,
     )  # fmt: skip
-    decoding = replace(DECODING, seed=seed)
 
     async def both() -> tuple[list[Record], list[Record]]:
-        one = await assess(settings, fleet_of(SimulatedEngine()), decoding, 10)
+        one = await assess(settings, fleet_of(SimulatedEngine()), DECODING, 10)
         wayward = fleet_of(Wayward(seed))
-        many = await assess(settings, wayward, decoding, 10, at_once=at_once, budget=budget)
+        many = await assess(settings, wayward, DECODING, 10, at_once=at_once, budget=budget)
         return one, many
 
     one, many = asyncio.run(both())

@@ -46,6 +46,24 @@ def test_forest() -> None:
     assert "currentColor" in svg
 
 
+def test_versus() -> None:
+    both = {
+        "with": {NASTY: estimate(0.5, [0.4, 0.6]), "two": estimate(None)},
+        "without": {"two": estimate(-1.5), "three": estimate(0.1, [0.0, 0.2])},
+    }
+    svg = plots.versus({"places": both, "points": {"with": {}}})
+    text = sound(svg)
+    assert "<script>alert(1)" in text
+    for word in ("places", "points", "with", "without"):
+        assert text.split().count(word) == 1  # one legend for both panels
+    assert text.count("three") == 1  # nor are the rows named twice
+    # A marker for each of three values, of its series' colour, and one in the legend.
+    assert [svg.count(f'style="fill: {colour}; stroke: {colour}') for colour in COLOURS[:2]] == [
+        2,
+        3,
+    ]
+
+
 def test_lines() -> None:
     text = sound(
         plots.lines(
@@ -115,6 +133,9 @@ def test_budgets() -> None:
         lambda: plots.budgets({f"{i}": budgets.bins([2**i], [1]) for i in range(40)}),
         lambda: plots.forest({}, "score"),
         lambda: plots.forest({"a": estimate(None)}, "score"),
+        lambda: plots.versus({"x": {}}),
+        lambda: plots.versus({"x": {"a": {}}, "y": {"b": {"c": estimate(None)}}}),
+        lambda: plots.versus({"x": {f"{i}": {"a": estimate(1.0)} for i in range(9)}}),
         lambda: plots.lines({}, "x", "y"),
         lambda: plots.lines({"a": []}, "x", "y"),
         lambda: plots.lines({"a": [1.0]}, "x", "y"),
@@ -134,6 +155,7 @@ def test_equal_data_give_equal_bytes() -> None:
     def draw() -> list[str]:
         return [
             plots.forest({"a": estimate(0.5, [0.4, 0.6])}, "score"),
+            plots.versus({"x": {"a": {"b": estimate(0.5, [0.4, 0.6])}}}),
             plots.lines({"a": [1.0, 2.0]}, "x", "y"),
             plots.heatmap([[1.0, 2.0]], ["a"], ["b", "c"], "z"),
             plots.reliability({"a": reliability.reliability([0.5, 0.9], [1, 0])}),

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from raybench.errors import did_you_mean
 
-JudgeKind = Literal["skilled", "random"]
+JudgeKind = Literal["skilled", "random", "adversary"]
 _INFINITE = float("inf")
 
 
@@ -21,7 +21,8 @@ class Ability:
     spread: float = 0.1
     """Standard deviation of that quality."""
     judge: JudgeKind = "skilled"
-    """A random judge rates without reading."""
+    """A random judge rates without reading. An adversary rates to win: its own answers 5, those of
+    others 1, and tasks fairly. Where the verdict is yes or no it judges like a skilled one."""
     judge_noise: float = 0.2
     """Standard deviation of the error of a judge of ability 0; one of ability 1 makes none. Where
     the verdict is yes or no, the probability that it is the wrong one."""
@@ -39,6 +40,25 @@ class Ability:
     """Median of the output tokens that it reports, which spread log-normally around it, whatever
     bound they were given; None counts words."""
 
+    self_preference: float = 0.0
+    """Points of the scale from 1 to 5 that it adds to its own answers."""
+    family: str | None = None
+    """Of which family it is; what it writes shows that."""
+    favouritism: float = 0.0
+    """Points that it adds to answers of its own family, its own among them."""
+    words: float | None = None
+    """Median length of its answers in words, which spread log-normally around it; None writes no
+    more than the sentence that it takes."""
+    verbosity: float = 0.0
+    """Points that it adds for every doubling of an answer's length beyond the usual 25 words."""
+
+    @property
+    def partial(self) -> bool:
+        """Whether it looks at more than an answer's quality when it rates it."""
+        return bool(
+            self.self_preference or self.favouritism or self.verbosity or self.judge == "adversary"
+        )
+
     def quality(self, rng: random.Random) -> float:
         """Draw the quality of what it writes."""
         return min(1.0, max(0.0, rng.gauss(self.ability, self.spread)))
@@ -51,8 +71,13 @@ _BOUNDS = {
     "overconfidence": (-1.0, 1.0),
     "unstated": (0.0, 1.0),
     "tokens": (1.0, _INFINITE),
+    "self_preference": (-4.0, 4.0),
+    "favouritism": (-4.0, 4.0),
+    "verbosity": (-4.0, 4.0),
+    "words": (1.0, 10_000.0),
 }
 """From where to where options go; the others go from 0 up."""
+_MAY_BE_NONE = {"tokens", "words"}
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
@@ -65,9 +90,17 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
         yield f"{where}: judge is '{options['judge']}'." + did_you_mean(
             str(options["judge"]), get_args(JudgeKind)
         )
-    for name in known - {"judge"} & set(options):
+    family = options.get("family")
+    if family is not None and not (isinstance(family, str) and family.strip()):
+        yield f"{where}: simulated option 'family' is {family!r}; it is a name, or left out"
+    if options.get("favouritism") and family is None:
+        yield (
+            f"{where}: simulated option 'favouritism' is {options['favouritism']!r}, and 'family' "
+            "does not say which family: name one"
+        )
+    for name in (known - {"judge", "family"}) & set(options):
         value = options[name]
-        if name == "tokens" and value is None:
+        if name in _MAY_BE_NONE and value is None:
             continue
         lower, upper = _BOUNDS.get(name, (0.0, _INFINITE))
         number = isinstance(value, int | float) and math.isfinite(value)

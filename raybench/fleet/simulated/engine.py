@@ -52,7 +52,7 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
     elif pair := _EXPRESSIONS.search(prompt):
         text = "Yes" if pair[1].split() == pair[2].split() else "No"
     else:
-        text = peers.reply(prompt, ability, rng, constrained=request.regex is not None)
+        text = peers.reply(prompt, name, ability, rng, constrained=request.regex is not None)
     if request.regex is not None and not re.fullmatch(request.regex, text):
         return Completion.failed(f"no simulated reply matches the regex {request.regex!r}")
     return Completion(

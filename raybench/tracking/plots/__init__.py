@@ -5,5 +5,6 @@ from raybench.tracking.plots.forest import forest
 from raybench.tracking.plots.heatmap import heatmap
 from raybench.tracking.plots.lines import lines
 from raybench.tracking.plots.reliability import reliability
+from raybench.tracking.plots.versus import versus
 
-__all__ = ["budgets", "forest", "heatmap", "lines", "reliability"]
+__all__ = ["budgets", "forest", "heatmap", "lines", "reliability", "versus"]

@@ -8,8 +8,8 @@ from peerage import journal
 
 from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.conclusion import COLUMNS, concluded
-from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench.report import reading, texts
+from raybench.experiments.autobench.reuse import Kept
 from raybench.tracking import report
 from raybench.tracking.report import Section
 from raybench.types import Estimate

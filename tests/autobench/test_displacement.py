@@ -1,0 +1,89 @@
+"""What a bias does to a ranking, worked out by hand."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from raybench.autobench import displacement
+from raybench.autobench.biases import MODELS
+from raybench.autobench.displacement import PLACES, POINTS, SAVED, SAY, TAU
+from raybench.autobench.trials import Trial
+from raybench.types import Estimate
+
+TRUE = {name: 1 + place / 4 for place, name in enumerate(MODELS)}
+
+
+def trial(
+    consensus: Mapping[str, float | None] = TRUE,
+    uniform: Mapping[str, float | None] | None = None,
+    favoured: tuple[str, ...] = ("m01",),
+    say: float | None = 1.0,
+) -> Trial:
+    scores = {"consensus": consensus, "uniform": consensus if uniform is None else uniform}
+    return Trial(scores, say, favoured, tasks=5)
+
+
+def test_places_points_and_order_are_as_counted_by_hand() -> None:
+    # The weakest rises by four places with weights, by two without.
+    biased = trial(TRUE | {"m01": 2.1}, TRUE | {"m01": 1.6})
+    found = displacement.effects([(biased, trial())] * 3)
+    assert found[PLACES].value == 4
+    assert found[PLACES + "_uniform"].value == 2
+    assert found[SAVED[PLACES]].value == -2
+    assert found[POINTS].value == pytest.approx(1.1)
+    assert found[SAVED[POINTS]].value == pytest.approx(-0.5)
+    # Each passed pair is one of 66 that turns from agreeing to disagreeing.
+    assert found[TAU].value == pytest.approx(2 * 4 / 66)
+    assert found[SAVED[TAU]].value == pytest.approx(-2 * 2 / 66)
+    assert found[SAY].value == 1
+
+
+def test_intervals_are_over_seeds_and_pairs() -> None:
+    fair = [trial(), trial(TRUE | {"m01": 1.3})]  # by chance a place up
+    biased = [trial(TRUE | {"m01": 1.6}), trial(TRUE | {"m01": 2.1})]
+    found = displacement.effects(zip(biased, fair, strict=True))[PLACES]
+    assert (found.value, found.n) == (2.5, 2)  # 2 places and 3
+    assert found.stderr == pytest.approx(0.5)
+    assert found.ci95 == pytest.approx((2.5 - 12.706 * 0.5, 2.5 + 12.706 * 0.5), abs=0.001)
+
+
+def test_noise_favours_nobody_and_that_is_said() -> None:
+    found = displacement.effects([(trial(favoured=()), trial())] * 2)
+    for name in (PLACES, PLACES + "_uniform", SAVED[PLACES], POINTS):
+        assert found[name].value is None
+        assert found[name].method == "refused: noise favours nobody"
+    assert found[TAU].value == 0
+
+
+def test_a_pair_without_an_order_does_not_count() -> None:
+    lacking = trial({**TRUE, "m05": None})
+    found = displacement.effects([(trial(), trial()), (trial(), lacking), (lacking, trial())])
+    assert found[TAU].n == 1
+    none = displacement.effects([(lacking, trial())])
+    assert all(it.value is None and it.method.startswith("refused") for it in none.values())
+    with pytest.raises(ValueError, match="m05 has no score"):
+        lacking.tau("consensus")
+
+
+def estimate(value: float, stderr: float) -> Estimate:
+    half = 2.09 * stderr
+    return Estimate(value, stderr, (value - half, value + half), 20, "t")
+
+
+def test_the_verdict_needs_more_than_luck() -> None:
+    def of(tau: Estimate, places: Estimate) -> dict[str, Estimate]:
+        return {SAVED[TAU]: tau, SAVED[PLACES]: places}
+
+    nothing, clear = estimate(0.1, 0.1), estimate(1.0, 0.1)
+    refused = Estimate(None, None, None, 0, "refused: noise favours nobody")
+    # Alone it would be told from 0 (p = 0.02), among the others it is not.
+    almost = estimate(0.25, 0.1)
+    found = {
+        "a": of(nothing, clear),
+        "b": of(estimate(-1.0, 0.1), refused),
+        "c": of(almost, nothing),
+        "d": of(clear, estimate(-1.0, 0.1)),
+        "e": of(Estimate(0.5, None, None, 20, "all equal"), nothing),
+    }
+    assert displacement.verdict(found) == {"help": ["a"], "hurt": ["b"], "open": ["c", "d", "e"]}
+    assert displacement.verdict({"c": of(almost, refused)})["help"] == ["c"]

@@ -1,0 +1,110 @@
+"""Planted biases from the command line: what a run leaves, and that it goes on where it was."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import raybench
+
+from raybench import cli
+from raybench.autobench.biases import BIASES
+from raybench.errors import ConfigurationError
+from raybench.experiments import autobench_biases
+
+BIASED = (
+    "+experiment=autobench_biases",
+    "seeds=3",
+    "iterations=4",
+    "kinds=[self_preference,random]",
+)
+TRIED = [bias.name for bias in BIASES if bias.kind in ("self_preference", "random")]
+
+
+def only_run(folder: Path) -> Path:
+    (run,) = (folder / "runs" / "autobench_biases").iterdir()
+    return run
+
+
+def trials(run: Path) -> list[dict[str, Any]]:
+    lines = (run / "journal" / "trials.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def measured(run: Path) -> Any:
+    return json.loads((run / "results.json").read_text(encoding="utf-8"))["models"]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("biases")
+    done = raybench(*BIASED, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout, encoding="utf-8")
+    return folder
+
+
+def test_every_bias_has_a_line_of_results(finished: Path) -> None:
+    run = only_run(finished)
+    results = json.loads((run / "results.json").read_text(encoding="utf-8"))
+    assert results["simulated"] is True
+    assert list(results["models"]) == TRIED
+    for name, of in results["models"].items():
+        assert of["bias/tau_lost"]["n"] == 3
+        noise = "random" in name
+        assert (of["bias/places_gained"]["value"] is None) == noise
+    assert "6 random judges (weakest)" in (finished / "stdout").read_text(encoding="utf-8")
+
+
+def test_the_page_has_one_table_and_one_plot(finished: Path) -> None:
+    run = only_run(finished)
+    page = (run / "report.html").read_text(encoding="utf-8")
+    assert page.count('role="img"') == 1
+    assert page.count("<table") == 1
+    assert "stand-ins with invented abilities" in page
+
+
+def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_path: Path) -> None:
+    whole = only_run(finished)
+    folder = tmp_path / "runs" / "autobench_biases" / whole.name
+    (folder / "journal").mkdir(parents=True)
+    kept = (whole / "journal" / "trials.jsonl").read_bytes().splitlines(keepends=True)
+    # The last line was being written when the run was killed.
+    (folder / "journal" / "trials.jsonl").write_bytes(b"".join(kept[:11]) + kept[11][:40])
+    (folder / "config.yaml").write_bytes((whole / "config.yaml").read_bytes())
+    done = raybench(*BIASED, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Resuming" in done.stderr
+    assert "11 of 27 trials" in done.stderr
+
+    def untimed(record: dict[str, Any]) -> dict[str, Any]:
+        return {name: it for name, it in record.items() if name not in ("seconds", "ended_ms")}
+
+    assert [*map(untimed, trials(folder))] == [*map(untimed, trials(whole))]
+    assert measured(folder) == measured(whole)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("kinds=[advesary]", "unknown bias 'advesary'. Did you mean 'adversary'"),
+        ("kinds=[]", "autobench_biases.kinds is empty: name at least one of self_preference"),
+        ("kinds=[random,random]", "names 'random' 2 times: once is enough"),
+        ("seeds=0", "autobench_biases.seeds is 0: it is 1 or more"),
+        ("iterations=0", "autobench_biases.iterations is 0: it is 1 or more"),
+    ],
+)
+def test_each_mistake_is_named(given: str, said: str) -> None:
+    overrides = cli.at_home(["+experiment=autobench_biases", given])
+    with pytest.raises(ConfigurationError) as error:
+        cli.check(cli.compose(overrides))
+    assert said in str(error.value)
+
+
+def test_the_plan_says_what_is_planted_and_how_much_is_asked() -> None:
+    config = cli.check(cli.compose(cli.at_home(BIASED)))
+    plan = autobench_biases.plan(config)
+    assert plan.units == 3 * (len(TRIED) + 1)
+    assert [model.name for model in plan.models] == TRIED
+    assert plan.simulated
+    assert plan.calls == "18,252 to 29,484"
