@@ -1,0 +1,161 @@
+"""What need not be asked again: after a kill, in a longer run, with a model more."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import SIMULATED, last_run, results_of, start_raybench, with_store
+
+from raybench import cli
+
+FOUR = ", ".join(
+    f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (3, 5, 7, 9)
+)
+FIVE = FOUR + ", {name: m8, engine: simulated, options: {ability: 0.8}}"
+
+
+def run(folder: Path, *settings: str, roster: str = FOUR) -> dict[str, Any]:
+    """Run the experiment in a folder, in this process; return its results."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        arguments = ["+experiment=autobench", f"roster.models=[{roster}]", *settings]
+        assert cli._job(cli.compose(arguments)) == 0
+    return results_of(folder, "autobench")
+
+
+def journal(folder: Path, name: str = "iterations") -> list[dict[str, Any]]:
+    lines = (last_run(folder, "autobench") / "journal" / f"{name}.jsonl").read_bytes()
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def untimed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {name: value for name, value in record.items() if name not in ("seconds", "ended_ms")}
+        for record in records
+    ]
+
+
+@pytest.fixture(scope="module")
+def ten(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = with_store(tmp_path_factory.mktemp("ten"))
+    run(folder, "autobench.iterations=10")
+    return folder
+
+
+def test_iterations_more_ask_only_what_is_new(ten: Path) -> None:
+    before = untimed(journal(ten))
+    first = results_of(ten, "autobench")["fleet"]["this_session"]["total"]["requests"]
+    results = run(ten, "autobench.iterations=15", "autobench.extends=last")
+    after = untimed(journal(ten))
+    assert after[:10] == before
+    assert len(after) == 15
+    calls = results["run"]["calls"]
+    assert calls["reused"] == first
+    asked = results["fleet"]["this_session"]["total"]["requests"]
+    assert asked == calls["calls"] - calls["reused"]
+    said = (last_run(ten, "autobench") / "leaderboard.md").read_text()
+    assert f"{calls['reused']:,} of {calls['calls']:,} replies" in said
+    # The same without what was there before: nothing is different but what it cost.
+    alone = run(ten, "autobench.iterations=15")
+    assert untimed(journal(ten)) == after
+    assert alone["models"] == results["models"]
+    assert alone["run"]["calls"]["reused"] == 0
+
+
+def test_a_model_more_asks_only_what_concerns_it(ten: Path) -> None:
+    run(ten, "autobench.iterations=10", "resume=false")
+    results = run(ten, "autobench.iterations=10", "autobench.extends=last", roster=FIVE)
+    extended = untimed(journal(ten))
+    calls = results["run"]["calls"]
+    # Of an iteration's 1 + 5 + 5 + 25 calls one rating, one answer and nine ratings are new.
+    assert 0.3 * calls["calls"] < calls["reused"] < 25 / 36 * calls["calls"]
+    run(ten, "autobench.iterations=10", roster=FIVE)
+    assert untimed(journal(ten)) == extended
+
+
+def test_replies_that_no_longer_fit_are_not_reused(ten: Path) -> None:
+    first = f"autobench.extends={last_run(ten, 'autobench')}"
+    other = run(ten, "autobench.iterations=3", first, "autobench.answer_tokens=64", roster=FIVE)
+    kept = journal(ten, "replies")
+    assert 0 < other["run"]["calls"]["reused"] < other["run"]["calls"]["calls"]
+    assert {record["kind"] for record in kept if "kind" in record} >= {"answer"}
+    changed = FIVE.replace("0.7", "0.71")
+    run(ten, "autobench.iterations=3", first, roster=changed)
+    assert untimed(journal(ten)) != []
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("autobench.extends=last", "holds no finished run"),
+        ("autobench.extends=nowhere", "nowhere is not the folder of a peer assessment"),
+        ("autobench.tasks=nowhere.jsonl", "nowhere.jsonl cannot be read"),
+        ("autobench.tasks=broken.jsonl", "broken.jsonl, line 2, is no task"),
+        ("autobench.tasks=empty.jsonl", "empty.jsonl holds no task"),
+    ],
+)
+def test_what_cannot_be_read_is_told_before_anything_starts(
+    setting: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.jsonl").write_text('{"task": "What is a boat?"}\nWhy?\n')
+    (tmp_path / "empty.jsonl").write_text('{"task": null}\n')
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        patched.setattr("sys.argv", ["raybench", *SIMULATED, setting])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert told in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "runs").exists()
+
+
+def test_given_tasks_are_those_of_another_run(ten: Path) -> None:
+    run(ten, "autobench.iterations=4", "seed=5")
+    earlier = journal(ten)
+    path = last_run(ten, "autobench") / "journal" / "iterations.jsonl"
+    run(ten, "autobench.iterations=5", f"autobench.tasks={path}", "autobench.judges=[m9]")
+    again = journal(ten)
+    tasks = [record["task"] for record in earlier if record["task"]]
+    assert [record["task"] for record in again] == [tasks[n % len(tasks)] for n in range(5)]
+    assert {tuple(record["judgments"]) for record in again} == {("m9",)}
+    assert all(not record["attempts"] for record in again)
+
+
+def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> None:
+    folder = with_store(tmp_path)
+    # All at once: no iteration is over before all are nearly so.
+    slow = FOUR.replace("{ability: 0.3}", "{ability: 0.3, latency_s: 1.0}")
+    command = (
+        "+experiment=autobench", f"roster.models=[{slow}]", "autobench.iterations=8",
+    )  # fmt: skip
+    process = start_raybench(*command, cwd=folder)
+    deadline = time.monotonic() + 120
+    kept: list[Path] = []
+    while not kept or kept[0].read_bytes().count(b"answer_rating") < 12:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+        kept = list(folder.glob("runs/autobench/*/journal/replies.jsonl"))
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert journal(folder) == []
+    before = replies(folder)
+    results = run(folder, "autobench.iterations=8", roster=slow)
+    after = replies(folder)
+    assert len(after) == len(set(after))  # nothing twice
+    assert set(before) < set(after)
+    asked = results["fleet"]["this_session"]["total"]["requests"]
+    assert asked == len(after) - len(before)
+    killed = untimed(journal(folder))
+    run(folder, "autobench.iterations=8", "resume=false", roster=slow)
+    assert untimed(journal(folder)) == killed
+
+
+def replies(folder: Path) -> list[str]:
+    return [where for it in journal(folder, "replies") for where, *_ in it.get("replies", ())]
