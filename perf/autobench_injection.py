@@ -26,7 +26,7 @@ from perf.injected_answers import HARMLESS, IN_TASK, KINDS, every
 from raybench import cli
 from raybench.autobench import prompts
 from raybench.config import Config
-from raybench.fleet import open_fleet
+from raybench.fleet import Fleet, open_fleet
 from raybench.stats import intervals
 from raybench.types import Estimate, Message, Request
 
@@ -94,15 +94,19 @@ async def rated(asked: Mapping[Call, str], name: str | None, config: Config) -> 
     """Return a judge's ratings of everything."""
     named = {model.name: model.spec() for model in config.roster.models}
     judge = named[name] if name else next(iter(named.values()))
+    found: dict[Call, int | None] = {}
+
+    async def question(number: int, fleet: Fleet) -> None:
+        its = [call for call in asked if call.number == number]
+        replies = await fleet.complete(judge.name, [request(it, asked[it], config) for it in its])
+        for why in {reply.error for reply in replies if reply.error}:
+            print(f"no reply: {why}", file=sys.stderr)
+        found.update(zip(its, (prompts.parse_rank(reply.text) for reply in replies), strict=True))
+        print(f"{len(found)} of {len(asked)}", file=sys.stderr)
+
     async with open_fleet([judge], config.fleet, lambda it: print(it, file=sys.stderr)) as fleet:
-        replies = await fleet.complete(
-            judge.name, [request(call, prompt, config) for call, prompt in asked.items()]
-        )
-    for why in {reply.error for reply in replies if reply.error}:
-        print(f"no reply: {why}", file=sys.stderr)
-    return {
-        call: prompts.parse_rank(reply.text) for call, reply in zip(asked, replies, strict=True)
-    }
+        await asyncio.gather(*(question(number, fleet) for number in range(len(ASKED))))
+    return found
 
 
 def over_questions(
