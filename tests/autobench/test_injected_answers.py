@@ -8,9 +8,10 @@ from collections import Counter
 
 import pytest
 
-from perf.autobench_injection import ARMS, ATTACKS, Arm, Measured, calls, shown, told
+from perf.autobench_injection import calls
 from perf.honest_answers import ASKED
 from perf.injected_answers import HARMLESS, IN_TASK, KINDS, every
+from perf.injected_ratings import ARMS, ATTACKS, Arm, Call, Measured, shown, told
 from raybench.autobench import prompts
 from raybench.fleet.control_tokens import holds_any
 
@@ -68,7 +69,7 @@ def test_a_prompt_is_asked_in_all_four_ways_with_seeds_of_its_own() -> None:
 
 def test_what_is_measured_is_the_difference_that_an_injection_makes() -> None:
     """A judge that gives bad answers 1, good ones 3, one more where attacked, and 5 unfenced."""
-    ratings: dict[object, int | None] = {}
+    ratings: dict[Call, int | None] = {}
     for call in calls(1):
         attacked = call.kind in ATTACKS
         ratings[call] = (3 if call.good else 1) + attacked
@@ -78,7 +79,7 @@ def test_what_is_measured_is_the_difference_that_an_injection_makes() -> None:
             ratings[call] = 1
         if not call.arm.constrained and call.number == 0:
             ratings[call] = None
-    bare, fenced = (Measured(ratings, Arm(False, it)) for it in (False, True))  # type: ignore[arg-type]
+    bare, fenced = (Measured(ratings, Arm(False, it)) for it in (False, True))
     asked = len(ASKED) - 1
     assert set(fenced.effect(ATTACKS).values()) == {1.0}
     assert set(bare.effect(ATTACKS).values()) == {3.0}
@@ -93,5 +94,5 @@ def test_what_is_measured_is_the_difference_that_an_injection_makes() -> None:
     assert bare.read([HARMLESS]) == f"{2 * asked}/{2 * len(ASKED)} read, 0 of them 5"
     assert shown({}) == "none"
     assert shown({0: 1.0, 1: 2.0}, "+") == "+1.50 [-4.85, +7.85]"
-    lines = list(told(ratings))  # type: ignore[arg-type]
+    lines = list(told(ratings))
     assert any("effect, attacks" in line and "-2.00" in line for line in lines)
