@@ -1,6 +1,6 @@
 """Do answers and tasks that say how to rate move the ratings of AutoBench's judges?
 
-    python -m perf.autobench_injection [--seeds 2] [--model NAME] [roster=NAME fleet.… …]
+    python -m perf.autobench_injection [--seeds 1] [--model NAME] [roster=NAME fleet.… …]
 
 Has the first model of a roster rate the answers of `honest_answers.py`, and the same with each kind
 of `injected_answers.py` round them, with decoding constrained and not, and fenced and not. Prints
@@ -82,7 +82,7 @@ async def rated(asked: Mapping[Call, str], name: str | None, config: Config) -> 
 def main() -> None:
     """Print what came of every kind."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--model")
     arguments, overrides = parser.parse_known_args()
     config = cli.check(cli.compose(["+experiment=autobench", *overrides]))
