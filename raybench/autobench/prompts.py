@@ -3,9 +3,12 @@
 Tables 5 to 8 of the paper. The typographic quotes and the line breaks of table 5 are its own. It
 prints the task prompt for one case, a 'difficult' question about math: its third paragraph belongs
 to the difficulty and its fourth to the topic. The wording for the others is ours, in that form.
+What judges rate may be enclosed in a fence where the paper inserts it as it is; its own words stay.
 """
 
 import re
+
+from raybench.autobench.fence import enclosed
 
 _TASK_HEAD = (
     "Generate {difficulty} question about {topic}. Keep the question clear,\n"
@@ -84,13 +87,18 @@ def answer(question: str) -> str:
     return _fill(_ANSWER, question=question)
 
 
-def rate_task(question: str, difficulty: str, topic: str) -> str:
-    """Table 7: ask a judge how good the question is."""
+def rate_task(question: str, difficulty: str, topic: str, *, fenced: bool = False) -> str:
+    """Table 7: ask a judge how good the question is; fenced, no word of it passes for ours."""
+    if fenced:
+        question = _question(question)
     return _fill(_RATE_TASK, question=question, difficulty=difficulty, topic=topic)
 
 
-def rate_answer(question: str, answer: str) -> str:
-    """Table 8: ask a judge how good the answer is."""
+def rate_answer(question: str, answer: str, *, fenced: bool = False) -> str:
+    """Table 8: ask a judge how good the answer is; fenced, no word of either passes for ours."""
+    if fenced:
+        question = _question(question)
+        answer = enclosed(answer, "the answer to rate", beside=question)
     return _fill(_RATE_ANSWER, question=question, answer=answer)
 
 
@@ -105,6 +113,11 @@ def parse_rank(text: str) -> int | None:
         return None
     rank = found.pop()
     return int(rank) if rank in {"1", "2", "3", "4", "5"} else None
+
+
+def _question(text: str) -> str:
+    # Nothing but the question is in its mark: all prompts about it have their beginning in common.
+    return enclosed(text, "the question")
 
 
 def _fill(template: str, **fields: str) -> str:

@@ -71,6 +71,8 @@ class Settings:
     restarts: int = 2
     """New generators tried before the iteration ends without a task."""
     faulty: Faulty = "reject"
+    fenced: bool = False
+    """Whether what is rated stands in the judges' prompts between marks, as data."""
     seed: int = 0
 
     @property

@@ -113,23 +113,26 @@ class Step:
 
     def asks(self, settings: Settings) -> list[Ask]:
         """Return what is asked of whom, in the same order."""
-        prompts_of = {about: self._prompt(about, settings) for about in self.answers or ("",)}
+        prompts_of = {
+            about: self._prompt(about, settings.fenced) for about in self.answers or ("",)
+        }
         return [
             Ask(self.kind, model, prompts_of[about], self._key(about))
             for model, about in self.asked(settings)
         ]
 
-    def _prompt(self, about: str, settings: Settings) -> str:
+    def _prompt(self, about: str, fenced: bool) -> str:
         draw = self.draw
         match self.kind:
             case "task":
                 return prompts.task(draw.difficulty.label, draw.difficulty.phrase, draw.topic)
             case "task_rating":
-                return prompts.rate_task(self.task, draw.difficulty.label, draw.topic)
+                label, topic = draw.difficulty.label, draw.topic
+                return prompts.rate_task(self.task, label, topic, fenced=fenced)
             case "answer":
                 return prompts.answer(self.task)
             case "answer_rating":
-                return prompts.rate_answer(self.task, self.answers[about])
+                return prompts.rate_answer(self.task, self.answers[about], fenced=fenced)
 
     def _key(self, about: str) -> str:
         # The numbers of attempts stay out of those of answers, as they always have.

@@ -31,6 +31,7 @@ class AutobenchConf:
     restarts: int = 2
     constrained_ratings: bool = True
     rating_temperature: float | None = None
+    fenced: bool = True
     task_tokens: int = 256
     answer_tokens: int = 1024
     rating_tokens: int = 16

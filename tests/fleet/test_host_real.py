@@ -17,6 +17,8 @@ from helpers import NEEDS_MODEL, ON_GPU, THINKER, engine_processes, wait_for_sil
 
 from perf import hle_hostile
 from perf.hostile_responses import responses
+from perf.injected_answers import every
+from raybench.autobench import prompts
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
 from raybench.pipeline.judges import Panel, decided
@@ -177,6 +179,27 @@ async def test_hostile_responses_leave_the_verdict_to_the_judge(fleet: Fleet) ->
         found = decided(asked, hle_hostile.HLE, {"greedy": reply})
         assert (found["by"], found["judge_error"]) == ("judge", None), (asked["key"], reply)
         assert found["correct"] == (json.loads(reply.text)["correct"] == "yes")
+
+
+async def test_ratings_of_injected_answers_can_all_be_read(fleet: Fleet) -> None:
+    # Every template of every kind. Whether they move the judge: perf/autobench_injection.py.
+    injected = list({(it.kind, it.template): it for it in every()}.values())
+    asked = [
+        Request(
+            (Message("user", prompts.rate_answer(it.question, it.bad, fenced=fenced), (), True),),
+            seed=seed,
+            max_tokens=16,
+            temperature=1.0,
+            regex=prompts.RANK_REGEX,
+        )
+        for seed, it in enumerate(injected)
+        for fenced in (False, True)
+    ]
+    replies = await fleet.complete("greedy", asked)
+    assert len(replies) == len(asked) >= 150
+    for request, reply in zip(asked, replies, strict=True):
+        assert reply.finish == "stop", request
+        assert reply.text == f"<rank>{prompts.parse_rank(reply.text)}</rank>", request
 
 
 async def test_control_tokens_in_what_others_wrote_are_text(fleet: Fleet) -> None:

@@ -30,6 +30,7 @@ def settings(config: Config) -> Settings:
         weights=conf.weights,  # type: ignore[arg-type]  # `problems` has checked it
         tasks=() if conf.tasks is None else given.read(conf.tasks),
         faulty=conf.faulty_tasks,  # type: ignore[arg-type]
+        fenced=conf.fenced,
         topics=tuple(conf.topics),
         difficulties=tuple(Difficulty(d.label, d.phrase, d.probability) for d in conf.difficulties),
         mean_threshold=conf.mean_threshold,
@@ -125,6 +126,7 @@ def plan(config: Config) -> Plan:
         notes=(
             f"{at_once(config)} iterations at once",
             *_variants(config),
+            *(["what judges rate is fenced, as data"] if conf.fenced else []),
             "ratings constrained where the engine can"
             if conf.constrained_ratings
             else "ratings unconstrained",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, last_run, results_of, start_raybench, with_store
+from helpers import SIMULATED, last_run, raybench, results_of, start_raybench, with_store
 
 from raybench import cli
 
@@ -146,7 +146,10 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     process.wait()
     assert journal(folder) == []
     before = replies(folder)
-    results = run(folder, "autobench.iterations=8", roster=slow)
+    done = raybench(*command, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "Resuming" in done.stderr
+    results = results_of(folder, "autobench")
     after = replies(folder)
     assert len(after) == len(set(after))  # nothing twice
     assert set(before) < set(after)
