@@ -2,8 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from raybench.autobench.analysis import estimates
+from raybench.autobench.analysis.ballots import ballots
+from raybench.autobench.analysis.resample import Resampled, draw, resampled
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
@@ -13,28 +17,33 @@ from raybench.types import Counts, Estimate
 SCORE = "autobench/score"
 WEIGHT = "autobench/weight"
 PARSE_RATE = "autobench/parse_rate"
-SCALE = (1.0, 5.0)
 
 
-def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str, Estimate]]:
-    """Return every model's metrics: consensus score, judging weight, share of readable ratings."""
+def metrics(
+    records: Sequence[Record], settings: Settings, found: Resampled | None = None
+) -> dict[str, dict[str, Estimate]]:
+    """Return every model's metrics: consensus score, judging weight, share of readable ratings.
+
+    `found` is the bootstrap of these records, where it has been made already.
+    """
     standing = replay(records, settings)
+    found = found or bootstrap(records, settings)
+    scores, weights = estimates.scores(found), estimates.weights(found)
     return {
         model: {
-            SCORE: _score(model, records, standing),
-            WEIGHT: Estimate(
-                standing.weights[model],
-                None,
-                None,
-                standing.iteration,
-                "equation 3, after the last iteration"
-                if standing.scored[model]
-                else "the average weight, for want of a score",
-            ),
+            # The protocol's own value: the replicates' may differ in the last bit.
+            SCORE: replace(scores[model], value=standing.scores[model]),
+            WEIGHT: _weight(model, standing, weights, settings),
             PARSE_RATE: intervals.share(*_parsed(model, records), over="ratings asked for"),
         }
         for model in settings.models
     }
+
+
+def bootstrap(records: Sequence[Record], settings: Settings) -> Resampled:
+    """Return the assessment as it was, and along as many draws as an interval takes."""
+    held = ballots(records, settings)
+    return resampled(held, settings.weights, draw(held.tasks, seed=settings.seed))
 
 
 def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
@@ -134,18 +143,19 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
     return distances
 
 
-def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimate:
-    seen = [
-        record["scores"][model] for record in records if record["scores"].get(model) is not None
-    ]
-    estimate = intervals.mean(seen, over="scored iterations")
-    ci95, method = estimate.ci95, estimate.method
-    if ci95 and (ci95[0] < SCALE[0] or ci95[1] > SCALE[1]):
-        # Few iterations give wide intervals; none of it lies where no rating can.
-        ci95 = (max(ci95[0], SCALE[0]), min(ci95[1], SCALE[1]))
-        method += ", cut at the ends of the scale"
-    # The protocol's own running mean is the value; it may differ in the last bit.
-    return Estimate(standing.scores[model], estimate.stderr, ci95, estimate.n, method)
+def _weight(
+    model: str, standing: Standing, found: Mapping[str, Estimate], settings: Settings
+) -> Estimate:
+    if model not in found:
+        return Estimate(None, None, None, 0, "refused: no judge")
+    value, n = standing.weights[model], standing.iteration
+    if settings.weights == "uniform":
+        return Estimate(value, None, None, n, "uniform weights")
+    if not standing.scored[model]:
+        return Estimate(value, None, None, n, "the average weight, for want of a score")
+    drawn = found[model]
+    method = f"equation 3, after the last iteration; {drawn.method}"
+    return replace(drawn, value=value, method=method)
 
 
 def _parsed(judge: str, records: Iterable[Record]) -> tuple[int, int]:

@@ -31,6 +31,7 @@ class AutobenchConf:
     task_tokens: int = 256
     answer_tokens: int = 1024
     rating_tokens: int = 16
+    external: dict[str, str] = field(default_factory=dict)
 
 
 def problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
@@ -60,6 +61,9 @@ def problems(autobench: AutobenchConf, models: int) -> Iterator[str]:
             f"autobench.rating_temperature is {autobench.rating_temperature}: it is 0 to 2, or "
             "null for each model's own"
         )
+    for name, path in autobench.external.items():
+        if not path.strip():
+            yield f"autobench.external.{name} is empty: give the path of a CSV of model and score"
     for name in ("mean_threshold", "median_threshold"):
         if getattr(autobench, name) >= 5:
             yield (

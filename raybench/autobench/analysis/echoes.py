@@ -4,6 +4,7 @@ Two kinds of company are looked at: clusters, found in the ratings, and families
 Of each it is asked what the order would be without its judges.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -61,9 +62,7 @@ class Echoes:
     """Why clusters are not told."""
 
 
-def echoes(
-    found: Resampled, draws: Draws, families: Mapping[str, str], *, seed: int = 0
-) -> Echoes:
+def echoes(found: Resampled, draws: Draws, families: Mapping[str, str], *, seed: int = 0) -> Echoes:
     """Look for clusters of judges, and leave out the largest, and each family in its turn.
 
     `draws` are those along which `found` was drawn; `families` has the family of every judge, one
@@ -149,7 +148,7 @@ def _swap(found: Resampled, without: Replayed, up: int, down: int) -> Swap:
 
 def _weight(found: Resampled, judges: Sequence[str]) -> float:
     weights = dict(zip(found.ballots.judges, found.weights.tolist(), strict=True))
-    return sum(weights[judge] for judge in judges)
+    return math.fsum(weights[judge] for judge in judges)
 
 
 def _many(judges: Sequence[str]) -> str:

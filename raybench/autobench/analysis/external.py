@@ -93,7 +93,9 @@ def _agreement(
     ahead = None
     if variant is not full:
         own, own_drawn = of(full.found)
-        ahead = _estimate(f"difference of {name}, paired", own - value, own_drawn - drawn, n, tasks, most=2)
+        ahead = _estimate(
+            f"difference of {name}, paired", own - value, own_drawn - drawn, n, tasks, most=2
+        )
     return Agreement(
         _estimate(name, value, drawn, n, tasks),
         _estimate(name, value, of(variant.found, models)[1], n, tasks, over=_MODELS),
@@ -174,4 +176,5 @@ def _settled(scores: Floats) -> Floats:
 
 def _ratio(product: Floats, squares: Floats) -> Floats:
     out = np.full_like(product, np.nan)
-    return np.divide(product, np.sqrt(squares), out=out, where=squares > 0)
+    np.divide(product, np.sqrt(squares), out=out, where=squares > 0)
+    return out

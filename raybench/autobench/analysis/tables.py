@@ -119,4 +119,4 @@ def _number(text: str) -> float | None:
 
 def _columns(at: str, cells: Sequence[str]) -> str:
     many = "one column" if len(cells) == 1 else f"{len(cells)} columns"
-    return f"{at}: {many} where two are expected, model and score with a comma between: give just these"
+    return f"{at}: {many} where two are expected: give a model, a comma and its score"

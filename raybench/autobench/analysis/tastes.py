@@ -109,7 +109,9 @@ def _correlations(values: Floats, seen: Floats) -> Floats:
     squares = np.square(flat) @ both.T
     scale = np.sqrt(squares * squares.T)
     product = flat @ flat.T
-    return np.divide(product, scale, out=np.zeros_like(product), where=scale > 1e-9)
+    out = np.zeros_like(product)
+    np.divide(product, scale, out=out, where=scale > 1e-9)
+    return out
 
 
 def _factor(correlations: Floats) -> Floats:
@@ -130,4 +132,4 @@ def _factor(correlations: Floats) -> Floats:
 def _some(ratings: NDArray[np.float32]) -> NDArray[np.float32]:
     if len(ratings) <= _MOST:
         return ratings
-    return ratings[np.linspace(0, len(ratings) - 1, _MOST).astype(int)]
+    return np.asarray(ratings[np.linspace(0, len(ratings) - 1, _MOST).astype(int)])

@@ -1,4 +1,4 @@
-"""The same ratings under other rules: what single judges, or equal weights, would have made of them.
+"""The same ratings under other rules: what a single judge, or equal weights, would make of them.
 
 Each variant is the same journal replayed along the same draws, so that variants are compared in
 pairs. Tasks stay those that the full protocol accepted, with its own weights: a run under another
@@ -64,9 +64,7 @@ def _singles(ballots: Ballots, full: Resampled, draws: Draws) -> Iterator[Varian
 
 
 def best_judge(full: Resampled) -> str | None:
-    """Return the judge that scored best as a contestant, None where no judge is one with a score."""
+    """Return the judge that scored best, None where no judge is a contestant with a score."""
     scores = dict(zip(full.ballots.contestants, full.scores, strict=True))
     known = [judge for judge in full.ballots.judges if not np.isnan(scores.get(judge, np.nan))]
     return max(known, key=lambda judge: scores[judge], default=None)
-
-

@@ -8,7 +8,7 @@ from raybench.autobench.protocol import Record, replay
 from raybench.autobench.standing import advance
 from raybench.config import Config
 from raybench.errors import RunFailed
-from raybench.experiments.autobench.conclusion import concluded
+from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
 from raybench.experiments.autobench.setup import decoding, plan, settings
 from raybench.experiments.session import open_session
 
@@ -17,6 +17,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Run the iterations that are still missing, one after the other."""
     protocol = settings(config)
     conf, planned = config.autobench, plan(config)
+    tables = tables_of(config)
     async with open_session(config, resolved, planned, journal="iterations") as session:
         records: list[Record] = session.journal.records
         try:
@@ -43,7 +44,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
                     )
                     session.log(*_series(record), record)
                     standing = advance(standing, record["scores"], protocol)
-        session.conclude(concluded(records, protocol))
+        session.conclude(concluded(records, protocol, tables=tables, families=families_of(config)))
 
 
 def _series(record: Record) -> tuple[dict[str, dict[str, float]], dict[str, float]]:

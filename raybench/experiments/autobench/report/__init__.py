@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raybench.autobench import summary
+from raybench.autobench.analysis.whole import Analysed
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
+from raybench.experiments.autobench.report import echoes, standing, validation
 from raybench.tracking import plots
 from raybench.tracking.report import Item, Section, Table
 
@@ -14,24 +16,19 @@ _SHOWN = 5
 
 
 def sections(
-    records: Sequence[Record], protocol: Settings, metrics: Mapping[str, Mapping[str, Any]]
+    records: Sequence[Record],
+    protocol: Settings,
+    metrics: Mapping[str, Mapping[str, Any]],
+    analysed: Analysed,
 ) -> list[Section]:
     """Return the sections of the report."""
     models = protocol.models
-    best_first = sorted(models, key=lambda model: -(metrics[model][summary.SCORE].value or 0))
     judged = summary.mean_judgments(records, models)
     proposed = sum(len(record["attempts"]) for record in records)
     tasks = sum(record["task"] is not None for record in records)
     return [
-        Section(
-            "Consensus scores",
-            "Mean over iterations of the weighted ratings of each model's answers, with 95 % "
-            "intervals over iterations. Intervals that overlap a lot do not tell models apart.",
-            figure=plots.forest(
-                {model: metrics[model][summary.SCORE].to_json() for model in best_first},
-                xlabel="score (1-5)",
-            ),
-        ),
+        *standing.sections(analysed, metrics),
+        *validation.sections(analysed),
         Section(
             "Judging weights",
             "Each model's weight as a judge after every iteration: its share of the scores.",
@@ -60,6 +57,7 @@ def sections(
                 label="mean rating",
             ),
         ),
+        *echoes.sections(analysed),
         Section(
             "Tasks",
             f"{tasks} of {len(records)} iterations found a task, {proposed} were proposed.",
