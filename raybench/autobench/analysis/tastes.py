@@ -19,6 +19,9 @@ FEWEST_JUDGES = 4
 FEWEST_TASKS = 5
 _SMALLEST = 0.15
 """Correlations below are no chamber, however sure: ratings end at 1 and 5 for all judges alike."""
+_LEAST = 0.1
+"""Least share of a judge's ratings that counts as its own: of nearly perfect judges little else is
+left than how ratings are rounded, which they share."""
 _SHUFFLES = 100
 _MOST = 200
 """Tasks that are looked at, evenly spread: chance is small there already, and more take long."""
@@ -63,9 +66,9 @@ def shared(ratings: Floats) -> Floats:
     """
     found = _correlations(*_levelled(ratings))
     loadings = _factor(found)
-    left = 1 - np.square(loadings)
+    left = np.maximum(1 - np.square(loadings), _LEAST)
     rest = (found - np.outer(loadings, loadings)) / np.sqrt(np.outer(left, left))
-    return np.asarray(np.clip((rest + rest.T) / 2, -1, 1))
+    return np.asarray(np.clip(rest, -1, 1))
 
 
 def chance(ratings: Floats, rng: np.random.Generator) -> float:
@@ -123,9 +126,7 @@ def _factor(correlations: Floats) -> Floats:
         np.fill_diagonal(reduced, common)
         values, vectors = np.linalg.eigh(reduced)
         loadings = np.sqrt(max(float(values[-1]), 0.0)) * vectors[:, -1]
-        # A judge that is the factor itself would leave nothing to compare.
-        loadings = np.clip(loadings, -0.95, 0.95)
-        common = np.square(loadings)
+        common = np.minimum(np.square(loadings), 1.0)
     return np.asarray(loadings)
 
 

@@ -84,7 +84,7 @@ def _families(analysed: Analysed) -> Section:
     return Section(
         "Without one family's judges",
         "Families with two judges or more. A pair that changes places is told with the share of "
-        f"bootstrap draws in which it does so in the same way; below {echoes.SURE:.0%} it is a "
+        f"bootstrap draws in which it does so in the same way; below {echoes.SURE:.0%} that is a "
         "toss-up, and no warning.",
         table=Table(("Family", "Judges", "Share of the weight", "Order without them"), rows),
     )

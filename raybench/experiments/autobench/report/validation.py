@@ -28,6 +28,7 @@ def sections(analysed: Analysed) -> Iterator[Section]:
         "The same correlations, with intervals that also draw the models anew: what they would be "
         "over other models of the same kind.",
         table=Table(_columns(analysed), _rows(analysed, "models")),
+        folded="Intervals over iterations and models",
     )
     if len(analysed.variants) > 1:
         yield Section(
@@ -35,6 +36,7 @@ def sections(analysed: Analysed) -> Iterator[Section]:
             "The correlation as run less that under each other rule, over the same models and the "
             "same draws. Above 0, the protocol as run agrees better with the table.",
             table=Table(_columns(analysed), _rows(analysed, "ahead")),
+            folded="Differences, in pairs",
         )
 
 
@@ -64,8 +66,8 @@ def _pair(found: Compared, which: str) -> list[Estimate | None]:
 
 def _caption(analysed: Analysed) -> str:
     told = [
-        f"Intervals: 95 %, {_method(analysed)}: these models, other tasks. A single judge that "
-        "does not rate itself is compared without itself.",
+        f"Intervals: 95 %, {_method(analysed)}: these models, other tasks. A rule under "
+        "which a model has no score is compared without that model.",
         *(
             f"{table.name} has {len(table.scores)} of the models; left out: "
             f"{', '.join(table.missing)}."
