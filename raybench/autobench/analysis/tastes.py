@@ -5,6 +5,12 @@ correlations is taken out first: it stands for that truth, and each judge's load
 judge follows it. (Taking out each answer's mean over judges instead makes clusters of good judges,
 which all see more of the truth than the mean does, and of judges at random, which all see less.)
 What is left between two judges is shared taste; more of it than chance makes is a cluster.
+
+In simulation (4, 8 and 12 judges, 10 to 200 iterations) panels without shared taste, judges at
+random among them or not, had no cluster in 85 to 100 % of cases, and three planted judges of 8 or
+12 were found exactly in 80 % and more; of 4 judges few are ever found. Two caveats: a large
+cluster pulls the common factor towards itself, and a judge that uses only the middle of the scale
+(rounding does the rest) bends it: either may show as a second cluster of the others.
 """
 
 import numpy as np
