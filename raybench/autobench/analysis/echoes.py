@@ -18,7 +18,7 @@ from raybench.types import Estimate
 SURE = 0.5
 """Least share of draws in which a pair changes places for that to be more than a toss-up.
 
-In simulation without any favour (6 and 12 models in families of three, 10 and 50 iterations, 360
+In simulation without any favour (6 and 12 models in families of three, 10 and 50 iterations, 420
 panels) one panel in 200 had such a pair: what chance lets change places goes back in most draws."""
 _FEW = 300
 """Draws that families are tried along: there may be many, and a share needs no more."""

@@ -8,7 +8,8 @@ What is left between two judges is shared taste; more of it than chance makes is
 
 In simulation (4, 8 and 12 judges, 10 to 200 iterations) panels without shared taste, judges at
 random among them or not, had no cluster in 85 to 100 % of cases, and three planted judges of 8 or
-12 were found exactly in 80 % and more; of 4 judges few are ever found. Two caveats: a large
+12 were found exactly in 80 % and more. Of 4 judges few are ever found, and of a family that does
+nothing but favour its own members few among 8 contestants, all among 12. Two caveats: a large
 cluster pulls the common factor towards itself, and a judge that uses only the middle of the scale
 (rounding does the rest) bends it: either may show as a second cluster of the others.
 """
