@@ -50,7 +50,7 @@ def _main() -> None:
             at = sys.argv.index(flag)
             end = at + 1 + values
             sys.argv[1:] = [*sys.argv[at:end], *sys.argv[1:at], *sys.argv[end:]]
-    sys.argv[1:] = own_roster(at_home(sys.argv[1:]))
+    sys.argv[1:] = with_tables(own_roster(at_home(sys.argv[1:])))
     parser = get_args_parser()
     parser.error = _flag_refused  # type: ignore[method-assign]
     args = parser.parse_args()
@@ -80,6 +80,11 @@ def at_home(arguments: Sequence[str]) -> list[str]:
         return list(arguments)
     own = {field.name for field in fields(sections[0])} - whole
     return [f"{named[0]}.{it}" if it.partition("=")[0] in own else it for it in arguments]
+
+
+def with_tables(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with the tables that they name as new ones: a plus is not asked for."""
+    return [f"++{it}" if it.startswith("autobench.external.") else it for it in arguments]
 
 
 def own_roster(arguments: Sequence[str]) -> list[str]:
@@ -169,6 +174,12 @@ def _problems(config: Config) -> Iterator[str]:
         # Where a dataset that grows is to be, it is said what makes one.
         if folder.exists() or config.data.source != "rolling":
             yield from _data_problems(folder)
+    if config.experiment == "autobench":
+        from raybench.autobench.analysis import tables
+
+        named = [model.name for model in config.roster.models]
+        given = {name: path for name, path in config.autobench.external.items() if path.strip()}
+        yield from tables.problems(given, named)
     from raybench.tracking.mlflow import check_uri
 
     try:

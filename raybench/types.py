@@ -129,6 +129,24 @@ class ModelSpec:
     endpoint says. False has the text before that of the first user message."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """The engine's own settings: vLLM engine arguments, an endpoint's URL, a simulated ability."""
+    family: str | None = None
+    """Which models it shares its making with; None has `kin` say."""
+
+    @property
+    def kin(self) -> str:
+        """The family it is of: models of one may share tastes, and favour one another as judges.
+
+        Where none is given: the organisation of a hub id (Qwen of Qwen/Qwen2.5-7B), or else what
+        its weights are called, so that models with the same weights are one family. Stand-ins have
+        no weights, and each is its own.
+        """
+        if self.family is not None:
+            return self.family
+        if self.engine == "simulated":
+            return self.name
+        organisation, slash, rest = self.weights.partition("/")
+        hub_id = slash and organisation not in ("", ".", "..", "~") and rest and "/" not in rest
+        return organisation if hub_id else self.weights
 
     @property
     def drawn_with(self) -> Mapping[str, Any]:

@@ -9,10 +9,15 @@ import math
 from collections.abc import Mapping
 
 from raybench.autobench.settings import Settings
-from raybench.autobench.standing import Ratings, Standing, half, weighted_mean, weighted_median
+from raybench.autobench.standing import (
+    SCALE,
+    Ratings,
+    Standing,
+    half,
+    weighted_mean,
+    weighted_median,
+)
 
-_LOW, _HIGH = 1.0, 5.0
-"""Where scores end."""
 _ROUNDING = 1e-9
 """A mean that exceeds a threshold by less is equal to it, but for rounding."""
 
@@ -38,13 +43,13 @@ def bounds(standing: Standing, settings: Settings, ahead: int) -> Bounds:
         if score is not None:
             total = scored + ahead
             found[judge] = (
-                (scored * score + ahead * _LOW) / total,
-                (scored * score + ahead * _HIGH) / total,
+                (scored * score + ahead * SCALE[0]) / total,
+                (scored * score + ahead * SCALE[1]) / total,
             )
     if not found and not any(judge in standing.scores for judge in settings.panel):
         return dict.fromkeys(settings.panel, (1.0, 1.0))  # outsiders all, who never get a score
     # Who has no score yet may get any, or weigh as the average of those who have.
-    return {judge: found.get(judge, (_LOW, _HIGH)) for judge in settings.panel}
+    return {judge: found.get(judge, SCALE) for judge in settings.panel}
 
 
 def foreseen(ratings: Ratings, within: Bounds, settings: Settings) -> bool | None:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from raybench.autobench.ratings import Step
 from raybench.autobench.settings import Settings
-from raybench.autobench.summary import SCALE
+from raybench.autobench.standing import SCALE
 from raybench.stats import intervals
 from raybench.types import Estimate
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from raybench.autobench.ratings import Given, Numbers, Step, Sums, given
 from raybench.autobench.settings import Settings
-from raybench.autobench.summary import SCALE
+from raybench.autobench.standing import SCALE
 from raybench.stats import grouped, intervals
 from raybench.types import Estimate
 

@@ -16,7 +16,9 @@ from raybench.autobench.settings import Settings
 Ratings = Mapping[str, int | None]
 """What judges gave, None where a rating could not be had or read."""
 
-FLOOR = 1.0
+SCALE = (1.0, 5.0)
+"""Where ratings end."""
+FLOOR = SCALE[0]
 """What an empty answer scores: the scale's 'Poor/off-topic'. Judges are not asked about nothing."""
 
 

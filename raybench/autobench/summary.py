@@ -2,8 +2,12 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from raybench.autobench.analysis import estimates
+from raybench.autobench.analysis.ballots import ballots
+from raybench.autobench.analysis.resample import Resampled, draw, resampled
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
@@ -13,18 +17,25 @@ from raybench.types import Counts, Estimate
 SCORE = "autobench/score"
 WEIGHT = "autobench/weight"
 PARSE_RATE = "autobench/parse_rate"
-SCALE = (1.0, 5.0)
 NO_JUDGE = Estimate(None, None, None, 0, "refused: it does not judge")
 
 
-def metrics(records: Sequence[Record], settings: Settings) -> dict[str, dict[str, Estimate]]:
-    """Return every model's metrics: consensus score, judging weight, share of readable ratings."""
+def metrics(
+    records: Sequence[Record], settings: Settings, found: Resampled | None = None
+) -> dict[str, dict[str, Estimate]]:
+    """Return every model's metrics: consensus score, judging weight, share of readable ratings.
+
+    `found` is the bootstrap of these records, where it has been made already.
+    """
     standing = replay(records, settings)
+    found = found or bootstrap(records, settings)
+    scores, weights = estimates.scores(found), estimates.weights(found)
     parsed = parse_rates(records, settings)
     return {
         model: {
-            SCORE: _score(model, records, standing),
-            WEIGHT: _weight(model, standing, settings),
+            # The protocol's own value: the replicates' may differ in the last bit.
+            SCORE: replace(scores[model], value=standing.scores[model]),
+            WEIGHT: _weight(model, standing, weights, settings),
             PARSE_RATE: parsed.get(model, NO_JUDGE),
         }
         for model in settings.models
@@ -44,6 +55,12 @@ def parse_rates(records: Iterable[Record], settings: Settings) -> dict[str, Esti
         judge: intervals.share(read[judge], asked[judge], over="ratings asked for")
         for judge in settings.panel
     }
+
+
+def bootstrap(records: Sequence[Record], settings: Settings) -> Resampled:
+    """Return the assessment as it was, and along as many draws as an interval takes."""
+    held = ballots(records, settings)
+    return resampled(held, settings.weights, draw(held.tasks, seed=settings.seed))
 
 
 def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
@@ -136,30 +153,19 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
     return distances
 
 
-def _score(model: str, records: Iterable[Record], standing: Standing) -> Estimate:
-    seen = [
-        record["scores"][model] for record in records if record["scores"].get(model) is not None
-    ]
-    estimate = intervals.mean(seen, over="scored iterations")
-    ci95, method = estimate.ci95, estimate.method
-    if ci95 and (ci95[0] < SCALE[0] or ci95[1] > SCALE[1]):
-        # Few iterations give wide intervals; none of it lies where no rating can.
-        ci95 = (max(ci95[0], SCALE[0]), min(ci95[1], SCALE[1]))
-        method += ", cut at the ends of the scale"
-    # The protocol's own running mean is the value; it may differ in the last bit.
-    return Estimate(standing.scores[model], estimate.stderr, ci95, estimate.n, method)
-
-
-def _weight(model: str, standing: Standing, settings: Settings) -> Estimate:
-    if model not in standing.weights:
+def _weight(
+    model: str, standing: Standing, found: Mapping[str, Estimate], settings: Settings
+) -> Estimate:
+    if model not in found:
         return NO_JUDGE
+    value, n = standing.weights[model], standing.iteration
     if settings.weights == "uniform":
-        method = "the same for all judges, as configured"
-    elif standing.scored[model]:
-        method = "equation 3, after the last iteration"
-    else:
-        method = "the average weight, for want of a score"
-    return Estimate(standing.weights[model], None, None, standing.iteration, method)
+        return Estimate(value, None, None, n, "uniform weights")
+    if not standing.scored[model]:
+        return Estimate(value, None, None, n, "the average weight, for want of a score")
+    drawn = found[model]
+    method = f"equation 3, after the last iteration; {drawn.method}"
+    return replace(drawn, value=value, method=method)
 
 
 def _failed(record: Record) -> set[tuple[str, str]]:

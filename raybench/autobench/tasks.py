@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from raybench.autobench.settings import Settings
-from raybench.autobench.summary import SCALE
+from raybench.autobench.standing import SCALE
 from raybench.stats import intervals
 from raybench.types import Estimate
 

@@ -43,6 +43,7 @@ class AutobenchConf:
     at_once: int | None = None
     speculation: float = 0.1
     extends: str | None = None
+    external: dict[str, str] = field(default_factory=dict)
 
 
 _CHOICES = {"weights": ("consensus", "uniform"), "faulty_tasks": ("reject", "flag")}
@@ -87,6 +88,9 @@ def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
             f"autobench.rating_temperature is {autobench.rating_temperature}: it is 0 to 2, or "
             "null for each model's own"
         )
+    for name, path in autobench.external.items():
+        if not path.strip():
+            yield f"autobench.external.{name} is empty: give the path of a CSV of model and score"
     for name in ("mean_threshold", "median_threshold"):
         if getattr(autobench, name) >= 5:
             yield (

@@ -41,6 +41,7 @@ class ModelConf:
     reasoning: bool | None = None
     images: bool | None = None
     system_role: bool | None = None
+    family: str | None = None
     options: dict[str, Any] | None = field(default_factory=dict)
 
     def spec(self) -> ModelSpec:
@@ -60,6 +61,7 @@ class ModelConf:
             images=self.images,
             system_role=self.system_role,
             options=self.options or {},
+            family=self.family,
         )
 
 
@@ -105,6 +107,8 @@ def _model_problems(where: str, model: ModelConf) -> Iterator[str]:
             f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
             "(for an openai engine, the name the endpoint knows the model by)"
         )
+    if model.family is not None and not model.family.strip():
+        yield f"{where}: family is empty: name one, or leave it out for the weights' own"
     for path in _secrets(model.options or {}, "options"):
         yield (
             f"{where}: {path} holds a secret (it is not repeated here), which would be copied "

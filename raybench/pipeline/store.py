@@ -233,15 +233,20 @@ def inputs_of(folder: Path) -> dict[str, str]:
 
 def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
     """Return the short digest by which the same configuration is known again."""
-    left_out = {*_VOLATILE, *without}
-    stable = {key: value for key, value in _leaves(config) if key not in left_out}
+    left_out = (*_VOLATILE, *without)
+    stable = {key: value for key, value in _leaves(config) if not _among(key, left_out)}
     text = json.dumps(stable, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def settings(config: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the settings of these names, 'index.partial' among them."""
-    return {name: value for name, value in _leaves(config) if name in set(names)}
+    """Return the settings of these names, 'index.partial' among them, and those below them."""
+    wanted = tuple(names)
+    return {name: value for name, value in _leaves(config) if _among(name, wanted)}
+
+
+def _among(name: str, names: Sequence[str]) -> bool:
+    return any(name == each or name.startswith(f"{each}.") for each in names)
 
 
 def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,6 @@
+import statistics
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.autobench import prompts, summary
+from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Ask, Reply
 from raybench.types import Counts
@@ -202,16 +205,66 @@ def test_a_unit_without_mishap_is_not_listed() -> None:
     assert list(summary.failures([sound])) == []
 
 
-def test_scores_are_running_means_with_intervals_over_iterations() -> None:
+def test_scores_are_running_means_and_few_iterations_carry_no_interval() -> None:
     metrics = summary.metrics(RECORDS, SETTINGS)
     a, b, c = (metrics[model][summary.SCORE] for model in MODELS)
     assert (a.value, b.value, c.value) == (4.25, 2.25, 1.0)
     assert (a.n, b.n, c.n) == (2, 2, 1)
-    assert a.stderr == pytest.approx(0.25)
-    # Two iterations would give an interval far beyond the scale: 4.25 +- 12.7062 * 0.25.
-    assert a.ci95 == pytest.approx((4.25 - 12.7062 * 0.25, 5.0), abs=1e-4)
-    assert a.method == "mean over scored iterations, Student's t, cut at the ends of the scale"
-    assert (c.stderr, c.ci95) == (None, None)
+    assert (a.stderr, a.ci95) == (None, None)
+    assert a.method == (
+        "bootstrap over scored iterations, weights replayed; no interval from fewer than 3"
+    )
+
+
+def rated(iteration: int, *ratings: tuple[int, int, int]) -> dict[str, Any]:
+    answers = dict.fromkeys(MODELS, "42")
+    given = judgments(*ratings)
+    return RECORDS[2] | {"iteration": iteration, "answers": answers, "judgments": given}
+
+
+def test_intervals_are_a_bootstrap_cut_at_the_ends_of_the_scale() -> None:
+    records = [
+        rated(1, (5, 2, 1), (5, 1, 2), (4, 2, 1)),
+        rated(2, (5, 3, 2), (4, 2, 1), (5, 4, 1)),
+        rated(3, (3, 1, 3), (4, 3, 2), (5, 2, 2)),
+        rated(4, (5, 4, 2), (5, 2, 1), (5, 3, 3)),
+    ]
+    metrics = summary.metrics(records, SETTINGS)
+    a, b, _ = (metrics[model][summary.SCORE] for model in MODELS)
+    assert (a.value, a.n) == (replay(records, SETTINGS).scores["a"], 4)
+    assert a.ci95 and a.value and a.stderr
+    assert a.ci95 == pytest.approx((a.value - 3.1824 * a.stderr, 5.0), abs=1e-3)
+    assert a.method == (
+        "bootstrap over scored iterations, weights replayed, Student's t, "
+        "cut at the ends of the scale"
+    )
+    assert b.method.endswith("Student's t")
+    # About what a mean over iterations has: weights that move add a little.
+    columns = [
+        sum(row["b"] * w for row, w in zip(r["judgments"].values(), (0.45, 0.3, 0.25), strict=True))
+        for r in records
+    ]
+    assert b.stderr == pytest.approx(statistics.stdev(columns) / 2, rel=0.15)
+    weight = metrics["a"][summary.WEIGHT]
+    assert weight.ci95 and weight.value
+    assert weight.ci95[0] < weight.value < weight.ci95[1]
+    assert weight.method.startswith("equation 3, after the last iteration; bootstrap")
+
+
+def test_equal_weights_by_rule_have_no_interval() -> None:
+    uniform = replace(SETTINGS, weights="uniform")
+    weight = summary.metrics(RECORDS, uniform)["b"][summary.WEIGHT]
+    assert (weight.value, weight.ci95, weight.method) == (1 / 3, None, "uniform weights")
+
+
+def test_a_contestant_that_is_no_judge_has_no_weight() -> None:
+    judges = replace(SETTINGS, judges=("a", "b"))
+    records = [
+        record | {"judgments": {j: record["judgments"][j] for j in "ab" if record["judgments"]}}
+        for record in RECORDS
+    ]
+    weight = summary.metrics(records, judges)["c"][summary.WEIGHT]
+    assert (weight.value, weight.method) == (None, "refused: no judge")
 
 
 def test_a_model_that_was_never_scored_has_no_score() -> None:
@@ -224,7 +277,7 @@ def test_weights_are_those_of_the_next_iteration() -> None:
     metrics = summary.metrics(RECORDS, SETTINGS)
     weights = [metrics[model][summary.WEIGHT] for model in MODELS]
     assert [weight.value for weight in weights] == pytest.approx([4.25 / 7.5, 0.3, 1.0 / 7.5])
-    assert {weight.n for weight in weights} == {3}
+    assert {weight.n for weight in weights} == {2}  # iterations with a task
 
 
 def test_the_parse_rate_leaves_out_what_got_no_reply() -> None:

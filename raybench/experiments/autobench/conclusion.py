@@ -1,12 +1,17 @@
 """What comes out of a run: metrics, counts, what needs a person's eye, the report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from raybench.autobench import categories, judges, summary
+from raybench.autobench.analysis.tables import Table, read
+from raybench.autobench.analysis.whole import ALONE, analysed
+from raybench.autobench.judges import Judge
 from raybench.autobench.protocol import Record
 from raybench.autobench.ratings import steps
 from raybench.autobench.settings import Settings
-from raybench.experiments.autobench.report import sections
+from raybench.config import Config
+from raybench.experiments.autobench.report import echoes, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.session import Outcome, silent
 from raybench.tracking.leaderboard import Column
@@ -20,34 +25,61 @@ JUDGES = "judges.jsonl"
 """What can be said of every judge, contestant or not: results.json holds the contestants'."""
 
 
-def concluded(records: Sequence[Record], protocol: Settings, kept: Kept) -> Outcome:
-    """Conclude from the records of the journal, and from what its replies took."""
+def concluded(
+    records: Sequence[Record],
+    protocol: Settings,
+    kept: Kept,
+    *,
+    tables: Sequence[Table] = (),
+    families: Mapping[str, str] = ALONE,
+) -> Outcome:
+    """Conclude from the records of the journal, and from what its replies took.
+
+    `tables` are what the order is compared with; `families` has the family of each judge.
+    """
+    whole = analysed(records, protocol, tables=tables, families=families)
     played = list(steps(records, protocol))
     found = judges.statistics(played, protocol)
     of_topics = categories.metrics(categories.categories(played, protocol), summary.SCORE)
     of_judges = judges.metrics(found, protocol)
     metrics = {
         model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
-        for model, of in summary.metrics(records, protocol).items()
+        for model, of in summary.metrics(records, protocol, whole.found).items()
     }
-    parsed = summary.parse_rates(records, protocol)
-    rows = [
-        {"judge": name, "parse_rate": parsed[name].to_json(), **judge.to_json()}
-        for name, judge in found.items()
-    ]
     outsiders = [judge for judge in protocol.panel if judge not in protocol.models]
     failures = list(summary.failures(records))
+    warned = echoes.note(whole)
     return Outcome(
         metrics=metrics,
         counts=summary.counts(records, protocol.models),
         failures=failures,
         columns=COLUMNS,
-        sections=list(sections(records, protocol, metrics, found)),
+        sections=list(sections(records, protocol, metrics, found, whole)),
         about={"calls": _calls(kept)},
-        notes=_notes(kept),
-        files={JUDGES: rows},
+        notes=_notes(kept) | ({"Echoes": warned} if warned else {}),
+        files={JUDGES: _rows(records, protocol, found)},
         mute=silent(summary.counts(records, outsiders), failures),
     )
+
+
+def tables_of(config: Config) -> tuple[Table, ...]:
+    """Read the tables that the order is to be compared with."""
+    models = [model.name for model in config.roster.models]
+    return tuple(read(name, path, models) for name, path in config.autobench.external.items())
+
+
+def families_of(config: Config) -> dict[str, str]:
+    """Return the family of every model of the roster, of those that only judge too."""
+    every = (*config.roster.models, *config.roster.judges)
+    return {model.name: model.spec().kin for model in every}
+
+
+def _rows(
+    records: Sequence[Record], protocol: Settings, found: Mapping[str, Judge]
+) -> Iterator[dict[str, Any]]:
+    parsed = summary.parse_rates(records, protocol)
+    for name, judge in found.items():
+        yield {"judge": name, "parse_rate": parsed[name].to_json(), **judge.to_json()}
 
 
 def _calls(kept: Kept) -> dict[str, int]:

@@ -16,7 +16,7 @@ from raybench.autobench.settings import Settings
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup
-from raybench.experiments.autobench.conclusion import concluded
+from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, extended, inputs, spent
 from raybench.experiments.session import Session, open_session
 from raybench.fleet.link import Link
@@ -28,8 +28,14 @@ from raybench.types import ModelSpec
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the iterations that are still missing, many at once."""
     protocol, planned = setup.settings(config), setup.plan(config)
+    compared, families = tables_of(config), families_of(config)
     async with open_session(
-        config, resolved, planned, journal="iterations", inputs=inputs(config)
+        config,
+        resolved,
+        planned,
+        journal="iterations",
+        inputs=inputs(config),
+        conclusions=("autobench.external",),
     ) as session:
         records: list[Record] = session.journal.records
         standing = _standing(session, protocol)
@@ -39,7 +45,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         with closing(session.open_journal(JOURNAL, kept.enter)) as replies:
             if standing.iteration < config.autobench.iterations:
                 await _gather(config, session, standing, kept, replies)
-        session.conclude(concluded(records, protocol, kept))
+        session.conclude(concluded(records, protocol, kept, tables=compared, families=families))
 
 
 def _standing(session: Session, protocol: Settings) -> Standing:

@@ -3,17 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench import summary
+from raybench.autobench.analysis.whole import Analysed
 from raybench.autobench.judges import Judge
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report import (
     categories,
     convergence,
+    echoes,
     judges,
     reading,
+    standing,
     tasks,
+    validation,
 )
-from raybench.tracking import plots
 from raybench.tracking.report import Section
 from raybench.types import Estimate
 
@@ -23,22 +26,17 @@ def sections(
     protocol: Settings,
     metrics: Mapping[str, Mapping[str, Estimate]],
     found: Mapping[str, Judge],
+    analysed: Analysed,
 ) -> Iterator[Section]:
     """Yield the sections of the report: who is how good, who said so, about what, and the texts."""
     best_first = sorted(
         protocol.models, key=lambda model: -(metrics[model][summary.SCORE].value or 0)
     )
-    yield Section(
-        "Consensus scores",
-        "Mean over iterations of the weighted ratings of each model's answers, with 95 % "
-        "intervals over iterations. Intervals that overlap a lot do not tell models apart.",
-        figure=plots.forest(
-            {model: metrics[model][summary.SCORE].to_json() for model in best_first},
-            xlabel="score (1-5)",
-        ),
-    )
+    yield from standing.sections(analysed, metrics)
+    yield from validation.sections(analysed)
     yield from categories.sections(records, protocol, best_first)
     yield from convergence.sections(records, protocol)
     yield from judges.sections(records, protocol, found, best_first)
+    yield from echoes.sections(analysed)
     yield from tasks.sections(records, protocol)
     yield from reading.sections(records, protocol)

@@ -1,0 +1,1 @@
+"""What the ratings of a peer assessment say, and how sure they are of it. Reads records only."""

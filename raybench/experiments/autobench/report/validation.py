@@ -1,0 +1,82 @@
+"""How far the order agrees with tables from elsewhere, as run and under other rules."""
+
+from collections.abc import Iterator
+
+from raybench.autobench.analysis.external import Compared
+from raybench.autobench.analysis.variants import FULL
+from raybench.autobench.analysis.whole import Analysed
+from raybench.tracking.report import Section, Table
+from raybench.types import Estimate
+
+_TASKS = (
+    "Every row is made from the same ratings; the tasks stay those that were accepted in the run."
+)
+
+
+def sections(analysed: Analysed) -> Iterator[Section]:
+    """Yield the paper's Table 1 for these models, where tables were given to compare with."""
+    if not analysed.tables:
+        return
+    yield Section(
+        "Agreement with other tables",
+        "Kendall's τ and Spearman's ρ of the scores with each table's, as run and as other rules "
+        f"would have made them. {_TASKS}",
+        table=Table(_columns(analysed), _rows(analysed, "iterations"), _caption(analysed)),
+    )
+    yield Section(
+        "Agreement, were the models others too",
+        "The same correlations, with intervals that also draw the models anew: what they would be "
+        "over other models of the same kind.",
+        table=Table(_columns(analysed), _rows(analysed, "models")),
+        folded="Intervals over iterations and models",
+    )
+    if len(analysed.variants) > 1:
+        yield Section(
+            "What the full protocol adds",
+            "The correlation as run less that under each other rule, over the same models and the "
+            "same draws. Above 0, the protocol as run agrees better with the table.",
+            table=Table(_columns(analysed), _rows(analysed, "ahead")),
+            folded="Differences, in pairs",
+        )
+
+
+def _columns(analysed: Analysed) -> list[str]:
+    names = (table.name for table in analysed.tables)
+    return ["Rule", *(f"{sign}, {name}" for name in names for sign in ("τ", "ρ"))]
+
+
+def _rows(analysed: Analysed, which: str) -> list[list[str | Estimate | None]]:
+    by = {(found.variant, found.table): found for found in analysed.compared}
+    rows: list[list[str | Estimate | None]] = []
+    for variant in analysed.variants:
+        if which == "ahead" and variant.name == FULL:
+            continue
+        row: list[str | Estimate | None] = [
+            f"{variant.name} ({variant.note})" if variant.note else variant.name
+        ]
+        for table in analysed.tables:
+            row += _pair(by[variant.name, table.name], which)
+        rows.append(row)
+    return rows
+
+
+def _pair(found: Compared, which: str) -> list[Estimate | None]:
+    return [getattr(found.kendall, which), getattr(found.spearman, which)]
+
+
+def _caption(analysed: Analysed) -> str:
+    told = [
+        f"Intervals: 95 %, {_method(analysed)}: these models, other tasks. A rule under "
+        "which a model has no score is compared without that model.",
+        *(
+            f"{table.name} has {len(table.scores)} of the models; left out: "
+            f"{', '.join(table.missing)}."
+            for table in analysed.tables
+            if table.missing
+        ),
+    ]
+    return " ".join(told)
+
+
+def _method(analysed: Analysed) -> str:
+    return f"bootstrap over iterations with {len(analysed.found.drawn.scores):,} draws"

@@ -1,0 +1,122 @@
+"""Variants of an assessment, and how far each agrees with a table."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from panels import held, named, rounded, world
+from scipy import stats
+
+from raybench.autobench.analysis import external, variants
+from raybench.autobench.analysis.resample import draw, resampled
+from raybench.autobench.analysis.tables import Table
+from raybench.autobench.analysis.variants import FULL, NO_SELF, UNIFORM, Variant
+from raybench.autobench.settings import Settings
+
+MODELS = named(6)
+SETTINGS = Settings(MODELS)
+DRAWS = draw(12, 120)
+TRUE = Table("truth", dict(zip(MODELS, (10.0, 20.0, 30.0, 40.0, 50.0, 60.0), strict=True)))
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[Variant, ...]:
+    ballots = held(rounded(world(np.random.default_rng(2), 12, 6)))
+    return variants.variants(resampled(ballots, "consensus", DRAWS), SETTINGS, DRAWS)
+
+
+few = st.lists(st.integers(0, 4), min_size=3, max_size=8)
+
+
+@given(few, st.randoms())
+def test_correlations_are_scipys(ours: list[int], rng: object) -> None:
+    theirs = list(ours)
+    rng.shuffle(theirs)  # type: ignore[attr-defined]
+    one, other = np.array([ours], dtype=float), np.array([theirs], dtype=float)
+    tau, rho = external.kendall(one, other)[0], external.spearman(one, other)[0]
+    if len(set(ours)) == 1:
+        assert np.isnan(tau)
+        assert np.isnan(rho)
+    else:
+        assert tau == pytest.approx(stats.kendalltau(ours, theirs).statistic)
+        assert rho == pytest.approx(stats.spearmanr(ours, theirs).statistic)
+
+
+def test_the_best_judge_comes_first_and_every_variant_follows_its_rule(
+    found: tuple[Variant, ...],
+) -> None:
+    names = [variant.name for variant in found]
+    assert names[:4] == [FULL, UNIFORM, NO_SELF, "single judge: m05"]
+    assert found[3].note == "the best-scored model, as in the paper"
+    assert sorted(names[3:]) == [f"single judge: {model}" for model in MODELS]
+    ratings = found[0].found.ballots.ratings
+    np.testing.assert_allclose(found[1].found.scores, ratings.mean((0, 1)))
+    np.testing.assert_allclose(found[3].found.scores, ratings[:, 5].mean(0))
+    own = np.array([r[~np.eye(6, dtype=bool)].sum() for r in ratings]).sum()
+    assert np.nansum(found[2].found.ballots.ratings) == own
+
+
+def test_variants_that_would_be_the_run_itself_are_left_out() -> None:
+    outside = held(rounded(world(np.random.default_rng(3), 5, 3)), judges=("x", "y", "z"))
+    draws = draw(5, 10)
+    made = variants.variants(
+        resampled(outside, "uniform", draws), Settings(named(3), weights="uniform"), draws
+    )
+    assert [v.name for v in made][:2] == [FULL, "consensus weights"]
+    assert not any(v.name == NO_SELF or v.note for v in made)
+    alone = resampled(outside.by(["x"]), "uniform", draws)
+    assert len(variants.variants(alone, Settings(named(3)), draws)) == 1
+
+
+def test_agreement_has_two_intervals_and_a_paired_difference(found: tuple[Variant, ...]) -> None:
+    made = {it.variant: it for it in external.compared(found, [TRUE])}
+    full = made[FULL].kendall
+    assert full.ahead is None
+    assert full.iterations.value == full.models.value
+    assert full.iterations.method.startswith("Kendall's τ-b, bootstrap over iterations, ")
+    assert full.models.method.startswith("Kendall's τ-b, bootstrap over iterations and models, ")
+    for estimate in (full.iterations, full.models, made[FULL].spearman.iterations):
+        assert estimate.n == 6
+        assert estimate.value is not None
+        assert estimate.ci95 is not None
+        assert -1 <= estimate.ci95[0] <= estimate.value <= estimate.ci95[1] <= 1
+    assert full.models.ci95 and full.iterations.ci95
+    assert np.ptp(full.models.ci95) > np.ptp(full.iterations.ci95)
+    single = made["single judge: m00"].spearman
+    assert single.ahead and single.ahead.value is not None
+    own, other = made[FULL].spearman.iterations.value, single.iterations.value
+    assert own is not None and other is not None
+    assert single.ahead.value == pytest.approx(own - other)
+
+
+def test_a_rule_that_is_the_same_is_never_ahead(found: tuple[Variant, ...]) -> None:
+    twin = Variant("twin", found[0].found)
+    made = external.compared([found[0], twin], [TRUE])[1].kendall
+    assert made.ahead and made.ahead.ci95 == (0.0, 0.0)
+
+
+def test_what_cannot_be_correlated_is_refused(found: tuple[Variant, ...]) -> None:
+    few = Table("few", {"m00": 1.0, "m01": 2.0})
+    flat = Table("flat", dict.fromkeys(MODELS, 3.0))
+    first, second = external.compared(found[:1], [few, flat])
+    assert first.kendall.iterations.method == (
+        "refused: fewer than 3 models have a score here and in few"
+    )
+    assert second.spearman.models.method == "refused: all models score the same in flat"
+    same = Variant(FULL, resampled(held(np.full((4, 3, 3), 3.0)), "uniform", draw(4, 9)))
+    (third,) = external.compared([same], [TRUE])
+    assert third.kendall.iterations.method == "refused: all models score the same here"
+
+
+def test_a_judge_that_skips_itself_is_compared_without_itself(found: tuple[Variant, ...]) -> None:
+    full = found[0].found
+    alone = resampled(full.ballots.without_self().by(["m02"]), "uniform", DRAWS)
+    made = external.compared([found[0], Variant("m02", alone)], [TRUE])[1]
+    assert made.kendall.iterations.n == 5
+    assert made.kendall.ahead and made.kendall.ahead.n == 5
+    # Over the same five models, as run.
+    places = [0, 1, 3, 4, 5]
+    own = stats.kendalltau(full.scores[places], [10, 20, 40, 50, 60]).statistic
+    other = made.kendall.iterations.value
+    assert other is not None
+    assert made.kendall.ahead.value == pytest.approx(own - other)

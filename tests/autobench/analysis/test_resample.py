@@ -1,0 +1,167 @@
+"""The replay along draws is the protocol's own, and intervals from it cover what they should."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from panels import held, record, rounded, world
+
+from raybench.autobench.analysis import estimates
+from raybench.autobench.analysis.ballots import ballots
+from raybench.autobench.analysis.resample import draw, replay, resampled
+from raybench.autobench.protocol import replay as replay_protocol
+from raybench.autobench.settings import Settings
+
+MODELS = ("a", "b", "c")
+
+
+@st.composite
+def journals(data: st.DrawFn) -> tuple[list[dict[str, Any]], Settings]:
+    """Journals with everything that may be missing, and panels of all kinds."""
+    judges = data(st.sampled_from([(), ("a", "b"), ("b", "x"), ("x", "y"), ("a",), ("x",)]))
+    settings = Settings(
+        MODELS,
+        judges=judges,
+        self_judgement=data(st.booleans()),
+        weights=data(st.sampled_from(["consensus", "uniform"])),
+    )
+    rating = st.one_of(st.none(), st.integers(1, 5))
+    records = []
+    for iteration in range(1, data(st.integers(0, 5)) + 1):
+        if data(st.integers(0, 4)) == 0:
+            records.append(record(iteration, {}, {}, task=None))
+            continue
+        answers = {model: data(st.sampled_from(["42", "42", " ", None])) for model in MODELS}
+        judgments = {
+            judge: {
+                model: data(rating) if (answers[model] or "").strip() else None
+                for model in MODELS
+                if settings.self_judgement or model != judge
+            }
+            for judge in settings.panel
+        }
+        records.append(record(iteration, answers, judgments))
+    return data(st.permutations(records)), settings
+
+
+@given(journals())
+def test_every_task_once_and_in_order_is_the_protocol_itself(
+    journal: tuple[list[dict[str, Any]], Settings],
+) -> None:
+    records, settings = journal
+    standing = replay_protocol(records, settings)
+    found = ballots(records, settings)
+    once = replay(found, settings.weights, np.arange(found.tasks, dtype=np.int32)[None])
+    scores = [np.nan if (s := standing.scores[m]) is None else s for m in MODELS]
+    np.testing.assert_allclose(once.scores[0], scores, rtol=1e-12)
+    weights = [standing.weights[judge] for judge in settings.panel]
+    np.testing.assert_allclose(once.weights[0], weights, rtol=1e-12)
+    assert found.scored.tolist() == [standing.scored[model] for model in MODELS]
+    assert found.iterations == len(records)
+
+
+@given(journals(), st.integers(0, 99))
+def test_a_draw_is_the_journal_of_its_tasks(
+    journal: tuple[list[dict[str, Any]], Settings], seed: int
+) -> None:
+    records, settings = journal
+    found = ballots(records, settings)
+    tasks = sorted(
+        (r for r in records if r["task"] is not None), key=lambda record: record["iteration"]
+    )
+    draws = draw(found.tasks, 3, seed=seed)
+    replicates = replay(found, settings.weights, draws)
+    for row, drawn in enumerate(draws):
+        written = [tasks[task] | {"iteration": n} for n, task in enumerate(drawn, start=1)]
+        standing = replay_protocol(written, settings)
+        scores = [np.nan if (s := standing.scores[m]) is None else s for m in MODELS]
+        np.testing.assert_allclose(replicates.scores[row], scores, rtol=1e-12)
+        weights = [standing.weights[judge] for judge in settings.panel]
+        np.testing.assert_allclose(replicates.weights[row], weights, rtol=1e-12)
+
+
+def test_other_judges_than_the_panel_do_not_count() -> None:
+    rows = {judge: {"a": 5, "b": 1, "c": None} for judge in ("a", "b", "c")}
+    rows["b"] = {"a": 1, "b": 3, "c": None}
+    records = [record(1, {"a": "42", "b": "42", "c": None}, rows)]
+    alone = ballots(records, Settings(MODELS, judges=("b",)))
+    assert alone.ratings[0, 0, :2].tolist() == [1, 3]
+    assert np.isnan(alone.ratings[0, 0, 2])
+    assert np.array_equal(
+        ballots(records, Settings(MODELS)).by(["b"]).ratings, alone.ratings, equal_nan=True
+    )
+    own = ballots(records, Settings(MODELS, judges=("b",), self_judgement=False))
+    assert np.array_equal(own.ratings, alone.without_self().ratings, equal_nan=True)
+    assert np.isnan(own.ratings[0, 0, 1])
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = held(rounded(world(np.random.default_rng(0), 7, 4)))
+    draws = draw(7, 150, seed=3)
+    whole = replay(found, "consensus", draws)
+    monkeypatch.setattr("raybench.autobench.analysis.resample._CHUNK", 11)
+    parts = replay(found, "consensus", draws)
+    np.testing.assert_array_equal(parts.scores, whole.scores)
+    np.testing.assert_array_equal(parts.weights, whole.weights)
+
+
+def test_no_tasks_have_no_scores_and_equal_weights() -> None:
+    found = held(np.empty((0, 2, 2)))
+    for rule in ("consensus", "uniform"):
+        none = replay(found, rule, draw(0, 4))
+        assert np.isnan(none.scores).all()
+        assert none.weights.tolist() == [[0.5, 0.5]] * 4
+
+
+def test_few_iterations_carry_no_interval() -> None:
+    said = rounded(world(np.random.default_rng(1), 3, 3))
+    two = estimates.scores(resampled(held(said[:2]), "consensus", draw(2, 50)))["m00"]
+    assert (two.stderr, two.ci95, two.n) == (None, None, 2)
+    assert two.method.endswith("no interval from fewer than 3")
+    three = resampled(held(said), "consensus", draw(3, 50))
+    assert all(found.ci95 for found in estimates.weights(three).values())
+    assert estimates.scores(resampled(held(said[:0]), "consensus", draw(0, 5)))["m00"].method == (
+        "refused: no scored iterations"
+    )
+
+
+def test_equal_iterations_carry_no_interval() -> None:
+    found = resampled(held(np.full((5, 2, 2), 4.0)), "consensus", draw(5, 20))
+    assert estimates.scores(found)["m00"].method.endswith("no interval: all equal")
+
+
+def test_who_stands_above_whom() -> None:
+    ratings = np.full((4, 3, 3), 3.0)
+    ratings[:, :, 0] = 5
+    found = resampled(held(ratings), "consensus", draw(4, 30))
+    above = estimates.above(found)
+    assert above["m00"] == {"m00": None, "m01": 1.0, "m02": 1.0}
+    assert above["m01"] == {"m00": 0.0, "m01": None, "m02": 0.5}
+    unscored = replace(found, ballots=held(ratings[:2]))
+    assert estimates.above(unscored)["m00"]["m01"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "least"), [(3, 0.90), (10, 0.90), (30, 0.92)])
+def test_intervals_cover_the_scores_of_ever_more_tasks(tasks: int, least: float) -> None:
+    rng = np.random.default_rng(tasks)
+    many = held(rounded(world(rng, 30_000, 6)))
+    once = np.arange(many.tasks, dtype=np.int32)[None]
+    true = replay(many, "consensus", once)
+    hits = []
+    for seed in range(250):
+        found = resampled(
+            held(rounded(world(rng, tasks, 6))), "consensus", draw(tasks, 300, seed=seed)
+        )
+        for which, truth in (
+            (estimates.scores(found), true.scores[0]),
+            (estimates.weights(found), true.weights[0]),
+        ):
+            hits += [
+                e.ci95 is not None and e.ci95[0] <= t <= e.ci95[1]
+                for e, t in zip(which.values(), truth, strict=True)
+            ]
+    assert np.mean(hits) >= least

@@ -1,0 +1,137 @@
+"""What is made of the ratings, from the command line to the report."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import SIMULATED, only_run, raybench
+from panels import named, rounded, world
+
+from raybench import cli
+from raybench.autobench.analysis.tables import Table
+from raybench.autobench.analysis.whole import analysed
+from raybench.autobench.settings import Settings
+from raybench.autobench.summary import metrics
+from raybench.config import ModelConf
+from raybench.errors import ConfigurationError
+from raybench.experiments.autobench.conclusion import concluded
+from raybench.experiments.autobench.report import echoes, standing, validation
+from raybench.experiments.autobench.reuse import Kept
+
+EIGHT = named(8)
+
+
+def journal(tasks: int, *, planted: bool = False) -> list[dict[str, object]]:
+    """Return records whose judges 3 to 5, where planted, lift m03 and put m04 down."""
+    said = world(np.random.default_rng(4), tasks, 8)
+    if planted:
+        said[:, 3:6] += 0.6 * np.random.default_rng(1).normal(0, 1, (tasks, 1, 8))
+        said[:, 3:6, 3] += 1.2
+        said[:, 3:6, 4] -= 1.2
+    return [
+        {
+            "iteration": number,
+            "topic": "logic",
+            "difficulty": "difficult",
+            "generator": "m00",
+            "attempts": [],
+            "task": "task",
+            "answers": dict.fromkeys(EIGHT, "42"),
+            "judgments": {
+                judge: {model: int(r) for model, r in zip(EIGHT, row, strict=True)}
+                for judge, row in zip(EIGHT, ratings, strict=True)
+            },
+            "scores": dict.fromkeys(EIGHT, 3.0),
+            "weights": dict.fromkeys(EIGHT, 1 / 8),
+        }
+        for number, ratings in enumerate(rounded(said), start=1)
+    ]
+
+
+def test_a_chamber_is_shown_and_noted_in_one_line() -> None:
+    families = dict.fromkeys(EIGHT[3:6], "kin")
+    outcome = concluded(journal(60, planted=True), Settings(EIGHT), Kept(0), families=families)
+    assert "\n" not in outcome.notes["Echoes"]
+    assert "m03" in outcome.notes["Echoes"]
+    found = {section.title: section for section in outcome.sections}
+    clusters = found["Echo chambers"]
+    assert clusters.text.startswith("Warning: without the 3 judges of")
+    assert clusters.table and clusters.table.rows[0][1] == "m03, m04, m05"
+    assert "m03 falls below m04" in found["Consensus without the largest cluster"].text
+    (family,) = found["Without one family's judges"].table.rows  # type: ignore[union-attr]
+    assert family[0] == "kin"
+    assert "m03 falls below m04" in str(family[3])
+
+
+def test_without_a_chamber_nothing_is_noted() -> None:
+    outcome = concluded(journal(30), Settings(EIGHT), Kept(0))
+    assert outcome.notes == {}
+    found = {section.title: section for section in outcome.sections}
+    assert "No judges share a taste" in found["Echo chambers"].text
+    assert "Agreement with other tables" not in found
+
+
+def test_one_table_has_every_rule_and_says_which_models_are_left_out() -> None:
+    table = Table("mmlu", {model: float(n) for n, model in enumerate(EIGHT[:7])}, ("m07",))
+    made = analysed(journal(10), Settings(EIGHT), tables=[table], draws=50)
+    first, *_ = validation.sections(made)
+    assert first.table is not None
+    assert list(first.table.columns) == ["Rule", "τ, mmlu", "ρ, mmlu"]
+    assert [row[0] for row in first.table.rows][:3] == [
+        "as run",
+        "uniform weights",
+        "no self-judgement",
+    ]
+    assert "mmlu has 7 of the models; left out: m07." in first.table.caption
+
+
+def test_two_iterations_refuse_what_they_cannot_say() -> None:
+    records = journal(2)
+    made = analysed(records, Settings(EIGHT), draws=20)
+    _, above = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
+    assert above.text == "Refused: it takes 3 iterations with a task, there are 2."
+    (chambers,) = echoes.sections(made)
+    assert "refused: clusters take 5 iterations" in chambers.text
+
+
+@pytest.mark.parametrize(
+    ("model", "kin"),
+    [
+        (ModelConf(name="a", weights="Qwen/Qwen2.5-7B"), "Qwen"),
+        (ModelConf(name="a", weights="embedded"), "embedded"),
+        (ModelConf(name="a", weights="/models/qwen"), "/models/qwen"),
+        (ModelConf(name="a", weights="models/qwen/7b"), "models/qwen/7b"),
+        (ModelConf(name="a", engine="simulated"), "a"),
+        (ModelConf(name="a", engine="simulated", family="kin"), "kin"),
+        (ModelConf(name="a", engine="openai", weights="openai/gpt-x"), "openai"),
+    ],
+)
+def test_the_family_of_a_model(model: ModelConf, kin: str) -> None:
+    assert model.spec().kin == kin
+
+
+def test_wrong_tables_are_told_before_anything_starts(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("model,score\nsim-01,1\nsim-2,2\n")
+    given = (*SIMULATED, f"autobench.external.mmlu={file}", f"runs_dir={tmp_path}")
+    with pytest.raises(ConfigurationError, match=r"t\.csv:3: unknown model 'sim-2'"):
+        cli.check(cli.compose(cli.with_tables(given)))
+    with pytest.raises(ConfigurationError, match=r"autobench\.external\.mmlu is empty"):
+        cli.check(cli.compose(cli.with_tables((*SIMULATED, "autobench.external.mmlu=''"))))
+
+
+def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
+    lines = [f"sim-{n:02d},{n}%" for n in range(1, 13)]
+    (tmp_path / "mmlu.csv").write_text("\n".join(["model,score", *lines]))
+    given = (*SIMULATED, "autobench.iterations=5", "autobench.external.mmlu=mmlu.csv")
+    done = raybench(*given, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (only_run(tmp_path) / "report.html").read_text(encoding="utf-8")
+    assert "Agreement with other tables" in page
+    assert "single judge: sim-12 (the best-scored model, as in the paper)" in page
+    results = json.loads((only_run(tmp_path) / "results.json").read_text())
+    assert results["models"]["sim-12"]["autobench/score"]["ci95"]
+    wrong = raybench(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
+    assert wrong.returncode == 2
+    assert "there is no file 'none.csv'" in wrong.stderr
