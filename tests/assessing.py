@@ -40,9 +40,16 @@ def assess(answer: Answer, settings: Settings, iterations: int) -> list[Record]:
     return records
 
 
+def question(model: str) -> str:
+    """Return the question that a model asks."""
+    return f"What would {model} ask the others about, and why?"
+
+
 def obliging(ask: Ask) -> Reply:
-    """Write something, rate everything 4."""
-    return Reply(f"<rank>4</rank> says {ask.model}" if "rating" in ask.kind else f"by {ask.model}")
+    """Ask and answer something, rate everything 4."""
+    if "rating" in ask.kind:
+        return Reply(f"<rank>4</rank> says {ask.model}")
+    return Reply(question(ask.model) if ask.kind == "task" else f"by {ask.model}")
 
 
 def hash_of(ask: Ask) -> int:
@@ -53,5 +60,5 @@ def hash_of(ask: Ask) -> int:
 def various(ask: Ask) -> Reply:
     """Write something; give ratings that vary, one in six of which is none."""
     if "rating" not in ask.kind:
-        return Reply(f"by {ask.model}, for {ask.key}")
+        return Reply(f"What would {ask.model} say to {ask.key}, and why?")
     return Reply(f"<rank>{1 + hash_of(ask) % 6}</rank>")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from assessing import obliging, play
+from assessing import assess, obliging, play, question
 
 from raybench.autobench.settings import Settings, Task
 from raybench.autobench.standing import FLOOR, Standing, advance
@@ -17,7 +17,7 @@ def test_an_accepted_task_is_answered_by_all_and_judged_by_all() -> None:
     record, asked = play(obliging, SETTINGS)
     assert [asks[0].kind for asks in asked] == ["task", "task_rating", "answer", "answer_rating"]
     assert [len(asks) for asks in asked] == [1, 3, 3, 9]
-    assert record["task"] == record["attempts"][0]["task"] == f"by {record['generator']}"
+    assert record["task"] == record["attempts"][0]["task"] == question(record["generator"])
     assert record["answers"] == {model: f"by {model}" for model in MODELS}
     assert record["judgments"] == {judge: dict.fromkeys(MODELS, 4) for judge in MODELS}
     assert record["scores"] == dict.fromkeys(MODELS, 4.0)
@@ -50,7 +50,7 @@ def test_a_rejected_task_is_tried_again_then_another_model_generates() -> None:
 
 def test_when_the_restarts_are_used_up_the_iteration_ends_without_a_task() -> None:
     record, asked = play(
-        lambda ask: Reply("<rank>1</rank>" if "rating" in ask.kind else "x"), SETTINGS
+        lambda ask: Reply("<rank>1</rank>") if "rating" in ask.kind else obliging(ask), SETTINGS
     )
     assert len(record["attempts"]) == SETTINGS.attempts * (SETTINGS.restarts + 1)
     assert record["task"] is None
@@ -123,7 +123,7 @@ def test_a_generator_that_cannot_be_reached_makes_way_for_the_next() -> None:
     assert [attempt["generator"] for attempt in record["attempts"]] == list(order[:2])
     assert record["attempts"][0]["task"] is None
     assert record["errors"] == [{"model": order[0], "key": "1/1/task", "error": "dead"}]
-    assert record["task"] == f"by {order[1]}"
+    assert record["task"] == question(order[1])
 
 
 def test_one_model_more_leaves_the_order_of_the_others() -> None:
@@ -179,8 +179,6 @@ def test_given_tasks_are_taken_in_order_and_from_the_first_again() -> None:
 
 @pytest.mark.parametrize("faulty", ["reject", "flag"])
 def test_a_task_that_was_there_before_is_told(faulty: str) -> None:
-    from assessing import assess
-
     settings = Settings(MODELS, attempts=1, restarts=0, faulty=faulty)  # type: ignore[arg-type]
 
     def answer(ask: Ask) -> Reply:

@@ -264,7 +264,7 @@ def test_a_contestant_that_is_no_judge_has_no_weight() -> None:
         for record in RECORDS
     ]
     weight = summary.metrics(records, judges)["c"][summary.WEIGHT]
-    assert (weight.value, weight.method) == (None, "refused: no judge")
+    assert (weight.value, weight.method) == (None, "refused: it does not judge")
 
 
 def test_a_model_that_was_never_scored_has_no_score() -> None:
@@ -333,13 +333,6 @@ def test_judges_may_be_others_and_leave_out_their_own_answers() -> None:
         "x": {"a": 3.0, "b": None},
     }
     assert summary.convergence(WITH_OUTSIDERS, OUTSIDERS) == pytest.approx([0.2])
-
-
-def test_uniform_weights_are_said_to_be_configured() -> None:
-    metrics = summary.metrics(RECORDS, Settings(MODELS, weights="uniform"))
-    assert {metrics[model][summary.WEIGHT].method for model in MODELS} == {
-        "the same for all judges, as configured"
-    }
 
 
 def test_convergence_is_the_distance_between_successive_weights() -> None:

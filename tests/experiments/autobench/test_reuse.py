@@ -23,7 +23,7 @@ def run(folder: Path, *settings: str, roster: str = FOUR) -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         arguments = ["+experiment=autobench", f"roster.models=[{roster}]", *settings]
-        assert cli._job(cli.compose(arguments)) == 0
+        assert cli._job(cli.compose(cli.own_roster(arguments))) == 0
     return results_of(folder, "autobench")
 
 

@@ -36,6 +36,7 @@ def test_a_whole_journal_shows_everything_once() -> None:
     sections, html = page(journal(Settings(MODELS), 24), Settings(MODELS))
     assert list(sections) == [
         "Consensus scores",
+        "Who stands above whom",
         "Scores by topic",
         "Scores by difficulty",
         "Judging weights",
@@ -44,6 +45,7 @@ def test_a_whole_journal_shows_everything_once() -> None:
         "How judges use the scale",
         "Who rates whom",
         "Self-preference",
+        "Echo chambers",
         "Tasks",
         "Tasks by topic",
         "Tasks by difficulty",
