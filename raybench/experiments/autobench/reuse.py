@@ -24,13 +24,15 @@ class Kept:
         self.replies: dict[str, Reply] = {}
         self.spent: dict[int, Mapping[str, int]] = {}
         """By iteration: `calls`, `discarded` and `reused`."""
+        self.collects = True
+        """Whether replies are taken: those that come later are of use only if asked for again."""
         self._done = done
 
     def enter(self, record: Mapping[str, Any]) -> None:
         """Take a line of the journal."""
         if "calls" in record:
             self.spent[record["iteration"]] = record["calls"]
-        elif record["iteration"] > self._done:
+        elif self.collects and record["iteration"] > self._done:
             self.replies |= known.read(record)
 
     def total(self, name: str) -> int:

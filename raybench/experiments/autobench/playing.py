@@ -1,0 +1,84 @@
+"""Has an assessment played: its course, the tables that ask for it, and what is known already."""
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from raybench.arena.gathering import Came, Gathered, Gathering
+from raybench.arena.known import Addresses, Known, line
+from raybench.arena.meter import Meter
+from raybench.arena.tables import tables
+from raybench.autobench.course import Course
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing
+from raybench.config import Config
+from raybench.experiments.autobench import setup
+from raybench.experiments.autobench.reuse import spent
+from raybench.experiments.session import Session
+from raybench.fleet import Fleet
+from raybench.fleet.link import Link
+from raybench.pipeline.responses import identity
+from raybench.pipeline.store import Journal
+from raybench.types import ModelSpec
+
+
+async def play(
+    config: Config,
+    protocol: Settings,
+    standing: Standing,
+    tasks: Mapping[int, str],
+    *,
+    fleet: Fleet,
+    session: Session,
+    known: Known,
+    replies: Journal,
+) -> AsyncGenerator[list[Gathered]]:
+    """Play the iterations after a standing, to which these tasks led, and yield them in order.
+
+    What models reply goes into the journal of replies; who takes the iterations keeps them.
+    """
+    conf = config.autobench
+    everybody, decoding = setup.everybody(config), setup.decoding(config)
+    addresses = Addresses({it.name: _identity(it, config) for it in everybody}, decoding)
+    course = Course(
+        protocol,
+        standing,
+        conf.iterations,
+        tasks=tasks,
+        at_once=setup.at_once(config),
+        budget=conf.speculation * setup.least_calls(config),
+    )
+
+    def keep(came: Sequence[Came]) -> None:
+        replies.extend([line(*each) for each in came])
+        new = [it for _, _, by_address in came for it in by_address.values()]
+        session.spend(
+            prompt_tokens=sum(it.prompt_tokens for it in new),
+            output_tokens=sum(it.output_tokens for it in new),
+            errors=sum(it.finish == "error" for it in new),
+        )
+
+    actors = setup.actors(config)
+    link = Link.to(fleet, everybody, config.fleet)
+    async with tables(fleet, link, protocol, decoding, actors=actors) as opened:
+        meter = Meter(fleet.account) if actors else None
+        gathering = Gathering(course, protocol, opened, addresses, known, keep, meter)
+        async for done in gathering.iterations():
+            replies.extend([spent(it.record["iteration"], *it[1:]) for it in done])
+            yield done
+
+
+def tasks_of(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """Return the tasks that earlier iterations have had, where they were posed."""
+    return {it["iteration"]: it["task"] for it in records if it["task"] and it["generator"]}
+
+
+def _identity(model: ModelSpec, config: Config) -> str:
+    """Return what a model's replies depend on beside what it is asked."""
+    known = identity(model, config.fleet.max_model_len) or [model.options, model.weights]
+    return json.dumps(
+        [model.engine, known, asdict(model.sampling), model.system_prompt, model.system_role],
+        sort_keys=True,
+        default=str,
+    )
