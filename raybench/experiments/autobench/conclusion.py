@@ -18,7 +18,7 @@ from raybench.tracking.leaderboard import Column
 
 COLUMNS = (
     Column(summary.SCORE, "Score (1-5)"),
-    Column(summary.WEIGHT, "Judging weight"),
+    Column(summary.WEIGHT, "Judging weight", digits=4),
     Column(summary.PARSE_RATE, "Ratings read"),
 )
 JUDGES = "judges.jsonl"

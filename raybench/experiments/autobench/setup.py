@@ -13,8 +13,8 @@ from raybench.fleet.places import slots
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
-_AT_ONCE = 256
-"""As many answers as an engine batches; each rating round is that times the contestants."""
+_BATCH = 256
+"""Requests that vLLM works on at once, where its options do not say otherwise."""
 _ENGINES_EACH = 8
 _CALLS_EACH = 20_000
 """Stand-ins' calls that pay for the start of an actor."""
@@ -87,7 +87,10 @@ def at_once(config: Config) -> int:
     """Return how many iterations are under way side by side."""
     if config.autobench.at_once is not None:
         return config.autobench.at_once
-    return min(config.autobench.iterations, _AT_ONCE)
+    # Each has a question for every model at least: so many fill the largest batch.
+    batches = (model.options.get("max_num_seqs") for model in everybody(config))
+    largest = max((it for it in batches if isinstance(it, int)), default=_BATCH)
+    return min(config.autobench.iterations, max(largest, _BATCH))
 
 
 def actors(config: Config) -> int:

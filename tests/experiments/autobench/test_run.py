@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, only_run, raybench, start_raybench
+from helpers import SIMULATED, last_run, only_run, raybench, results_of, start_raybench
 
 from raybench import cli
 from raybench.autobench.protocol import replay
@@ -275,3 +275,23 @@ def test_resume_false_starts_anew(ready: Path) -> None:
     assert done.returncode == 0
     assert "Resuming" not in done.stderr
     assert len(list((ready / "runs" / "autobench").iterdir())) == 2
+
+
+def untimed_lines(folder: Path) -> list[bytes]:
+    path = last_run(folder, "autobench") / "journal" / "iterations.jsonl"
+    return re.sub(rb'"(seconds|ended_ms)": [0-9.]+', b"", path.read_bytes()).splitlines()
+
+
+def test_the_journal_is_that_of_one_after_the_other_byte_for_byte(ready: Path) -> None:
+    waits = [0.01, 0.0, 0.03, 0.002] * 3
+    slow = [f"++roster.models.{n}.options.latency_s={wait}" for n, wait in enumerate(waits)]
+    many = (*SIMULATED, "autobench.iterations=12", "autobench.mean_threshold=3", *slow)
+    assert raybench(*many, cwd=ready).returncode == 0
+    side_by_side = untimed_lines(ready)
+    spent = results_of(ready, "autobench")["run"]["calls"]
+    assert raybench(*many, "autobench.at_once=1", cwd=ready).returncode == 0
+    assert untimed_lines(ready) == side_by_side
+    alone = results_of(ready, "autobench")["run"]["calls"]
+    assert alone["discarded"] == 0
+    assert spent["calls"] - spent["discarded"] == alone["calls"]
+    assert spent["discarded"] <= 0.2 * spent["calls"]
