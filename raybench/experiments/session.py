@@ -125,6 +125,10 @@ class Session:
             prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors
         )
 
+    def reached(self, share: float) -> None:
+        """Tell how far the work is, where units are finished all at the end."""
+        self._progress.reached(share)
+
     def open_journal(self, name: str, keep: Keep) -> Journal:
         """Open another journal of the run, of something else than its units."""
         return self._run.journal(name, keep)

@@ -56,6 +56,7 @@ class Progress:
         self._phase = ""
         self._prompt = self._output = self._errors = self._swaps = 0
         self._swap_share = 0.0
+        self._share: float | None = None
         self._arriving: tuple[str, ...] = ()
         self._recent: deque[tuple[float, int]] = deque()
         self._lock = threading.RLock()
@@ -130,6 +131,11 @@ class Progress:
         if news:
             self._changed()
 
+    def reached(self, share: float) -> None:
+        """Note how far the work of this session has come, where units come all at the end."""
+        with self._lock:
+            self._share = min(1.0, share)
+
     def say(self, text: str) -> None:
         """Print a line above the progress."""
         if self._live is not None:
@@ -142,7 +148,11 @@ class Progress:
     def eta(self) -> float | None:
         """Return the seconds left by the pace of this session, or None before its first unit."""
         units = self.done - self._before
-        if units <= 0 or self.done >= self.total:
+        if self.done >= self.total:
+            return None
+        if self._share:
+            return (self._clock() - self._working) / self._share * (1 - self._share)
+        if units <= 0:
             return None
         return (self._clock() - self._working) / units * (self.total - self.done)
 

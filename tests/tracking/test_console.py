@@ -72,6 +72,20 @@ def test_the_pace_is_that_of_this_session_after_the_preparation(clock: Clock) ->
     assert "ETA 8 min 0 s" in progress.line()
 
 
+def test_where_units_come_all_at_the_end_the_share_of_the_work_tells_the_time_left(
+    clock: Clock,
+) -> None:
+    progress = Progress(100, "units", clock=clock)
+    progress.start()
+    clock.now += 60
+    progress.reached(0.25)
+    assert progress.eta() == pytest.approx(180)
+    progress.advance()  # the first of a hundred: they will not take a hundred minutes
+    assert progress.eta() == pytest.approx(180)
+    progress.reached(1.2)
+    assert progress.eta() == 0
+
+
 def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:
     progress = Progress(10, "units", clock=clock)
     progress.swapped(0, 0.0)

@@ -50,7 +50,8 @@ async def play(
         budget=conf.speculation * setup.least_calls(config),
     )
 
-    so_far, least = 0, setup.least_calls(config)
+    left = conf.iterations - standing.iteration
+    so_far, least = 0, setup.least_calls(config) * left // conf.iterations
 
     def keep(came: Sequence[Came]) -> None:
         nonlocal so_far
@@ -58,6 +59,7 @@ async def play(
         # Where all iterations are under way at once, none is done for long.
         so_far += sum(len(by_address) for _, _, by_address in came)
         session.phase(f"{so_far:,} replies of at least {least:,}")
+        session.reached(so_far / least)
         new = [it for _, _, by_address in came for it in by_address.values()]
         session.spend(
             prompt_tokens=sum(it.prompt_tokens for it in new),
