@@ -6,7 +6,7 @@ by them. A model's ratings of its own answers are kept out of severity, on eithe
 compared in self-preference.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +70,7 @@ class Judge:
         }
 
 
-def statistics(played: Iterable[Step], settings: Settings) -> dict[str, Judge]:
+def statistics(played: Sequence[Step], settings: Settings) -> dict[str, Judge]:
     """Return every judge's statistics, contestant or not."""
     block = given(played, settings)
     everybody = Sums.of(block.ratings, block.weights)

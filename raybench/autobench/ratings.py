@@ -3,13 +3,14 @@
 Scores and weights are recomputed, as `replay` does: what is read from the journal is the ratings.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench.autobench.analysis.ballots import ballots
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing, advance, contestant_scores
 
@@ -51,19 +52,17 @@ class Given:
         return np.array([[judge == it for it in self.contestants] for judge in self.judges])
 
 
-def given(played: Iterable[Step], settings: Settings) -> Given:
-    """Gather the ratings of the iterations that have any."""
-    judges, contestants = settings.panel, settings.models
-    rated = [step for step in played if step.record["judgments"]]
-    ratings = np.full((len(rated), len(judges), len(contestants)), np.nan)
-    for place, step in enumerate(rated):
-        for i, judge in enumerate(judges):
-            row = step.record["judgments"].get(judge, {})
-            for j, contestant in enumerate(contestants):
-                if (rating := row.get(contestant)) is not None:
-                    ratings[place, i, j] = rating
-    weights = [[step.weights[judge] for judge in judges] for step in rated]
-    return Given(judges, contestants, ratings, np.array(weights).reshape(len(rated), len(judges)))
+def given(played: Sequence[Step], settings: Settings) -> Given:
+    """Gather the ratings of the iterations that found a task."""
+    held = ballots([step.record for step in played], settings)
+    weights = np.array(
+        [
+            [step.weights[judge] for judge in held.judges]
+            for step in played
+            if step.record["task"] is not None
+        ]
+    ).reshape(held.tasks, len(held.judges))
+    return Given(held.judges, held.contestants, held.ratings.astype(np.float64), weights)
 
 
 @dataclass(frozen=True, slots=True)

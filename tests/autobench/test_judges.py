@@ -14,12 +14,16 @@ SIX = ("a", "b", "c", "d", "e", "f")
 
 
 def found(settings: Settings, records: list[dict[str, Any]]) -> dict[str, Judge]:
-    return judges.statistics(steps(records, settings), settings)
+    return judges.statistics(list(steps(records, settings)), settings)
 
 
 def record(**judgments: tuple[int | None, int | None, int | None]) -> Step:
     rows = {judge: dict(zip(MODELS, row, strict=True)) for judge, row in judgments.items()}
-    return Step({"judgments": rows}, {"a": 0.5, "b": 0.25, "c": 0.25}, {})
+    record = {
+        "iteration": 1, "task": "Why?" if rows else None, "judgments": rows,
+        "answers": dict.fromkeys(MODELS, "Because."),
+    }  # fmt: skip
+    return Step(record, {"a": 0.5, "b": 0.25, "c": 0.25}, {})
 
 
 def test_severity_and_self_preference_of_worked_ratings() -> None:
