@@ -343,13 +343,18 @@ def test_no_work_waits_longer_than_patience_where_that_can_be_done(engines: int,
 
 
 @pytest.mark.parametrize(
-    "trace", [peers(), hle(questions=600), games(models=6, each=4)], ids=lambda trace: trace.name
+    ("trace", "most"),
+    [(peers(), 1.5), (hle(questions=600), 1.25), (games(models=6, each=4), 1.25)],
+    ids=["peers", "hle", "games"],
 )
-def test_swaps_stay_near_what_no_schedule_can_do_without(trace: Trace) -> None:
-    """The measurement in perf/residency.py, smaller where the trace allows it."""
+def test_swaps_stay_near_what_no_schedule_can_do_without(trace: Trace, most: float) -> None:
+    """The measurement in perf/residency.py, smaller where the trace allows it.
+
+    The bound of `peers` leaves out what its generators, and unknown weights, make others wait for.
+    """
     rules = Rules(host_gib=HOST_GIB)
     outcome = played(trace, ours(trace, rules))
-    assert outcome.swaps <= 1.25 * trace.bound
+    assert outcome.swaps <= most * trace.bound
     assert outcome.longest_wait <= rules.patience_s
     if trace.steps is not None:
         assert 20 * outcome.swaps < trace.steps
