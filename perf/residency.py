@@ -1,13 +1,15 @@
 """How many swaps does a roster need that does not fit into memory at once? By simulation.
 
-    python perf/residency.py
+    python -m perf.residency            the traces below
+    python -m perf.residency --waves    the first one, by iterations and how many are at once
 
 Three traces, each as requests that wait for one another, on one slot (a GPU of 80 GiB that holds
 one awake engine, with 128 GiB of host memory for the weights of sleeping ones):
 
-- `peers`: the AutoBench paper's setting, its twelve models and 50 iterations, played side by side:
-  a task is written by one model, rated by all, tried again where it is turned down (three tries of
-  a generator, then another); then all answer, and all rate all answers.
+- `peers`: the AutoBench paper's setting, its twelve models and 50 iterations, all at once: the
+  experiment's own course decides what is asked when, of replies that are made up (3 tasks in 10 are
+  turned down). A task is written by one model, rated by all, tried again where it is turned down
+  (three tries of a generator, then another); then all answer, and all rate all answers.
 - `hle`: eight models answer HLE's 2,158 questions without images, a ninth judges every answer. Each
   model's client keeps 512 questions under way, as Ray Data does.
 - `games`: eight models play every other one eight times on each side, turn by turn, 448 matches.
@@ -24,47 +26,48 @@ Policies:
   the next one waits for, brings in n engines; only the last of a step can go on to the next
   without a swap. So a chain of k such steps takes n + (k - 1)(n - 1) loads; a step of one engine
   between two of them is done by the engine that is last in the one and first in the other, and
-  costs nothing. `peers`: the chain of the iteration with the most tries. `hle`: every engine once.
+  costs nothing. `peers`: the chain of the iteration with the most tries, of those that were played;
+  where not all iterations are at once, each goes on from the end of the one that it had to wait
+  for, and the longest of these chains counts. That a task's acceptance may have to wait for the
+  weights, and that generators come in to pose tasks, is left out. `hle`: every engine once.
   `games`: between two of its turns in a match an engine has made way for its opponent, so it comes
   in at least as often as it has turns in its longest match. The first load of all is no swap.
+
+By `--waves`: `at once` iterations are under way, and one more begins where the first of them ends.
 
 Printed: swaps, their ratio to the bound, the share of time that swapping takes, the whole time, and
 the longest time a request waited for its engine, for the default patience and for less, which costs
 swaps (the bound knows no patience). Durations are assumptions (below), the same for all policies.
 """
 
-import heapq
+import argparse
 import itertools
+import math
 import random
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
-from raybench.fleet.residency import Residency
-from raybench.fleet.turns import (
-    Action,
-    Demand,
-    Device,
-    Done,
-    Event,
-    Grant,
-    Load,
-    Queued,
-    Refuse,
-    Rules,
-    Settled,
-    Sleep,
-    Tick,
-    Unload,
-    Wake,
+from perf.residency_peers import Peers, alone, bound
+from perf.residency_simulation import (
+    GPU,
+    LEAVE_S,
+    LEVEL_1_S,
+    LOAD_S,
+    Listed,
+    LruAtArrival,
+    Outcome,
+    Policy,
+    Request,
+    Work,
+    simulate,
 )
+from raybench.autobench.settings import Settings
+from raybench.fleet.residency import Residency
+from raybench.fleet.turns import Demand, Rules
 
-LOAD_S, LEVEL_1_S, LEVEL_2_S, LEAVE_S = 60.0, 3.0, 15.0, 2.0
-AT_ONCE = 128
-"""Requests that an engine works on at once; more wait in its own queue."""
 ASLEEP_GIB, HOST_GIB = 1.5, 128.0
-GPU = Device("gpu", 80.0)
+_SIDE_BY_SIDE = (1, 8, 32, None)
+_ITERATIONS = (50, 100, 200, 400)
 
 # Billions of parameters, from the models' names, at two bytes each (gpt-oss: four bits).
 PAPER = {
@@ -83,183 +86,18 @@ PAPER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One request of a trace: sent when those it waits for are answered."""
-
-    engine: str
-    seconds: float
-    after: tuple[int, ...] = ()
-
-
 @dataclass(frozen=True)
 class Trace:
-    """Requests by number, and what is known about them."""
+    """Requests, and what is known about them."""
 
     name: str
     demands: Sequence[Demand]
-    requests: Sequence[Request]
+    begin: Callable[[], Work]
+    """Return the requests, from the beginning."""
     bound: int
     """Swaps that no schedule can do without."""
     steps: int | None = None
     """Changes of the model in the paper's order."""
-
-
-@dataclass
-class Outcome:
-    """What a policy made of a trace."""
-
-    swaps: int
-    seconds: float
-    swapping: float
-    longest_wait: float
-    answered: int
-    grants: dict[int, float] = field(default_factory=dict)
-
-
-class Policy(Protocol):
-    """What `simulate` drives; `Residency` is one."""
-
-    def handle(self, event: Event, now: float) -> list[Action]:
-        """Take in what happened; return what is to be done."""
-        ...
-
-    def next_tick(self) -> float | None:
-        """Return when to look again though nothing happens."""
-        ...
-
-
-def simulate(
-    requests: Sequence[Request],
-    policy: Policy,
-    *,
-    check: Callable[[float], None] = lambda now: None,
-    start: Sequence[Action] = (),
-) -> Outcome:
-    """Play the requests; engines take the time that is assumed for them."""
-    waits = {number: set(request.after) for number, request in enumerate(requests)}
-    followers: dict[int, list[int]] = {}
-    for number, request in enumerate(requests):
-        for earlier in request.after:
-            followers.setdefault(earlier, []).append(number)
-    heap: list[tuple[float, int, Event | int]] = []
-    order = itertools.count()
-    at_work: dict[str, int] = {}
-    queues: dict[str, deque[int]] = {}
-    outcome = Outcome(0, 0.0, 0.0, 0.0, 0)
-    sent: dict[int, float] = {}
-    now, next_tick = 0.0, None
-
-    def push(at: float, what: Event | int) -> None:
-        heapq.heappush(heap, (at, next(order), what))
-
-    def send(number: int) -> None:
-        sent[number] = now
-        push(now, Queued(str(number), requests[number].engine, 1))
-
-    def work(engine: str) -> None:
-        queue = queues.setdefault(engine, deque())
-        while queue and at_work.get(engine, 0) < AT_ONCE:
-            number = queue.popleft()
-            at_work[engine] = at_work.get(engine, 0) + 1
-            push(now + requests[number].seconds, number)
-
-    def act(actions: Sequence[Action]) -> None:
-        for action in actions:
-            match action:
-                case Grant(lease):
-                    number = int(lease)
-                    outcome.grants[number] = now
-                    outcome.longest_wait = max(outcome.longest_wait, now - sent[number])
-                    queues.setdefault(requests[number].engine, deque()).append(number)
-                    work(requests[number].engine)
-                case Load(engine):
-                    push(now + LOAD_S, Settled(engine))
-                case Wake(engine, level):
-                    push(now + (LEVEL_1_S if level == 1 else LEVEL_2_S), Settled(engine))
-                case Sleep(engine) | Unload(engine):
-                    push(now + LEAVE_S, Settled(engine))
-                case Refuse(lease, reason):
-                    raise RuntimeError(f"{lease}: {reason}")
-
-    act(start)
-    for number, waited in waits.items():
-        if not waited:
-            send(number)
-    for _ in range(100 * len(requests) + 1000):  # a policy must not go round in circles
-        if not heap:
-            break
-        now, _, what = heapq.heappop(heap)
-        if isinstance(what, int):
-            engine = requests[what].engine
-            at_work[engine] -= 1
-            outcome.answered += 1
-            outcome.seconds = now
-            work(engine)
-            for follower in followers.get(what, ()):
-                waits[follower].discard(what)
-                if not waits[follower]:
-                    send(follower)
-            what = Done(str(what))
-        elif isinstance(what, Tick) and now != next_tick:
-            continue  # one set before things changed
-        act(policy.handle(what, now))
-        check(now)
-        tick = policy.next_tick()
-        if tick is not None and tick != next_tick and outcome.answered < len(requests):
-            push(tick, Tick())
-        next_tick = tick
-    if isinstance(policy, Residency):
-        swaps = policy.swaps(outcome.seconds)
-        outcome.swaps, outcome.swapping = swaps.count, swaps.share
-    elif isinstance(policy, LruAtArrival):
-        outcome.swaps, outcome.swapping = policy.swaps, policy.lost / outcome.seconds
-    return outcome
-
-
-class LruAtArrival:
-    """Swaps as soon as somebody waits for another engine, as servers that load on demand do.
-
-    Who waits longest gets its engine next, and all that wait for the same one go with it.
-    """
-
-    def __init__(self) -> None:
-        self.swaps = 0
-        self.lost = 0.0
-        self._resident: str | None = None
-        self._coming: str | None = None
-        self._since = 0.0
-        self._waiting: dict[str, list[str]] = {}
-        self._running: set[str] = set()
-
-    def handle(self, event: Event, now: float) -> list[Action]:
-        """Take in what happened; return what is to be done."""
-        granted: list[str] = []
-        match event:
-            case Queued(lease, engine) if engine == self._resident and not self._waiting:
-                granted = [lease]
-            case Queued(lease, engine):
-                self._waiting.setdefault(engine, []).append(lease)
-            case Done(lease):
-                self._running.discard(lease)
-            case Settled(engine) if engine == self._coming:
-                self._resident, self._coming = engine, None
-                self.lost += now - self._since
-                granted = self._waiting.pop(engine)
-            case _:
-                pass
-        self._running.update(granted)
-        actions: list[Action] = [Grant(lease) for lease in granted]
-        if self._waiting and not self._running and self._coming is None:
-            self.swaps += self._resident is not None
-            self._resident, self._coming = None, next(iter(self._waiting))
-            self._since = now
-            actions.append(Load(self._coming, (GPU.name,)))
-        return actions
-
-    def next_tick(self) -> float | None:
-        """Nothing happens by itself."""
-        return None
 
 
 def demands(weights: dict[str, float]) -> list[Demand]:
@@ -270,43 +108,18 @@ def demands(weights: dict[str, float]) -> list[Demand]:
     ]
 
 
-def peers(iterations: int = 50, accepted: float = 0.7, seed: int = 0) -> Trace:
-    """Return the paper's setting."""
-    draw = random.Random(seed)
-    models = list(PAPER)
-    requests: list[Request] = []
-    steps: list[str] = []
-    longest = 0
-
-    def add(engine: str, seconds: float, after: tuple[int, ...]) -> int:
-        requests.append(Request(engine, seconds * draw.uniform(0.5, 1.5), after))
-        return len(requests) - 1
-
-    def by_all(seconds: float, after: tuple[int, ...], each: int = 1) -> tuple[int, ...]:
-        steps.extend(models)
-        return tuple(add(model, seconds, after) for model in models for _ in range(each))
-
-    for _ in range(iterations):
-        before: tuple[int, ...] = ()
-        tries = 0
-        found = False
-        for generator in draw.sample(models, 3):
-            for _ in range(3):
-                tries += 1
-                steps.append(generator)
-                before = by_all(1.0, (add(generator, 8.0, before),))
-                found = draw.random() < accepted
-                if found:
-                    break
-            if found:
-                break
-        if found:
-            by_all(1.0, by_all(20.0, before), each=len(models))
-        longest = max(longest, tries + 2 * found)
-    n = len(models)
-    changes = sum(first != second for first, second in itertools.pairwise(steps))
-    bound = n + (longest - 1) * (n - 1) - 1
-    return Trace("peers", demands(PAPER), requests, bound, changes)
+def peers(iterations: int = 50, at_once: int | None = None, models: int | None = None) -> Trace:
+    """Return the paper's setting, or one of fewer of its models; None is all."""
+    weights = dict(list(PAPER.items())[:models])
+    settings = Settings(tuple(weights))
+    by_itself, side = alone(settings, iterations), at_once or iterations
+    return Trace(
+        "peers",
+        demands(weights),
+        lambda: Peers(settings, iterations, side),
+        bound(by_itself.records, len(weights), side),
+        by_itself.changes,
+    )
 
 
 def hle(models: int = 8, questions: int = 2158, window: int = 512, seed: int = 0) -> Trace:
@@ -322,7 +135,7 @@ def hle(models: int = 8, questions: int = 2158, window: int = 512, seed: int = 0
             asked.append(len(requests) - 1)
             requests.append(Request("judge", 5.0 * draw.uniform(0.5, 1.5), (asked[number],)))
     weights = dict.fromkeys(names, 15.0) | {"judge": 30.0}
-    return Trace("hle", demands(weights), requests, models)
+    return Trace("hle", demands(weights), lambda: Listed(requests), models)
 
 
 def games(models: int = 8, each: int = 8, seed: int = 0) -> Trace:
@@ -339,7 +152,8 @@ def games(models: int = 8, each: int = 8, seed: int = 0) -> Trace:
                 requests.append(Request(pair[turn % 2], 3.0 * draw.uniform(0.5, 1.5), after))
             most[pair[0]] = max(most[pair[0]], (turns + 1) // 2)
             most[pair[1]] = max(most[pair[1]], turns // 2)
-    return Trace("games", demands(dict.fromkeys(names, 15.0)), requests, sum(most.values()) - 1)
+    swaps = sum(most.values()) - 1
+    return Trace("games", demands(dict.fromkeys(names, 15.0)), lambda: Listed(requests), swaps)
 
 
 def ours(trace: Trace, rules: Rules) -> Residency:
@@ -347,12 +161,20 @@ def ours(trace: Trace, rules: Rules) -> Residency:
     return Residency([GPU], trace.demands, rules)
 
 
+def played(trace: Trace, policy: Policy) -> Outcome:
+    """Return what a policy makes of a trace, all of which is answered."""
+    work = trace.begin()
+    outcome = simulate(work, policy)
+    assert work.is_done
+    return outcome
+
+
 def rows(traces: Sequence[Trace], rules: Rules) -> Iterator[tuple[str, ...]]:
     """Yield the table's rows."""
     for trace in traces:
         outcomes = {
-            "lru": simulate(trace.requests, LruAtArrival()),
-            "ours": simulate(trace.requests, ours(trace, rules)),
+            "lru": played(trace, LruAtArrival()),
+            "ours": played(trace, ours(trace, rules)),
         }
         if trace.steps is not None:
             yield (
@@ -365,7 +187,6 @@ def rows(traces: Sequence[Trace], rules: Rules) -> Iterator[tuple[str, ...]]:
                 "",
             )
         for policy, outcome in outcomes.items():
-            assert outcome.answered == len(trace.requests)
             yield (
                 trace.name,
                 policy,
@@ -378,8 +199,32 @@ def rows(traces: Sequence[Trace], rules: Rules) -> Iterator[tuple[str, ...]]:
         yield trace.name, "bound", f"{trace.bound:,}", "1.00", "", "", ""
 
 
+def waves() -> Iterator[tuple[str, ...]]:
+    """Yield how swaps depend on the iterations, and on how many of them are at once."""
+    rules = Rules(host_gib=HOST_GIB)
+    for side, iterations in itertools.product(_SIDE_BY_SIDE, _ITERATIONS):
+        trace = peers(iterations, side)
+        outcome = played(trace, ours(trace, rules))
+        yield (
+            f"{side or 'all'}",
+            f"{iterations}",
+            f"{outcome.swaps:,}",
+            f"{trace.bound:,}",
+            f"{outcome.swaps / iterations:.1f}",
+            f"{outcome.swaps / math.ceil(iterations / (side or iterations)):.0f}",
+            f"{outcome.seconds / 3600:,.1f} h",
+        )
+
+
 def main() -> None:
     """Print the tables."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--waves", action="store_true", help="by iterations, and how many at once")
+    if parser.parse_args().waves:
+        head = ("at once", "iterations", "swaps", "bound", "/iteration", "/wave", "whole")
+        for row in itertools.chain([head], waves()):
+            print("{:8}{:>11}{:>10}{:>10}{:>12}{:>8}{:>10}".format(*row), flush=True)
+        return
     traces = (peers(), hle(), games())
     head = ("trace", "policy", "swaps", "/bound", "swapping", "whole", "longest wait")
     for patience in (Rules().patience_s, 3600.0, 1800.0):

@@ -374,6 +374,10 @@ class Residency:
             and set(other.devices) & set(devices)
             and (other.state is State.ASLEEP or self._may_leave(other, engine, pressing=pressing))
         ]
+        # Mostly there is no room whoever leaves; then the ways to leave need not be tried.
+        nobody = {other.name: _Leaver(other, unload=True) for other in candidates}
+        if not self._fits(engine, devices, self._claims(without=engine, leaving=nobody)):
+            return None
         # Sleepers leave little behind, so they go last; of the others who was idle first.
         candidates.sort(
             key=lambda other: (
@@ -391,8 +395,7 @@ class Residency:
                 if self._fits(engine, devices, self._claims(without=engine, leaving=leaving)):
                     return list(leaving.values())
                 leaving[other.name] = _Leaver(other, unload or other.state is State.ASLEEP)
-        fits = self._fits(engine, devices, self._claims(without=engine, leaving=leaving))
-        return list(leaving.values()) if fits else None
+        return list(leaving.values())
 
     def _may_leave(self, engine: _Engine, comes: _Engine, *, pressing: bool) -> bool:
         if engine.state is not State.AWAKE:

@@ -1,0 +1,143 @@
+"""Peer assessments as work for the simulation of swaps: the real course, with made-up replies."""
+
+import random
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from perf.residency_simulation import Request, Sent
+from raybench.autobench.course import Course, Turn
+from raybench.autobench.records import Record
+from raybench.autobench.settings import Settings
+from raybench.autobench.standing import Standing
+from raybench.autobench.steps import Address, Kind, Reply, Step
+
+_SECONDS: dict[Kind, float] = {
+    "task": 8.0,
+    "task_rating": 1.0,
+    "answer": 20.0,
+    "answer_rating": 1.0,
+}
+_SPECULATION = 0.1
+"""As the experiment's default has it."""
+_TASK, _SPREAD, _NOISE = 3.0, 0.75, 1.0
+"""What tasks are rated on average, how far they differ, and judges on one: 3 in 10 fail."""
+
+
+class Peers:
+    """An assessment whose steps are asked when the course says so.
+
+    As the experiment has it, what a step asks of one model is one piece of work for its engine.
+    """
+
+    def __init__(self, settings: Settings, last: int, at_once: int, seed: int = 0) -> None:
+        """Play so many iterations, and so many at once."""
+        self._settings, self._last, self._seed = settings, last, seed
+        models = len(settings.models)
+        least = last * (1 + models + models + models * models)
+        self.course = Course(
+            settings, Standing.start(settings), last, at_once=at_once, budget=_SPECULATION * least
+        )
+        self.records: list[Record] = []
+        self._step_of: dict[int, Step] = {}
+        self._missing: dict[Address, int] = {}
+        self._sent = 0
+
+    def begin(self) -> Sent:
+        """Return the first steps' work."""
+        return self._send(self.course.begin())
+
+    def answered(self, number: int) -> Sent:
+        """Hand a step that is answered to the course; return the work of those that follow."""
+        step = self._step_of.pop(number)
+        self._missing[step.address] -= 1
+        if self._missing[step.address]:
+            return ()
+        del self._missing[step.address]
+        return self._send(self.hand_over(step).steps)
+
+    def hand_over(self, step: Step) -> Turn:
+        """Give the course the replies to a step."""
+        turn = self.course.take(step, replies(step, self._settings, self._seed))
+        self.records += [finished.record for finished in turn.finished]
+        return turn
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether all iterations are."""
+        return self.course.standing.iteration == self._last and not self._missing
+
+    def _send(self, steps: Sequence[Step]) -> Iterator[tuple[int, Request]]:
+        for step in steps:
+            asked = [model for model, _ in step.asked(self._settings)]
+            rng = random.Random(f"seconds/{self._seed}/{step.address}")
+            self._missing[step.address] = len(set(asked))
+            for model in dict.fromkeys(asked):
+                seconds = _SECONDS[step.kind] * rng.uniform(0.5, 1.5)
+                self._step_of[self._sent] = step
+                yield self._sent, Request(model, seconds, work=asked.count(model))
+                self._sent += 1
+
+
+def replies(step: Step, settings: Settings, seed: int) -> list[Reply]:
+    """Make up replies that depend on nothing but the step."""
+    rng = random.Random(f"{seed}/{step.address}")
+    asked = step.asked(settings)
+    match step.kind:
+        case "task" | "answer":
+            return [Reply(_text(rng)) for _ in asked]
+        case "task_rating":
+            quality = rng.gauss(_TASK, _SPREAD)
+            return [_rated(rng.gauss(quality, _NOISE)) for _ in asked]
+        case "answer_rating":
+            able = {
+                model: 2 + 2 * n / len(settings.models) for n, model in enumerate(settings.models)
+            }
+            return [_rated(rng.gauss(able[of], _NOISE)) for _, of in asked]
+
+
+def _text(rng: random.Random) -> str:
+    """Return words that no other text has, so that no task repeats an earlier one."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return " ".join("".join(rng.choices(letters, k=7)) for _ in range(12)) + "?"
+
+
+def _rated(quality: float) -> Reply:
+    return Reply(f"<rank>{min(5, max(1, round(quality)))}</rank>")
+
+
+class Alone(NamedTuple):
+    """What the paper's order, one step of one iteration after the other, makes of it."""
+
+    records: list[Record]
+    changes: int
+    """How often another model is asked than before."""
+
+
+def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
+    """Play iterations one after the other, without engines. The records are those of any order."""
+    peers = Peers(settings, last, 1, seed)
+    due = deque(peers.course.begin())
+    changes, before = 0, ""
+    while due:
+        step = due.popleft()
+        for model in dict.fromkeys(model for model, _ in step.asked(settings)):
+            changes += bool(before) and model != before
+            before = model
+        due += peers.hand_over(step).steps
+    return Alone(peers.records, changes)
+
+
+def bound(records: Sequence[Record], models: int, at_once: int) -> int:
+    """Return the swaps that no schedule can do without, on one slot.
+
+    A chain of steps that all take part in: an iteration's ratings of its tasks, its answers and
+    their ratings; and after these those of the iteration that begins when this one, and all before
+    it, are done. `residency.py` says what a chain costs.
+    """
+    longest = [0]  # the longest chain that ends with one of the iterations up to here
+    for record in records:
+        steps = len(record["attempts"]) + 2 * (record["task"] is not None)
+        before = longest[max(0, len(longest) - at_once)]
+        longest.append(max(longest[-1], before + steps))
+    return models + (longest[-1] - 1) * (models - 1) - 1
