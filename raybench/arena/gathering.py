@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from raybench.arena.known import Addresses, Known
 from raybench.arena.meter import Meter
+from raybench.arena.roll_call import RollCall
 from raybench.arena.table import Batch, Order
 from raybench.arena.tables import Tables
 from raybench.autobench.course import Course, Finished
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
-from raybench.autobench.steps import Address, Ask, Reply, Step, drawn
+from raybench.autobench.steps import Address, Ask, Reply, Step
 from raybench.errors import RunFailed
 
 Came = tuple[Address, str, Mapping[str, Reply]]
@@ -73,10 +74,9 @@ class Gathering:
         self._meter = meter
         self._waiting: dict[Address, Waiting] = {}
         self._begun: dict[int, float] = {}
-        self._heard: set[str] = set()
-        """Models that have answered."""
-        self._probes: set[Address] = set()
-        """Steps that only find out whether somebody answers."""
+        self._roll_call = RollCall(settings)
+        self._suspect: int | None = None
+        """An iteration in which nobody who was asked could be reached."""
         self._due: list[Order] = []
         self._finished: list[Finished] = []
         self._reused: Counter[int] = Counter()
@@ -89,16 +89,20 @@ class Gathering:
         of it belongs in the journal.
         """
         self._begin(self._course.begin())
-        while True:
-            if due := self._due:
-                self._due = []
-                await self._tables.put(due)
-            if finished := self._finished:
+        while not self._course.is_over or self._finished:
+            await self._send()
+            if self._suspect is not None:
+                await self._look_around(self._suspect)
+            elif finished := self._finished:
                 self._finished = []
-                yield [await self._checked(each) for each in finished]
-            if not self._waiting:
-                return
-            self._take(await self._tables.pick_up())
+                yield [self._gathered(each) for each in finished]
+            elif not self._course.is_over:
+                self._take(await self._tables.pick_up())
+
+    async def _send(self) -> None:
+        if due := self._due:
+            self._due = []
+            await self._tables.put(due)
 
     def _begin(self, steps: Sequence[Step]) -> None:
         """Have steps asked, as far as the replies are not known; go on where they are."""
@@ -128,15 +132,20 @@ class Gathering:
             where = waiting.addresses[place]
             if self._known.is_new(where):
                 by_model.setdefault(asks[place].model, {})[where] = reply
-        self._keep([(waiting.step.address, model, replies) for model, replies in by_model.items()])
-        for replies in by_model.values():
-            self._reused[waiting.step.iteration] += len(replies)
+        if by_model:
+            step = waiting.step
+            self._keep([(step.address, model, replies) for model, replies in by_model.items()])
+            self._reused[step.iteration] += sum(map(len, by_model.values()))
 
     def _take(self, batches: Sequence[Batch]) -> None:
         """Keep what models replied, and go on with the steps that are complete."""
-        self._keep([self._came(batch) for batch in batches if batch.step not in self._probes])
+        self._keep([self._came(batch) for batch in batches if batch.step in self._waiting])
         for batch in batches:
-            self._put_in_place(batch)
+            if self._meter is not None:
+                self._meter.ended(batch.step, batch.model, batch.replies.values())
+            self._roll_call.hear(batch)
+            if batch.step in self._waiting:
+                self._put_in_place(batch)
 
     def _came(self, batch: Batch) -> Came:
         addresses = self._waiting[batch.step].addresses
@@ -144,56 +153,51 @@ class Gathering:
         return batch.step, batch.model, by_address
 
     def _put_in_place(self, batch: Batch) -> None:
-        if self._meter is not None:
-            self._meter.ended(batch.step, batch.model, batch.replies.values())
-        if any(reply.finish != "error" for reply in batch.replies.values()):
-            self._heard.add(batch.model)
-        if batch.step in self._probes:
-            self._probes.remove(batch.step)
-            return
         waiting = self._waiting[batch.step]
         waiting.replies |= batch.replies
         if waiting.is_done:
             del self._waiting[batch.step]
+            if batch.step[0] > self._course.standing.iteration:  # else nobody needs it any more
+                self._look_for_silence(waiting)
             self._begin(self._hand_over(waiting))
+
+    def _look_for_silence(self, waiting: Waiting) -> None:
+        """Raise RunFailed where several were asked and none could be reached; wonder at one."""
+        if any(reply.finish != "error" for reply in waiting.replies.values()):
+            return
+        iteration, asked = waiting.step.iteration, waiting.step.asked(self._settings)
+        if len({model for model, _ in asked}) > 1:
+            why = waiting.in_order()[0].why
+            raise RunFailed(f"iteration {iteration}: no model answers any more: {why}")
+        self._suspect = iteration
 
     def _hand_over(self, waiting: Waiting) -> list[Step]:
         """Give the course a step's replies, and return what is asked next."""
-        step, replies = waiting.step, waiting.in_order()
-        if len(replies) > 1 and all(reply.finish == "error" for reply in replies):
-            raise RunFailed(
-                f"iteration {step.iteration}: no model answers any more: {replies[0].why}"
-            )
-        turn = self._course.take(step, replies)
+        turn = self._course.take(waiting.step, waiting.in_order())
         self._finished += turn.finished
         return turn.steps
 
-    async def _checked(self, finished: Finished) -> Gathered:
-        """Return an iteration as the journal keeps it, unless it tells of an outage."""
+    def _gathered(self, finished: Finished) -> Gathered:
+        """Return an iteration as the journal keeps it."""
         record, calls, discarded = finished
-        if record["errors"] and not record["answers"] and not self._heard:
-            # Tasks are asked for one by one: that their generators are silent does not yet mean
-            # that all models are.
-            await self._find_somebody(record)
         seconds = time.monotonic() - self._begun.pop(record["iteration"])
         ended = {"seconds": round(seconds, 3), "ended_ms": time.time_ns() // 1_000_000}
         reused = self._reused.pop(record["iteration"], 0)
         return Gathered(record | ended, calls, discarded, reused)
 
-    async def _find_somebody(self, record: Record) -> None:
-        """Ask the models that were not asked yet; raise RunFailed where none of them answers."""
-        silent = {error["model"] for error in record["errors"]}
-        draw = drawn(record["iteration"], self._settings)
-        others = [model for model in self._settings.models if model not in silent]
-        # Numbers of attempts that no other step has.
-        probes = [Step(draw, -1 - n, "task", model) for n, model in enumerate(others)]
-        for probe in probes:
-            if self._meter is not None:
+    async def _look_around(self, iteration: int) -> None:
+        """Find out who can be reached; raise RunFailed where no contestant or no judge can.
+
+        That those who were asked are silent does not yet mean that all are: everybody is asked.
+        """
+        self._suspect = None
+        probes = self._roll_call.begin(iteration)
+        if self._meter is not None:
+            for probe in probes:
                 self._meter.began(probe.address, [probe.author])
-        await self._tables.put([Order(probe, (0,)) for probe in probes])
-        self._probes |= {probe.address for probe in probes}
-        while self._probes and not self._heard:
+        self._due += [Order(probe, (0,)) for probe in probes]
+        while not self._roll_call.is_over:
+            await self._send()
             self._take(await self._tables.pick_up())
-        if not self._heard:
-            why = record["errors"][-1]["error"]
-            raise RunFailed(f"iteration {record['iteration']}: no model answers: {why}")
+        if self._roll_call.silent:
+            raise RunFailed(f"iteration {iteration}: {self._roll_call.silent}")

@@ -51,13 +51,20 @@ class Table:
 
     async def pick_up(self) -> list[Batch]:
         """Wait for replies, and return all that came since the last time."""
-        found = [await self._done.get()]
+        first = await self._done.get()
+        if isinstance(first, Exception):
+            raise first
+        found = [first]
         while not self._done.empty():
-            found.append(self._done.get_nowait())
-        for each in found:
-            if isinstance(each, Exception):
-                raise each
-        return [each for each in found if isinstance(each, Batch)]
+            following = self._done.get_nowait()
+            if isinstance(following, Exception):
+                self._done.put_nowait(following)  # told when all before it is safe
+                break
+            found.append(following)
+        return found
+
+    def leave(self) -> None:
+        """Go: nobody takes the place of the driver's own table."""
 
     async def clear(self) -> None:
         """Stop asking."""

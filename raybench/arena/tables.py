@@ -30,6 +30,10 @@ class Seat(Protocol):
         """Wait for replies, and return all that came since the last time."""
         ...
 
+    def leave(self) -> None:
+        """Go: another one takes this place."""
+        ...
+
 
 class Tables:
     """Spreads iterations over tables; what one that died was asked, another is asked again."""
@@ -39,44 +43,59 @@ class Tables:
         self._another = another
         self._asked: list[dict[Address, Order]] = [{} for _ in seats]
         """By table, what it has still to bring."""
-        self._picking: dict[asyncio.Future[list[Batch]], int] = {}
+        self._picking: dict[Seat, asyncio.Future[list[Batch]]] = {}
         self._deaths = 0
+        self._error: Exception | None = None
+        """What ends this, told when the replies before it are safe."""
 
     async def put(self, orders: Sequence[Order]) -> None:
         """Have steps asked; all of an iteration go to the same table."""
-        by_seat: dict[int, list[Order]] = {}
+        by_place: dict[int, list[Order]] = {}
         for order in orders:
-            by_seat.setdefault(order.step.iteration % len(self._seats), []).append(order)
-        for place, some in by_seat.items():
+            by_place.setdefault(order.step.iteration % len(self._seats), []).append(order)
+        for place, some in by_place.items():
             self._asked[place] |= {order.step.address: order for order in some}
             await self._put(place, some)
 
     async def pick_up(self) -> list[Batch]:
-        """Wait for replies."""
-        busy = set(self._picking.values())
-        for place, asked in enumerate(self._asked):
-            if asked and place not in busy:
-                self._picking[asyncio.ensure_future(self._seats[place].pick_up())] = place
-        done, _ = await asyncio.wait(self._picking, return_when=asyncio.FIRST_COMPLETED)
+        """Wait for replies; there have to be some to wait for."""
+        if self._error is not None:
+            raise self._error
         batches: list[Batch] = []
-        for future in done:
-            place = self._picking.pop(future)
-            try:
-                came = future.result()
-            except Exception as error:
-                await self._mend(place, error)
-                continue
-            self._deaths = 0
-            for batch in came:
-                self._came(place, batch)
-            batches += came
+        while not batches:
+            for place, seat in enumerate(self._seats):
+                if self._asked[place] and seat not in self._picking:
+                    self._picking[seat] = asyncio.ensure_future(seat.pick_up())
+            if not self._picking:
+                raise RuntimeError("replies are waited for, and nobody was asked")
+            await asyncio.wait(self._picking.values(), return_when=asyncio.FIRST_COMPLETED)
+            done = [seat for seat, picking in self._picking.items() if picking.done()]
+            for seat in done:
+                try:
+                    batches += await self._picked_up(seat, self._picking.pop(seat))
+                except Exception as error:
+                    self._error = error
+            if self._error is not None and not batches:
+                raise self._error
         return batches
 
     async def close(self) -> None:
         """Wait for nobody any more."""
-        for future in self._picking:
-            future.cancel()
-        await asyncio.gather(*self._picking, return_exceptions=True)
+        for picking in self._picking.values():
+            picking.cancel()
+        await asyncio.gather(*self._picking.values(), return_exceptions=True)
+
+    async def _picked_up(self, seat: Seat, picking: asyncio.Future[list[Batch]]) -> list[Batch]:
+        place = self._seats.index(seat)
+        if (error := picking.exception()) is not None:
+            await self._mend(place, error)
+            return []
+        self._deaths = 0
+        for batch in picking.result():
+            order = self._asked[place].pop(batch.step)
+            if left := tuple(it for it in order.places if it not in batch.replies):
+                self._asked[place][batch.step] = replace(order, places=left)
+        return picking.result()
 
     async def _put(self, place: int, orders: Sequence[Order]) -> None:
         try:
@@ -84,13 +103,7 @@ class Tables:
         except Exception as error:
             await self._mend(place, error)
 
-    def _came(self, place: int, batch: Batch) -> None:
-        order = self._asked[place].pop(batch.step)
-        left = tuple(it for it in order.places if it not in batch.replies)
-        if left:
-            self._asked[place][batch.step] = replace(order, places=left)
-
-    async def _mend(self, place: int, error: Exception) -> None:
+    async def _mend(self, place: int, error: BaseException) -> None:
         """Put another actor in the place of one that died, with what it was asked."""
         if self._another is None or not _died(error):
             raise getattr(error, "cause", None) or error
@@ -100,6 +113,10 @@ class Tables:
                 f"{self._deaths} actors that ask the models died one after the other, the last "
                 f"one so: {last_line(str(error))}. Ray's logs have more; what was finished is kept"
             ) from error
+        # Whatever the old one still says is said again by its successor.
+        if (picking := self._picking.pop(self._seats[place], None)) is not None:
+            picking.cancel()
+        self._seats[place].leave()
         self._seats[place] = self._another()
         if asked := list(self._asked[place].values()):
             await self._put(place, asked)
@@ -158,12 +175,17 @@ class _Remote:
         found: list[Batch] = await self._handle.pick_up.remote()
         return found
 
+    def leave(self) -> None:
+        import ray
+
+        ray.kill(self._handle)
+
 
 async def _given(fleet: Fleet) -> Fleet:
     return fleet
 
 
-def _died(error: Exception) -> bool:
+def _died(error: BaseException) -> bool:
     from ray.exceptions import RayActorError
 
     return isinstance(error, RayActorError)

@@ -70,6 +70,11 @@ class Course:
             self._earlier.put(iteration, task)
         self._bounds: dict[int, Bounds] = {}
 
+    @property
+    def is_over(self) -> bool:
+        """Tell whether all iterations are finished; steps of wrong paths may be under way yet."""
+        return self.standing.iteration >= self._last
+
     def begin(self) -> list[Step]:
         """Return what is asked first."""
         return list(self._open())

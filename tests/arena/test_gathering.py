@@ -302,10 +302,10 @@ async def test_a_reason_that_is_missing_is_said_to_be() -> None:
 
 async def test_an_outage_from_the_beginning_fails_the_run() -> None:
     engine = Bent(fail)
-    with pytest.raises(RunFailed, match="iteration 7: no model answers: the line is dead"):
+    with pytest.raises(RunFailed, match="iteration 7: no model answers any more: the line is dead"):
         await play(engine=engine, index=7, restarts=0)
-    # The generator is asked once, since it cannot be reached; then everybody else is.
-    assert sorted(Counter(model for model, _ in engine.calls).values()) == [1, 1, 1]
+    # The generator is asked once, since it cannot be reached; then everybody is.
+    assert sorted(Counter(model for model, _ in engine.calls).values()) == [1, 1, 2]
 
 
 @pytest.mark.parametrize("last", ["task", "task_rating", "answer"])

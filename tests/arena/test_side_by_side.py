@@ -88,12 +88,16 @@ class Mortal:
     def __init__(self, lives: int) -> None:
         self._table = Table(self._fleet, SETTINGS, DECODING)
         self._lives = lives
+        self.left = False
 
     async def _fleet(self) -> Fleet:
         return fleet_of(SimulatedEngine())
 
     async def put(self, orders: Sequence[Order]) -> None:
         await self._table.put(orders)
+
+    def leave(self) -> None:
+        self.left = True
 
     async def pick_up(self) -> list[Batch]:
         from ray.exceptions import ActorDiedError
@@ -133,6 +137,7 @@ async def test_what_a_table_was_asked_when_it_died_another_is_asked() -> None:
     found = await play(Tables([another(), another()], another))
     assert timeless(found) == timeless(undisturbed)
     assert len(made) > 4
+    assert [seat.left for seat in made].count(False) == 2  # the last ones
 
 
 async def test_tables_that_die_one_after_the_other_end_the_run() -> None:
