@@ -49,13 +49,14 @@ class Course:
         tasks: Mapping[int, str] | None = None,
         at_once: int = 1,
         budget: float = 0.0,
+        discarded: int = 0,
     ) -> None:
         """Go on from a standing, with the tasks of the iterations that led there.
 
         `at_once` iterations are under way side by side. `budget` is how many calls may hang on
-        decisions that are not certain, those that were discarded included.
+        decisions that are not certain; those that were `discarded` on the way count in.
         """
-        self.discarded = 0
+        self.discarded = discarded
         self.standing = standing
         self._settings = settings
         self._last = last
@@ -112,27 +113,18 @@ class Course:
         path = self._paths[iteration] = play.path(lambda proposal: self._verdict(play, proposal))
         self._keep_task(iteration, path)
         self._settle()
-        if not path.open_weights:
-            play.staked = 0
         step = path.step
         if step is None or (step.attempt, step.kind) in play.started:
             return
         cost = len(step.asked(self._settings))
-        if not self._may(path, cost):
-            return
-        play.started.add((step.attempt, step.kind))
-        play.asked += cost
-        play.staked += cost if path.open_weights else 0
-        yield step
+        if not path.is_open or self._at_stake() + cost <= self._budget:
+            play.start(step, cost, path)
+            yield step
 
-    def _may(self, path: Path, cost: int) -> bool:
-        """Tell whether a step may be asked, or has to wait for the iteration's turn."""
-        if path.open_weights:
-            at_stake = sum(play.staked for play in self._plays.values())
-            return self.discarded + at_stake + cost <= self._budget
-        if path.open_tasks:
-            return self.discarded < self._budget
-        return True
+    def _at_stake(self) -> int:
+        """Return how many calls were for nothing, or may turn out to have been."""
+        under_way = (self._plays[it].at_stake(path) for it, path in self._paths.items())
+        return self.discarded + sum(under_way)
 
     def _verdict(self, play: Play, proposal: Proposal) -> Verdict:
         """Decide whether a task passes, as far as that is known."""

@@ -73,10 +73,21 @@ class Path(NamedTuple):
     open_tasks: bool = False
 
     @property
+    def is_open(self) -> bool:
+        """Tell whether it may turn out to be another one."""
+        return self.open_weights or self.open_tasks
+
+    @property
     def settled(self) -> bool:
         """Tell whether it is certain which task the iteration has, or that it has none."""
-        decided = self.accepted or self.step is None
-        return decided and not (self.open_weights or self.open_tasks)
+        return (self.accepted or self.step is None) and not self.is_open
+
+    def has(self, attempt: int, kind: Kind) -> bool:
+        """Tell whether a step lies on it."""
+        last = len(self.proposals)
+        if kind in ("answer", "answer_rating"):
+            return self.accepted and attempt == last
+        return attempt <= last or (self.step is not None and attempt == self.step.attempt)
 
 
 Judge = Callable[[Proposal], Verdict]
@@ -91,11 +102,29 @@ class Play:
     settings: Settings
     proposals: list[Proposal] = field(default_factory=list)
     contests: dict[int, Contest] = field(default_factory=dict)
-    started: set[tuple[int, Kind]] = field(default_factory=set)
-    asked: int = 0
-    """Calls that were made for it."""
-    staked: int = 0
-    """Those made although its path hung on weights not known yet."""
+    started: dict[tuple[int, Kind], int] = field(default_factory=dict)
+    """What was asked: attempt and kind, and how many calls it took."""
+    ventured: set[tuple[int, Kind]] = field(default_factory=set)
+    """What of it was asked although the path was not certain."""
+
+    @property
+    def asked(self) -> int:
+        """How many calls were made for it."""
+        return sum(self.started.values())
+
+    def at_stake(self, path: Path) -> int:
+        """How many of its calls are, or may yet turn out to have been, for nothing."""
+        return sum(
+            cost
+            for step, cost in self.started.items()
+            if not path.has(*step) or (path.is_open and step in self.ventured)
+        )
+
+    def start(self, step: Step, cost: int, path: Path) -> None:
+        """Note that a step of the path is asked."""
+        self.started[step.attempt, step.kind] = cost
+        if path.is_open:
+            self.ventured.add((step.attempt, step.kind))
 
     def take(self, step: Step, replies: Sequence[Reply]) -> None:
         """Take the replies to a step, in the order of its asks."""

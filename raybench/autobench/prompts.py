@@ -72,7 +72,7 @@ _RATE_ANSWER = (
 RANK_REGEX = "<rank>[1-5]</rank>"
 """What a rating looks like, for engines that can constrain their decoding."""
 
-_RANK = re.compile(r"<rank>\s*(.*?)\s*</rank>", re.DOTALL)
+_RANK = re.compile(r"<rank>([^<]*)</rank>")  # of any length in one pass
 
 
 def task(difficulty: str, phrase: str, topic: str) -> str:
@@ -108,7 +108,7 @@ def parse_rank(text: str) -> int | None:
     A reply that repeats the same rating is read; one that names two different ratings, or one
     outside 1 to 5, is not: guessing which was meant would be a silent number.
     """
-    found = set(_RANK.findall(text))
+    found = {said.strip() for said in _RANK.findall(text)}
     if len(found) != 1:
         return None
     rank = found.pop()

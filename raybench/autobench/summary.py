@@ -121,6 +121,35 @@ def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
             yield {"iteration": record["iteration"], "why": why}
 
 
+def heard(records: Iterable[Record]) -> set[str]:
+    """Return the models of which any reply came, be it a task, an answer, a rating or a refusal."""
+    found: set[str] = set()
+    for record in records:
+        found |= {it["generator"] for it in record["attempts"] if it["task"] is not None}
+        found |= {model for model, answer in record["answers"].items() if answer is not None}
+        found |= {call["model"] for call in record.get("unanswered", ())}
+        failed = _failed(record)
+        found |= {judge for judge, _, key in _ratings(record) if (judge, key) not in failed}
+    return found
+
+
+def silent(records: Sequence[Record], models: Iterable[str]) -> dict[str, str]:
+    """Return who of these was asked and never replied, with the reason that came most often."""
+    spoke = heard(records)
+    found = {}
+    for model in models:
+        reasons = Counter(
+            error["error"]
+            for record in records
+            for error in record.get("errors", ())
+            if error["model"] == model
+        )
+        if reasons and model not in spoke:
+            why = max(reasons, key=reasons.__getitem__)
+            found[model] = f"no reply came to any of {reasons.total()} calls: {why}"
+    return found
+
+
 def mean_judgments(
     records: Iterable[Record], models: Sequence[str], judges: Sequence[str] = ()
 ) -> dict[str, dict[str, float | None]]:

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,6 +51,8 @@ class Outcome:
     """Somebody has looked at the failures."""
     mute: Mapping[str, str] = field(default_factory=dict)
     """Judges of which no word ever came, and why."""
+    heard: Collection[str] = ()
+    """Models that have said something, whatever their counts tell."""
 
 
 class Session:
@@ -243,8 +245,9 @@ class Session:
     def _failed(self) -> dict[str, str]:
         """Return the models that could not be had, and those of which no reply ever came."""
         outcome = self._concluded()
-        mute = silent(outcome.counts, outcome.failures) | dict(outcome.mute)
-        return mute | dict(self._account.failed)
+        mute = silent(outcome.counts, outcome.failures)
+        mute = {name: why for name, why in mute.items() if name not in outcome.heard}
+        return mute | dict(outcome.mute) | dict(self._account.failed)
 
     def _concluded(self) -> Outcome:
         if self._outcome is None:

@@ -134,13 +134,6 @@ def played(
     return [it.record for it in finished], discarded
 
 
-def dearest(settings: Settings) -> int:
-    """How many calls an iteration can cost."""
-    judges, models = len(settings.panel), len(settings.models)
-    tries = settings.attempts * (settings.restarts + 1)
-    return tries * (1 + judges) + models + judges * models
-
-
 kinds = st.builds(
     Settings,
     models=st.sampled_from([MODELS[:2], MODELS]),
@@ -160,7 +153,7 @@ kinds = st.builds(
 @examples(max_examples=300, deadline=None)
 @given(
     kinds, st.integers(0, 1000), st.integers(1, 12), st.integers(1, 12),
-    st.sampled_from([0, 20, 10_000]), st.randoms(use_true_random=False),
+    st.sampled_from([0, 5, 20, 60, 10_000]), st.randoms(use_true_random=False),
 )  # fmt: skip
 def test_side_by_side_is_one_after_the_other(
     settings: Settings, seed: int, last: int, at_once: int, budget: int, order: random.Random
@@ -172,9 +165,7 @@ def test_side_by_side_is_one_after_the_other(
         settings, last, answer, order=order, at_once=at_once, budget=budget
     )
     assert parallel == sequential
-    assert 0 <= discarded <= budget + at_once * dearest(settings)
-    if budget == 0 and settings.faulty == "flag":
-        assert discarded == 0
+    assert 0 <= discarded <= budget
     oracle = one_after_the_other(settings, last, answer)
     for made, by_hand in zip(parallel, oracle, strict=True):
         for name in ("iteration", "task", "answers", "scores", "cumulative", "weights"):

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from assessing import assess
+from assessing import assess, obliging
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -402,3 +402,20 @@ def test_a_unit_is_listed_where_something_was_counted(
         bad = any(c.truncated or c.unparsed or c.infra_error or c.judge_error for c in counts)
         empty = any(answer == "" for answer in record["answers"].values())
         assert (record["iteration"] in listed) == (bad or empty or record["task"] is None)
+
+
+def test_who_never_replied_is_told_with_the_commonest_reason() -> None:
+    settings = Settings(("a", "b"), judges=("a", "b", "x", "y"))
+
+    def answer(ask: Ask) -> Reply:
+        if ask.model == "y":
+            return Reply(None, "error", "HTTP 500" if "1/" in ask.key[:2] else "HTTP 401")
+        if ask.model == "x" and ask.key.startswith("2/"):
+            return Reply(None, "error", "timeout")
+        return obliging(ask)
+
+    records = assess(answer, settings, 4)
+    assert summary.heard(records) == {"a", "b", "x"}
+    (told,) = summary.silent(records, settings.everybody).items()
+    assert told[0] == "y"
+    assert told[1].endswith("calls: HTTP 401")

@@ -214,6 +214,23 @@ def test_who_never_replied_has_failed_for_the_commonest_reason() -> None:
     }
 
 
+def test_who_was_heard_otherwise_has_not_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conclude = session.Session.conclude
+
+    def mute(self: session.Session, outcome: session.Outcome) -> None:
+        counts = {
+            **outcome.counts,
+            "sim-01": Counts(infra_error=2),
+            "sim-02": Counts(infra_error=1),
+        }
+        conclude(self, replace(outcome, counts=counts, heard=["sim-01"]))
+
+    monkeypatch.setattr(session.Session, "conclude", mute)
+    assert list(ended(tmp_path, broken=False).results["run"]["failed"]) == ["sim-02"]
+
+
 def test_what_is_not_to_be_published_stays_in_the_runs_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,7 @@ from raybench.autobench.settings import Settings
 from raybench.config import Config
 from raybench.experiments.autobench.report import echoes, sections
 from raybench.experiments.autobench.reuse import Kept
-from raybench.experiments.session import Outcome, silent
+from raybench.experiments.session import Outcome
 from raybench.tracking.leaderboard import Column
 
 COLUMNS = (
@@ -46,19 +46,18 @@ def concluded(
         model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
         for model, of in summary.metrics(records, protocol, whole.found).items()
     }
-    outsiders = [judge for judge in protocol.panel if judge not in protocol.models]
-    failures = list(summary.failures(records))
     warned = echoes.note(whole)
     return Outcome(
         metrics=metrics,
         counts=summary.counts(records, protocol.models),
-        failures=failures,
+        failures=list(summary.failures(records)),
         columns=COLUMNS,
         sections=list(sections(records, protocol, metrics, found, whole)),
         about={"calls": _calls(kept)},
         notes=_notes(kept) | ({"Echoes": warned} if warned else {}),
         files={JUDGES: _rows(records, protocol, found)},
-        mute=silent(summary.counts(records, outsiders), failures),
+        mute=summary.silent(records, protocol.everybody),
+        heard=summary.heard(records),
     )
 
 

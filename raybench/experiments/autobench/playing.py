@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from raybench.arena.gathering import Came, Gathered, Gathering
@@ -33,6 +35,7 @@ async def play(
     session: Session,
     known: Known,
     replies: Journal,
+    discarded: int = 0,
 ) -> AsyncGenerator[list[Gathered]]:
     """Play the iterations after a standing, to which these tasks led, and yield them in order.
 
@@ -48,6 +51,7 @@ async def play(
         tasks=tasks,
         at_once=setup.at_once(config),
         budget=conf.speculation * setup.least_calls(config),
+        discarded=discarded,
     )
 
     left = conf.iterations - standing.iteration
@@ -83,10 +87,14 @@ def tasks_of(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
 
 
 def _identity(model: ModelSpec, config: Config) -> str:
-    """Return what a model's replies depend on beside what it is asked."""
-    known = identity(model, config.fleet.max_model_len) or [model.options, model.weights]
-    return json.dumps(
-        [model.engine, known, asdict(model.sampling), model.system_prompt, model.system_role],
-        sort_keys=True,
-        default=str,
-    )
+    """Return what a model's replies depend on beside what it is asked.
+
+    Where that may change unseen (a tag of the hub that moves, an endpoint's model without a
+    revision), it is taken at its word: who extends a run asks for that.
+    """
+    context = config.fleet.max_model_len
+    about = asdict(model) | {"name": "", "family": "", "identity": identity(model, context)}
+    template = Path(str(model.options.get("chat_template", ""))).expanduser()
+    with suppress(OSError, ValueError):  # the option may be the template itself
+        about["template"] = template.read_text()
+    return json.dumps([about, context], sort_keys=True, default=str)

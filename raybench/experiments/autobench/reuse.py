@@ -53,7 +53,9 @@ def extended(config: Config) -> Path | None:
         return None
     runs = Path(config.runs_dir) / "autobench"
     if name == _LAST:
-        finished = sorted(path.parent for path in runs.glob(f"*/{RESULTS}"))
+        finished = sorted(
+            path.parent for path in runs.glob(f"*/{RESULTS}") if _file(path.parent).is_file()
+        )
         if not finished:
             raise ConfigurationError(
                 f"autobench.extends=last: {runs} holds no finished run; name the folder of one, or "
@@ -97,8 +99,10 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return  # it was killed in the middle of a line
             try:
-                yield json.loads(line)
-            except ValueError as error:
+                record = json.loads(line)
+                known.read(record)
+                yield record
+            except (ValueError, TypeError, AttributeError) as error:
                 raise ConfigurationError(
                     f"autobench.extends: {path}, line {number}, is not what a run leaves "
                     f"({error}): mend or delete the line"

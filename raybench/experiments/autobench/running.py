@@ -63,6 +63,7 @@ async def _gather(
         played = play(
             config, setup.settings(config), standing, tasks,
             fleet=fleet, session=session, known=known, replies=replies,
+            discarded=kept.total("discarded"),
         )  # fmt: skip
         async with aclosing(played):
             async for done in played:
