@@ -23,4 +23,4 @@ def test_one_after_the_other_four_times_the_iterations_take_four_times_the_swaps
 
 def test_waves_of_ten_take_as_many_swaps_each_however_many_there_are() -> None:
     few, many = swaps(20, at_once=10), swaps(40, at_once=10)
-    assert 1.4 * few <= many <= 2.6 * few
+    assert 1.2 * few <= many <= 2.6 * few
