@@ -48,6 +48,8 @@ class Gathered(NamedTuple):
     discarded: int
     reused: int
     """Those of the calls that need not be made, because the run that this one extends had."""
+    shared: int = 0
+    """Those that need not be made, because another assessment of the same run had."""
 
 
 class Gathering:
@@ -80,6 +82,7 @@ class Gathering:
         self._due: list[Order] = []
         self._finished: list[Finished] = []
         self._reused: Counter[int] = Counter()
+        self._shared: Counter[int] = Counter()
 
     async def iterations(self) -> AsyncIterator[list[Gathered]]:
         """Yield iterations as they are finished, in order.
@@ -122,11 +125,13 @@ class Gathering:
                 self._meter.began(step.address, {asks[place].model for place in missing})
 
     def _take_over(self, waiting: Waiting, asks: Sequence[Ask]) -> None:
-        """Have this run's journal keep what comes from the one that it extends."""
+        """Count what need not be asked; what another run had, this one's journal keeps."""
         by_model: dict[str, dict[str, Reply]] = {}
         for place, reply in waiting.replies.items():
             where = waiting.addresses[place]
-            if self._known.is_new(where):
+            if self._known.is_shared(where):
+                self._shared[waiting.step.iteration] += 1
+            elif self._known.is_new(where):
                 by_model.setdefault(asks[place].model, {})[where] = reply
         self._keep([(waiting.step.address, model, replies) for model, replies in by_model.items()])
         for replies in by_model.values():
@@ -178,7 +183,8 @@ class Gathering:
         seconds = time.monotonic() - self._begun.pop(record["iteration"])
         ended = {"seconds": round(seconds, 3), "ended_ms": time.time_ns() // 1_000_000}
         reused = self._reused.pop(record["iteration"], 0)
-        return Gathered(record | ended, calls, discarded, reused)
+        shared = self._shared.pop(record["iteration"], 0)
+        return Gathered(record | ended, calls, discarded, reused, shared)
 
     async def _find_somebody(self, record: Record) -> None:
         """Ask the models that were not asked yet; raise RunFailed where none of them answers."""
