@@ -88,6 +88,27 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Board:
+    """A further leaderboard, of something else than models, for the terminal and the Markdown."""
+
+    title: str
+    lines: Mapping[str, Mapping[str, Estimate]]
+    columns: Sequence[Column]
+    """The first sets the order."""
+    of: str
+    """What its lines are."""
+
+    def results(self) -> dict[str, Any]:
+        """Return it as results.json has models: their alarms are told where those stand."""
+        return {
+            "models": {
+                name: {key: estimate.to_json() for key, estimate in of.items()}
+                for name, of in self.lines.items()
+            }
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model's line. Headlines apart by rounding alone share a rank; a refused one has none."""
 
@@ -269,15 +290,20 @@ def to_markdown(
     results: Mapping[str, Any],
     columns: Sequence[Column],
     remarks: Mapping[str, str] = MappingProxyType({}),
+    *,
+    of: str = "model",
+    first: int = 1,
 ) -> str:
     """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made.
 
-    Without models there is no table. `remarks` are what is to be said of the run, by short names.
+    Without models there is no table. `remarks` are what is to be said of the run, by short names;
+    `of` is what the lines are, and footnotes begin with the number `first`.
     """
     lines = rows(results, columns)
-    marks, counts = refusals(lines), counts_shown(lines)
+    marks = {reason: mark + first - 1 for reason, mark in refusals(lines).items()}
+    counts = counts_shown(lines)
     told = (f"{name}: {text}" for name, text in remarks.items())
-    head = ["rank", "model", *(column.title for column in columns), *counts]
+    head = ["rank", of, *(column.title for column in columns), *counts]
     right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
     table = [[_escaped(name) for name in head], right]
     for row in lines:
@@ -295,6 +321,16 @@ def to_markdown(
         [f"- {_escaped(note)}" for note in [*notes(lines, columns), *told]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def with_boards(text: str, boards: Sequence[Board]) -> str:
+    """Return leaderboard.md with further leaderboards below it."""
+    blocks = [text]
+    for board in boards:
+        first = 1 + len(re.findall(r"^\[\^\d+\]:", "".join(blocks), re.MULTILINE))
+        shown = to_markdown(board.results(), board.columns, of=board.of, first=first)
+        blocks.append(f"## {_escaped(board.title)}\n\n{shown}")
+    return "\n".join(blocks)
 
 
 def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:

@@ -5,7 +5,7 @@ same task and answers. So assessments are drawn together: a draw takes the same 
 them, and what they have in common leaves their differences.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +49,15 @@ class Beside:
 def beside(
     assessments: Sequence[Assessment],
     tables: Sequence[Table] = (),
+    counterparts: Collection[str] = (),
     *,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Beside:
-    """Compare assessments of equally many iterations with each other, and with each table."""
+    """Compare assessments of equally many iterations with each other, and with each table.
+
+    `counterparts` are the variants (`variants.py`) as which the first one is replayed, too.
+    """
     full = assessments[0]
     drawn = draw(len(full.records), draws, seed=seed)
     played = tuple(
@@ -66,15 +70,17 @@ def beside(
         for each in assessments
     )
     found = played[0].found
-    # The first of them is the full protocol itself.
-    replayed = variants(found, full.settings, _rows(full, drawn))[1:] if tables else ()
+    wanted = counterparts if tables else ()
+    replayed = tuple(
+        it for it in variants(found, full.settings, _rows(full, drawn)) if it.name in wanted
+    )
     scores = dict(zip(found.ballots.contestants, found.scores.tolist(), strict=True))
     own = Table(FULL_ORDER, {model: it for model, it in scores.items() if not np.isnan(it)})
     return Beside(
         played,
         replayed,
         compared((*played, *replayed), tables, seed=seed),
-        compared(played, [own], seed=seed),
+        tuple(it for it in compared(played, [own], seed=seed) if it.variant != full.name),
     )
 
 

@@ -103,7 +103,7 @@ def actors(config: Config) -> int:
         return 1 if remote else math.ceil(hosted / _ENGINES_EACH)
     if any(engine.kind == "openai" for engine in engines):
         return 0
-    return min(os.cpu_count() or 1, leastcalls(config) // _CALLS_EACH)
+    return min(os.cpu_count() or 1, least_calls(config) // _CALLS_EACH)
 
 
 def plan(config: Config) -> Plan:
