@@ -50,13 +50,17 @@ def problems(
         )
 
 
-def left_out(autobench: AutobenchConf, roster: RosterConf) -> dict[str, str]:
+def left_out(
+    ablations: AutobenchAblationsConf, autobench: AutobenchConf, roster: RosterConf
+) -> dict[str, str]:
     """Return the variants that these settings do not allow, each with the reason."""
     contestants = [model.name for model in roster.models]
     outsiders = [model.name for model in roster.judges]
     panel = autobench.judges or contestants
     same = "which would be the full protocol"
     why = {}
+    if panel == [ablations.single_judge]:
+        why[SINGLE] = f"{panel[0]} is the panel already, {same}"
     if not autobench.self_judgement or not set(panel) & set(contestants):
         why[NO_SELF] = f"nobody judges itself anyway, {same}"
     elif len(panel) == 1:
@@ -76,7 +80,7 @@ def played(
     ablations: AutobenchAblationsConf, autobench: AutobenchConf, roster: RosterConf
 ) -> list[str]:
     """Return the variants that are played, in order."""
-    without = left_out(autobench, roster)
+    without = left_out(ablations, autobench, roster)
     return [it for it in VARIANTS if it in ablations.variants and it not in without]
 
 

@@ -278,7 +278,7 @@ def show_leaderboard(
         if lines:
             console.print(wide if fits else _table(lines, columns, of, compact=True))
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
-        for note in [*reasons, *none, *notes(lines, columns)]:
+        for note in [*reasons, *none, *notes(lines, columns, of)]:
             console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
     _write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 

@@ -196,13 +196,13 @@ def _reason(cell: Cell) -> str:
     return one_line(cell.method).removeprefix("refused: ")
 
 
-def notes(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+def notes(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> list[str]:
     """Return what is to be read below the table: the order, the methods, the marks."""
-    told = [ranking(lines, columns), *methods(lines, columns), guesses(lines, columns)]
+    told = [ranking(lines, columns, of), *methods(lines, columns), guesses(lines, columns)]
     return [note for note in told if note]
 
 
-def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
+def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> str:
     """Return by what the models are ranked, and which columns could not be used for that."""
     if not lines or not columns:
         return ""
@@ -211,13 +211,13 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
         for place, column in enumerate(columns)
         if all(row.cells[place].value is None for row in lines)
     ]
-    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every model"
+    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every {of}"
     head = columns[0]
     if head.title in none:
         return f"Not ranked: {refused}"
     text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
     if any(row.rank is None for row in lines):
-        text += "; a model without it has no rank"
+        text += f"; a {of} without it has no rank"
     return text + (f"; {refused}" if none else "")
 
 
@@ -318,7 +318,7 @@ def to_markdown(
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in [*notes(lines, columns), *told]],
+        [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *told]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 

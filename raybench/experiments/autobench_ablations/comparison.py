@@ -119,7 +119,7 @@ class Comparison:
             "found_a_task": played.found.to_json(),
             "parse_rate": played.parsed.to_json(),
             "calls": played.took,
-            "order": None if order is None else _json(order),
+            "order": None if order is None else _json(order, added=False),
             "external": {
                 table.name: {
                     "played": _json(self.external(played, table)),
@@ -132,11 +132,11 @@ class Comparison:
         }
 
 
-def _json(found: Compared) -> Mapping[str, Any]:
+def _json(found: Compared, *, added: bool = True) -> Mapping[str, Any]:
     """Return the correlations with their intervals over iterations, and what the full adds."""
     both = {"kendall": found.kendall, "spearman": found.spearman}
     return {name: it.iterations.to_json() for name, it in both.items()} | {
         f"{name}_added_by_full": it.ahead.to_json()
         for name, it in both.items()
-        if it.ahead is not None
+        if added and it.ahead is not None
     }

@@ -9,6 +9,7 @@ from raybench.config.autobench_ablations import FULL
 from raybench.experiments.autobench import conclusion as plain
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
+from raybench.experiments.autobench_ablations.setup import WORDS
 from raybench.experiments.session import Outcome, silent
 from raybench.tracking.leaderboard import Board, Column
 from raybench.types import Estimate
@@ -39,7 +40,7 @@ def concluded(played: Sequence[Played], tables: Sequence[Table]) -> Outcome:
         failures=failures,
         columns=(
             *plain.COLUMNS[:1],
-            *(Column(score_of(name), name.replace("_", " ")) for name in of_variants),
+            *(Column(score_of(name), WORDS[name]) for name in of_variants),
         ),
         boards=[board(comparison)],
         sections=list(sections(comparison)),

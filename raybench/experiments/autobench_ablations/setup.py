@@ -148,6 +148,6 @@ def _variants(config: Config) -> Iterator[str]:
         details[FIXED] = f"{count} of {where}{again}"
     for name in several:
         yield f"{WORDS[name]}: {details[name]}" if name in details else WORDS[name]
-    for name, why in left_out(config.autobench, config.roster).items():
+    for name, why in left_out(conf, config.autobench, config.roster).items():
         if name in conf.variants:
             yield f"left out: {WORDS[name]} ({why})"
