@@ -174,7 +174,7 @@ def _problems(config: Config) -> Iterator[str]:
         # Where a dataset that grows is to be, it is said what makes one.
         if folder.exists() or config.data.source != "rolling":
             yield from _data_problems(folder)
-    if config.experiment == "autobench":
+    if config.experiment in schema.PEERS:
         from raybench.autobench.analysis import tables
 
         named = [model.name for model in config.roster.models]

@@ -49,6 +49,8 @@ class Gathered(NamedTuple):
     discarded: int
     reused: int
     """Those of the calls that need not be made, because the run that this one extends had."""
+    shared: int = 0
+    """Those that need not be made, because another assessment of the same run had."""
 
 
 class Gathering:
@@ -77,9 +79,12 @@ class Gathering:
         self._roll_call = RollCall(settings)
         self._suspect: int | None = None
         """An iteration in which nobody who was asked could be reached."""
+        self._next: deque[Step] = deque()
+        """What is to be asked, or is known already."""
         self._due: list[Order] = []
         self._finished: list[Finished] = []
         self._reused: Counter[int] = Counter()
+        self._shared: Counter[int] = Counter()
 
     async def iterations(self) -> AsyncIterator[list[Gathered]]:
         """Yield iterations as they are finished, in order.
@@ -88,7 +93,7 @@ class Gathering:
         end, and `ended_ms`. Raises RunFailed where nobody answers: that is an outage, and nothing
         of it belongs in the journal.
         """
-        self._begin(self._course.begin())
+        self._next += self._course.begin()
         while not self._course.is_over or self._finished:
             await self._send()
             if self._suspect is not None:
@@ -96,19 +101,20 @@ class Gathering:
             elif finished := self._finished:
                 self._finished = []
                 yield [self._gathered(each) for each in finished]
-            elif not self._course.is_over:
+            elif not self._next:
                 self._take(await self._tables.pick_up())
 
     async def _send(self) -> None:
+        """Have asked what is to be asked now."""
+        self._go_on()
         if due := self._due:
             self._due = []
             await self._tables.put(due)
 
-    def _begin(self, steps: Sequence[Step]) -> None:
-        """Have steps asked, as far as the replies are not known; go on where they are."""
-        following = deque(steps)
-        while following:
-            step = following.popleft()
+    def _go_on(self) -> None:
+        """Have the next steps asked, as far as the replies are not known, until something ends."""
+        while self._next and not self._finished:
+            step = self._next.popleft()
             self._begun.setdefault(step.iteration, time.monotonic())
             asks = step.asks(self._settings)
             waiting = Waiting(step, [self._addresses.of(ask) for ask in asks])
@@ -117,7 +123,7 @@ class Gathering:
                     waiting.replies[place] = reply
             self._take_over(waiting, asks)
             if waiting.is_done:
-                following += self._hand_over(waiting)
+                self._hand_over(waiting)
                 continue
             self._waiting[step.address] = waiting
             missing = tuple(it for it in range(len(asks)) if it not in waiting.replies)
@@ -126,11 +132,13 @@ class Gathering:
                 self._meter.began(step.address, {asks[place].model for place in missing})
 
     def _take_over(self, waiting: Waiting, asks: Sequence[Ask]) -> None:
-        """Have this run's journal keep what comes from the one that it extends."""
+        """Count what need not be asked; what another run had, this one's journal keeps."""
         by_model: dict[str, dict[str, Reply]] = {}
         for place, reply in waiting.replies.items():
             where = waiting.addresses[place]
-            if self._known.is_new(where):
+            if self._known.is_shared(where):
+                self._shared[waiting.step.iteration] += 1
+            elif self._known.is_new(where):
                 by_model.setdefault(asks[place].model, {})[where] = reply
         if by_model:
             step = waiting.step
@@ -159,7 +167,7 @@ class Gathering:
             del self._waiting[batch.step]
             if batch.step[0] > self._course.standing.iteration:  # else nobody needs it any more
                 self._look_for_silence(waiting)
-            self._begin(self._hand_over(waiting))
+            self._hand_over(waiting)
 
     def _look_for_silence(self, waiting: Waiting) -> None:
         """Raise RunFailed where several were asked and none could be reached; wonder at one."""
@@ -171,11 +179,11 @@ class Gathering:
             raise RunFailed(f"iteration {iteration}: no model answers any more: {why}")
         self._suspect = iteration
 
-    def _hand_over(self, waiting: Waiting) -> list[Step]:
-        """Give the course a step's replies, and return what is asked next."""
+    def _hand_over(self, waiting: Waiting) -> None:
+        """Give the course a step's replies, and take what is asked next."""
         turn = self._course.take(waiting.step, waiting.in_order())
         self._finished += turn.finished
-        return turn.steps
+        self._next += turn.steps
 
     def _gathered(self, finished: Finished) -> Gathered:
         """Return an iteration as the journal keeps it."""
@@ -183,7 +191,8 @@ class Gathering:
         seconds = time.monotonic() - self._begun.pop(record["iteration"])
         ended = {"seconds": round(seconds, 3), "ended_ms": time.time_ns() // 1_000_000}
         reused = self._reused.pop(record["iteration"], 0)
-        return Gathered(record | ended, calls, discarded, reused)
+        shared = self._shared.pop(record["iteration"], 0)
+        return Gathered(record | ended, calls, discarded, reused, shared)
 
     async def _look_around(self, iteration: int) -> None:
         """Find out who can be reached; raise RunFailed where no contestant or no judge can.

@@ -41,18 +41,27 @@ class Known:
     """Replies that came before: in this run, and in one that it extends."""
 
     def __init__(
-        self, own: Mapping[str, Reply] = NONE, earlier: Mapping[str, Reply] = NONE
+        self,
+        own: Mapping[str, Reply] = NONE,
+        earlier: Mapping[str, Reply] = NONE,
+        shared: Mapping[str, Reply] = NONE,
     ) -> None:
+        """`own` are this assessment's; `shared` those of others in the same run and journal."""
         self.earlier = earlier
         self._own = own
+        self._shared = shared
 
     def get(self, where: str) -> Reply | None:
         """Return the reply that is kept there."""
-        return self._own.get(where) or self.earlier.get(where)
+        return self._own.get(where) or self._shared.get(where) or self.earlier.get(where)
+
+    def is_shared(self, where: str) -> bool:
+        """Tell whether a reply is known because another assessment of this run asked for it."""
+        return where not in self._own and where in self._shared
 
     def is_new(self, where: str) -> bool:
         """Tell whether this run's journal has still to be told of a reply that is known."""
-        return where not in self._own
+        return where not in self._own and where not in self._shared
 
 
 def line(step: Address, model: str, replies: Mapping[str, Reply]) -> dict[str, Any]:

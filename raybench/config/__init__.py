@@ -7,8 +7,16 @@ below the command line knows that Hydra exists. `problems` collects every broken
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from raybench.config import autobench, autobench_biases, places, questioning, roster
+from raybench.config import (
+    autobench,
+    autobench_ablations,
+    autobench_biases,
+    places,
+    questioning,
+    roster,
+)
 from raybench.config.autobench import AutobenchConf, DifficultyConf
+from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
 from raybench.config.missing import MISSING
 from raybench.config.places import (
@@ -34,8 +42,10 @@ from raybench.config.roster import ModelConf, RosterConf, SamplingConf
 __all__ = [
     "MISSING",
     "MOST_REVIEWERS",
+    "PEERS",
     "SANDBOXES",
     "SHIPPED",
+    "AutobenchAblationsConf",
     "AutobenchBiasesConf",
     "AutobenchConf",
     "Config",
@@ -59,6 +69,9 @@ __all__ = [
     "referees",
 ]
 
+PEERS = ("autobench", "autobench_ablations")
+"""Experiments in which the roster's models assess one another, as the settings of autobench say."""
+
 
 @dataclass
 class Config:
@@ -72,6 +85,7 @@ class Config:
     data: DataConf = field(default_factory=DataConf)
     sandbox: SandboxConf = field(default_factory=SandboxConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
+    autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
@@ -90,8 +104,12 @@ def problems(config: Config) -> Iterator[str]:
     yield from places.fleet_problems(config.fleet)
     yield from places.serve_problems(config.serve)
     yield from places.sandbox_problems(config.sandbox)
-    if config.experiment == "autobench":
+    if config.experiment in PEERS:
         yield from autobench.problems(config.autobench, config.roster)
+    if config.experiment == "autobench_ablations":
+        yield from autobench_ablations.problems(
+            config.autobench_ablations, config.autobench, config.roster
+        )
     if config.experiment == "autobench_biases":
         yield from autobench_biases.problems(config.autobench_biases)
     if config.experiment == "index":
@@ -117,4 +135,8 @@ def judges(config: Config) -> list[ModelConf]:
     wanted = [] if conf is None else referees(conf)
     if config.experiment == "autobench":
         wanted = config.autobench.judges
+    if config.experiment == "autobench_ablations":
+        wanted = autobench_ablations.judges(
+            config.autobench_ablations, config.autobench, config.roster
+        )
     return [model for model in config.roster.judges if model.name in wanted]

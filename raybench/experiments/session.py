@@ -18,7 +18,7 @@ from raybench.experiments import recording
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, settings
 from raybench.tracking import console, leaderboard, report
-from raybench.tracking.leaderboard import Column
+from raybench.tracking.leaderboard import Board, Column
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import Counts, Estimate, ModelSpec, Plan
 
@@ -37,6 +37,8 @@ class Outcome:
     columns: Sequence[Column]
     """The first is what the leaderboard is sorted by."""
     sections: Sequence[report.Section]
+    boards: Sequence[Board] = ()
+    """Further leaderboards, which stand below that of the models."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """What results.json says of the run beside what is true of every run."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -170,7 +172,10 @@ class Session:
         written = [
             run.write(
                 "leaderboard.md",
-                leaderboard.to_markdown(results, outcome.columns, outcome.notes),
+                leaderboard.with_boards(
+                    leaderboard.to_markdown(results, outcome.columns, outcome.notes),
+                    outcome.boards,
+                ),
             ),
             run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
             run.write_lines("failures.jsonl", outcome.failures),
@@ -210,6 +215,8 @@ class Session:
         """Print the leaderboard, and where everything lies."""
         folder, outcome = self._run.folder, self._concluded()
         console.show_leaderboard(results, outcome.columns)
+        for board in outcome.boards:
+            console.show_leaderboard(board.results(), board.columns, title=board.title, of=board.of)
         for model, counts in outcome.counts.items():
             if counts.infra_error:
                 why = commonest(outcome.failures, model)

@@ -260,6 +260,7 @@ def show_leaderboard(
     columns: Sequence[Column],
     *,
     title: str = "",
+    of: str = "model",
     file: TextIO | None = None,
 ) -> None:
     """Print the final table on stdout: coloured on a terminal, plain and unbroken in a file.
@@ -273,7 +274,7 @@ def show_leaderboard(
     columns, none = measured(results, columns)
     lines = rows(results, columns)
     console = Console(file=out, highlight=False)
-    wide = _table(lines, columns, compact=False)
+    wide = _table(lines, columns, of, compact=False)
     room = Console(file=out, width=10_000).measure(wide).maximum
     if not console.is_terminal:
         # A file has room for everything, and whoever searches it wants unbroken lines.
@@ -285,9 +286,9 @@ def show_leaderboard(
         for alarm in alarms(results):
             console.print(Text(alarm, style="bold yellow"), soft_wrap=not console.is_terminal)
         if lines:
-            console.print(wide if fits else _table(lines, columns, compact=True))
+            console.print(wide if fits else _table(lines, columns, of, compact=True))
         reasons = [f"[{mark}] {one_line(reason)}" for reason, mark in refusals(lines).items()]
-        for note in [*reasons, *none, *notes(lines, columns)]:
+        for note in [*reasons, *none, *notes(lines, columns, of)]:
             console.print(Text(note, style="dim"), soft_wrap=not console.is_terminal)
     _write(out, "\n".join(line.rstrip() for line in capture.get().splitlines()))
 
@@ -312,7 +313,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _table(lines: Sequence[Row], columns: Sequence[Column], *, compact: bool) -> Any:
+def _table(lines: Sequence[Row], columns: Sequence[Column], of: str, *, compact: bool) -> Any:
     """Return the rich table; a compact one puts intervals and counts on second lines."""
     from rich import box
     from rich.table import Table
@@ -321,7 +322,7 @@ def _table(lines: Sequence[Row], columns: Sequence[Column], *, compact: bool) ->
     marks, counts = refusals(lines), counts_shown(lines)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right", no_wrap=True)
-    table.add_column("model", overflow="fold", no_wrap=not compact)
+    table.add_column(of, overflow="fold", no_wrap=not compact)
     for column in columns:
         table.add_column(Text(one_line(column.title)), justify="right", no_wrap=True)
     for name in [] if compact else counts:

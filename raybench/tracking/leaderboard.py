@@ -88,6 +88,27 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
+class Board:
+    """A further leaderboard, of something else than models, for the terminal and the Markdown."""
+
+    title: str
+    lines: Mapping[str, Mapping[str, Estimate]]
+    columns: Sequence[Column]
+    """The first sets the order."""
+    of: str
+    """What its lines are."""
+
+    def results(self) -> dict[str, Any]:
+        """Return it as results.json has models: their alarms are told where those stand."""
+        return {
+            "models": {
+                name: {key: estimate.to_json() for key, estimate in of.items()}
+                for name, of in self.lines.items()
+            }
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One model's line. Headlines apart by rounding alone share a rank; a refused one has none."""
 
@@ -175,13 +196,13 @@ def _reason(cell: Cell) -> str:
     return one_line(cell.method).removeprefix("refused: ")
 
 
-def notes(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
+def notes(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> list[str]:
     """Return what is to be read below the table: the order, the methods, the marks."""
-    told = [ranking(lines, columns), *methods(lines, columns), guesses(lines, columns)]
+    told = [ranking(lines, columns, of), *methods(lines, columns), guesses(lines, columns)]
     return [note for note in told if note]
 
 
-def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
+def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> str:
     """Return by what the models are ranked, and which columns could not be used for that."""
     if not lines or not columns:
         return ""
@@ -190,13 +211,13 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column]) -> str:
         for place, column in enumerate(columns)
         if all(row.cells[place].value is None for row in lines)
     ]
-    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every model"
+    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every {of}"
     head = columns[0]
     if head.title in none:
         return f"Not ranked: {refused}"
     text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
     if any(row.rank is None for row in lines):
-        text += "; a model without it has no rank"
+        text += f"; a {of} without it has no rank"
     return text + (f"; {refused}" if none else "")
 
 
@@ -269,15 +290,20 @@ def to_markdown(
     results: Mapping[str, Any],
     columns: Sequence[Column],
     remarks: Mapping[str, str] = MappingProxyType({}),
+    *,
+    of: str = "model",
+    first: int = 1,
 ) -> str:
     """Return leaderboard.md: the table, footnotes for refused numbers, how the rest was made.
 
-    Without models there is no table. `remarks` are what is to be said of the run, by short names.
+    Without models there is no table. `remarks` are what is to be said of the run, by short names;
+    `of` is what the lines are, and footnotes begin with the number `first`.
     """
     lines = rows(results, columns)
-    marks, counts = refusals(lines), counts_shown(lines)
+    marks = {reason: mark + first - 1 for reason, mark in refusals(lines).items()}
+    counts = counts_shown(lines)
     told = (f"{name}: {text}" for name, text in remarks.items())
-    head = ["rank", "model", *(column.title for column in columns), *counts]
+    head = ["rank", of, *(column.title for column in columns), *counts]
     right = ["---:", "---", *["---:"] * (len(columns) + len(counts))]
     table = [[_escaped(name) for name in head], right]
     for row in lines:
@@ -292,9 +318,19 @@ def to_markdown(
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
         [f"[^{mark}]: {_escaped(reason)}" for reason, mark in marks.items()],
-        [f"- {_escaped(note)}" for note in [*notes(lines, columns), *told]],
+        [f"- {_escaped(note)}" for note in [*notes(lines, columns, of), *told]],
     ]
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def with_boards(text: str, boards: Sequence[Board]) -> str:
+    """Return leaderboard.md with further leaderboards below it."""
+    blocks = [text]
+    for board in boards:
+        first = 1 + len(re.findall(r"^\[\^\d+\]:", "".join(blocks), re.MULTILINE))
+        shown = to_markdown(board.results(), board.columns, of=board.of, first=first)
+        blocks.append(f"## {_escaped(board.title)}\n\n{shown}")
+    return "\n".join(blocks)
 
 
 def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:

@@ -244,3 +244,14 @@ def test_numbers_and_times_in_few_characters() -> None:
     assert [duration(s) for s in (0.4, 59, 250, 1500, 7500)] == [
         "0 s", "59 s", "4 min 10 s", "25 min", "2 h 5 min",
     ]  # fmt: skip
+
+
+def test_a_board_of_something_else_names_its_lines() -> None:
+    found = {"value": 0.5, "stderr": None, "ci95": None, "n": 3, "method": "a share"}
+    out = io.StringIO()
+    board = {"models": {"whole": {"share": found}}}
+    show_leaderboard(board, [Column("share", "Share")], title="Parts", of="part", file=out)
+    said = out.getvalue()
+    assert said.startswith("Parts\n")
+    assert " part " in said
+    assert " model" not in said

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from raybench.tracking.leaderboard import (
     SIMULATED,
     UNSAFE,
+    Board,
     Cell,
     Column,
     alarms,
@@ -19,7 +20,9 @@ from raybench.tracking.leaderboard import (
     rows,
     to_csv,
     to_markdown,
+    with_boards,
 )
+from raybench.types import Estimate
 
 SCORE, ERROR = Column("t/score", "Score"), Column("t/error", "Error", 2, higher_is_better=False)
 
@@ -224,3 +227,19 @@ def test_nothing_to_show() -> None:
     assert rows({}, [SCORE]) == []
     assert to_markdown({}, [SCORE], {"Reviews": "1 approved"}) == "- Reviews: 1 approved\n"
     assert to_csv({}, [SCORE]).startswith("rank,model,t/score,")
+
+
+def test_further_boards_stand_below_with_footnotes_of_their_own() -> None:
+    lines = {
+        "whole": {"t/score": Estimate(0.5, None, None, 4, "a share")},
+        "half": {"t/score": Estimate(None, None, None, 0, "refused: nobody was asked")},
+    }
+    board = Board("Parts", lines, [SCORE], of="part")
+    text = with_boards(to_markdown(results(a=None), [SCORE]), [board])
+    head, below = text.split("## Parts")
+    assert "[^1]: too few" in head
+    assert "| rank | part | Score |" in below
+    assert "| — | half | —[^2] |" in below
+    assert "[^2]: refused: nobody was asked" in below
+    assert "a part without it has no rank" in below
+    assert with_boards(head, []) == head

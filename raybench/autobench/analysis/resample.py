@@ -15,7 +15,10 @@ from raybench.autobench.settings import Weights
 from raybench.autobench.standing import FLOOR
 
 Draws = NDArray[np.int32]
-"""Draws by tasks: which tasks are replayed, in order."""
+"""Draws by tasks: which tasks are replayed, in order. Where it is NONE, nothing is."""
+
+NONE = -1
+"""An iteration that found no task is drawn, too, where assessments are drawn side by side."""
 
 DRAWS = 1000
 _CHUNK = 64
@@ -84,11 +87,12 @@ def replay(ballots: Ballots, rule: Weights, draws: Draws) -> Replayed:
 def _table(ballots: Ballots) -> Floats:
     """Return ratings, and beside them 1 where there is one: what weights are summed over.
 
-    An empty answer is one that every judge gave FLOOR.
+    An empty answer is one that every judge gave FLOOR. The last row has nothing in it: NONE.
     """
     ratings = np.where(ballots.empty[:, None], FLOOR, ballots.ratings.astype(np.float64))
     seen = ~np.isnan(ratings)
-    return np.concatenate([np.where(seen, ratings, 0.0), seen.astype(np.float64)], axis=2)
+    table = np.concatenate([np.where(seen, ratings, 0.0), seen.astype(np.float64)], axis=2)
+    return np.concatenate([table, np.zeros((1, *table.shape[1:]))])
 
 
 def _replay(table: Floats, places: NDArray[np.int64], draws: Draws) -> Replayed:
@@ -124,7 +128,7 @@ def _unchanging(table: Floats, judges: int, draws: Draws) -> Replayed:
     total, given = sums[:, :contestants], sums[:, contestants:]
     seen = given > 0
     each = np.divide(total, given, out=np.zeros_like(total), where=seen)
-    times = np.stack([np.bincount(drawn, minlength=len(table)) for drawn in draws])
+    times = np.stack([np.bincount(drawn % len(table), minlength=len(table)) for drawn in draws])
     many = (times @ seen).astype(np.float64)
     scores = np.divide(times @ each, many, out=np.full_like(many, np.nan), where=many > 0)
     return Replayed(scores, np.full((len(draws), judges), 1 / judges))

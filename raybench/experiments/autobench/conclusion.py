@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from raybench.autobench import categories, judges, summary
+from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import Table, read
 from raybench.autobench.analysis.whole import ALONE, analysed
 from raybench.autobench.judges import Judge
@@ -15,6 +16,7 @@ from raybench.experiments.autobench.report import echoes, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.session import Outcome
 from raybench.tracking.leaderboard import Column
+from raybench.types import Estimate
 
 COLUMNS = (
     Column(summary.SCORE, "Score (1-5)"),
@@ -38,14 +40,7 @@ def concluded(
     `tables` are what the order is compared with; `families` has the family of each judge.
     """
     whole = analysed(records, protocol, tables=tables, families=families)
-    played = list(steps(records, protocol))
-    found = judges.statistics(played, protocol)
-    of_topics = categories.metrics(categories.categories(played, protocol), summary.SCORE)
-    of_judges = judges.metrics(found, protocol)
-    metrics = {
-        model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
-        for model, of in summary.metrics(records, protocol, whole.found).items()
-    }
+    metrics, found = measured(records, protocol, whole.found)
     warned = echoes.note(whole)
     return Outcome(
         metrics=metrics,
@@ -59,6 +54,24 @@ def concluded(
         mute=summary.silent(records, protocol.everybody),
         heard=summary.heard(records),
     )
+
+
+def measured(
+    records: Sequence[Record], protocol: Settings, found: Resampled | None = None
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, Judge]]:
+    """Return every contestant's metrics, and what can be said of every judge.
+
+    `found` is the bootstrap of these records, where it has been made already.
+    """
+    played = list(steps(records, protocol))
+    of_topics = categories.metrics(categories.categories(played, protocol), summary.SCORE)
+    said = judges.statistics(played, protocol)
+    of_judges = judges.metrics(said, protocol)
+    metrics = {
+        model: {**of, **of_judges.get(model, {}), **of_topics.get(model, {})}
+        for model, of in summary.metrics(records, protocol, found).items()
+    }
+    return metrics, said
 
 
 def tables_of(config: Config) -> tuple[Table, ...]:

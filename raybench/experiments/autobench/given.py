@@ -4,28 +4,36 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from raybench import autobench
 from raybench.autobench.settings import Task
 from raybench.errors import ConfigurationError
 
 _MEND = "each line is a JSON object with task, and perhaps topic and difficulty"
 
 
-def read(path: str) -> tuple[Task, ...]:
-    """Return the tasks of a file; a run's journal/iterations.jsonl is one, too."""
+SHIPPED = Path(autobench.__file__).parent / "samples" / "tasks.jsonl"
+"""Thirty tasks of our own: the paper's ten topics in turn, each once in every difficulty."""
+
+
+def read(path: str | Path, setting: str = "autobench.tasks") -> tuple[Task, ...]:
+    """Return the tasks of a file; a run's journal/iterations.jsonl is one, too.
+
+    `setting` is what names the file: mistakes are told with it.
+    """
     try:
         lines = Path(path).expanduser().read_bytes().splitlines()
     except OSError as error:
         raise ConfigurationError(
-            f"autobench.tasks: {path} cannot be read ({error.strerror or error}): name a file "
+            f"{setting}: {path} cannot be read ({error.strerror or error}): name a file "
             f"in which {_MEND}"
         ) from error
-    found = tuple(_tasks(path, lines))
+    found = tuple(_tasks(path, lines, setting))
     if not found:
-        raise ConfigurationError(f"autobench.tasks: {path} holds no task: {_MEND}")
+        raise ConfigurationError(f"{setting}: {path} holds no task: {_MEND}")
     return found
 
 
-def _tasks(path: str, lines: list[bytes]) -> Iterator[Task]:
+def _tasks(path: str | Path, lines: list[bytes], setting: str) -> Iterator[Task]:
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -36,7 +44,7 @@ def _tasks(path: str, lines: list[bytes]) -> Iterator[Task]:
                 raise ValueError("not all of its fields are texts")
         except (ValueError, AttributeError) as error:
             raise ConfigurationError(
-                f"autobench.tasks: {path}, line {number}, is no task ({error}): {_MEND}"
+                f"{setting}: {path}, line {number}, is no task ({error}): {_MEND}"
             ) from error
         if text.strip():  # an iteration that found no task has none to give
             yield Task(text.strip(), *labels)

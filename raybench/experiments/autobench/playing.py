@@ -12,16 +12,17 @@ from raybench.arena.known import Addresses, Known, line
 from raybench.arena.meter import Meter
 from raybench.arena.tables import tables
 from raybench.autobench.course import Course
+from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
 from raybench.config import Config
+from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup
-from raybench.experiments.autobench.reuse import spent
+from raybench.experiments.autobench.reuse import Lines, spent
 from raybench.experiments.session import Session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.pipeline.responses import identity
-from raybench.pipeline.store import Journal
 from raybench.types import ModelSpec
 
 
@@ -34,12 +35,14 @@ async def play(
     fleet: Fleet,
     session: Session,
     known: Known,
-    replies: Journal,
+    replies: Lines,
     discarded: int = 0,
+    hosted: Sequence[ModelSpec] = (),
 ) -> AsyncGenerator[list[Gathered]]:
     """Play the iterations after a standing, to which these tasks led, and yield them in order.
 
     What models reply goes into the journal of replies; who takes the iterations keeps them.
+    `hosted` are all models of the fleet, where it has more than this assessment asks.
     """
     conf = config.autobench
     everybody, decoding = setup.everybody(config), setup.decoding(config)
@@ -72,13 +75,23 @@ async def play(
         )
 
     actors = setup.actors(config)
-    link = Link.to(fleet, everybody, config.fleet)
+    link = Link.to(fleet, hosted or everybody, config.fleet)
     async with tables(fleet, link, protocol, decoding, actors=actors) as opened:
         meter = Meter(fleet.account) if actors else None
         gathering = Gathering(course, protocol, opened, addresses, known, keep, meter)
         async for done in gathering.iterations():
             replies.extend([spent(it.record["iteration"], *it[1:]) for it in done])
             yield done
+
+
+def standing_of(records: Iterable[Mapping[str, Any]], protocol: Settings, path: Path) -> Standing:
+    """Return where an assessment stands after the records of a journal, which lies there."""
+    try:
+        return replay(records, protocol)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise RunFailed(
+            f"{path} is not what a run leaves ({error}). Mend it, or start anew with resume=false"
+        ) from error
 
 
 def tasks_of(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:

@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from raybench.arena import known
 from raybench.autobench.steps import Reply
@@ -23,7 +23,7 @@ class Kept:
         """Replies to iterations that are done are of no use any more."""
         self.replies: dict[str, Reply] = {}
         self.spent: dict[int, Mapping[str, int]] = {}
-        """By iteration: `calls`, `discarded` and `reused`."""
+        """By iteration: `calls`, `discarded`, `reused` and, where there are any, `shared`."""
         self.collects = True
         """Whether replies are taken: those that come later are of use only if asked for again."""
         self._done = done
@@ -37,13 +37,23 @@ class Kept:
 
     def total(self, name: str) -> int:
         """Return what all iterations took."""
-        return sum(spent[name] for spent in self.spent.values())
+        return sum(spent.get(name, 0) for spent in self.spent.values())
 
 
-def spent(iteration: int, calls: int, discarded: int, reused: int) -> dict[str, Any]:
+class Lines(Protocol):
+    """What takes the lines of a journal of replies."""
+
+    def extend(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Keep these lines."""
+        ...
+
+
+def spent(
+    iteration: int, calls: int, discarded: int, reused: int, shared: int = 0
+) -> dict[str, Any]:
     """Return what the journal keeps of what an iteration took."""
     took = {"calls": calls, "discarded": discarded, "reused": reused}
-    return {"iteration": iteration, "calls": took}
+    return {"iteration": iteration, "calls": took | ({"shared": shared} if shared else {})}
 
 
 def extended(config: Config) -> Path | None:

@@ -5,13 +5,11 @@ from contextlib import aclosing, closing
 from typing import Any
 
 from raybench.arena.known import Known
-from raybench.autobench.protocol import Record, Standing, replay
-from raybench.autobench.settings import Settings
+from raybench.autobench.protocol import Record, Standing
 from raybench.config import Config
-from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
-from raybench.experiments.autobench.playing import play, tasks_of
+from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, extended, inputs
 from raybench.experiments.session import Session, open_session
 from raybench.pipeline.store import Journal
@@ -30,25 +28,15 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         conclusions=("autobench.external",),
     ) as session:
         records: list[Record] = session.journal.records
-        standing = _standing(session, protocol)
+        standing = standing_of(records, protocol, session.journal.path)
         for record in records:
-            session.log(*_series(record), record)
+            session.log(*series(record), record)
         kept = Kept(standing.iteration)
         with closing(session.open_journal(JOURNAL, kept.enter)) as replies:
             kept.collects = False
             if standing.iteration < config.autobench.iterations:
                 await _gather(config, session, standing, kept, replies)
         session.conclude(concluded(records, protocol, kept, tables=compared, families=families))
-
-
-def _standing(session: Session, protocol: Settings) -> Standing:
-    try:
-        return replay(session.journal.records, protocol)
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise RunFailed(
-            f"{session.journal.path} is not what a run leaves ({error}). Mend it, or start "
-            "anew with resume=false"
-        ) from error
 
 
 async def _gather(
@@ -69,21 +57,23 @@ async def _gather(
             async for done in played:
                 session.keep(*(it.record for it in done))
                 for it in done:
-                    session.log(*_series(it.record), it.record)
+                    session.log(*series(it.record), it.record)
 
 
-def _series(record: Record) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+def series(
+    record: Record, prefix: str = "autobench"
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
     """Return what one iteration adds to the metrics over iterations: by model, and overall."""
     per_model = {
         model: {
-            "autobench/iteration_score": record["scores"].get(model),
-            "autobench/running_score": record["cumulative"][model],
-            "autobench/running_weight": record["weights"].get(model),
+            f"{prefix}/iteration_score": record["scores"].get(model),
+            f"{prefix}/running_score": record["cumulative"][model],
+            f"{prefix}/running_weight": record["weights"].get(model),
         }
         for model in record["cumulative"]
     }
     overall = {
-        "autobench/attempts": float(len(record["attempts"])),
-        "autobench/seconds": record["seconds"],
+        f"{prefix}/attempts": float(len(record["attempts"])),
+        f"{prefix}/seconds": record["seconds"],
     }
     return per_model, overall

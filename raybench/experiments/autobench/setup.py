@@ -66,10 +66,10 @@ def everybody(config: Config) -> tuple[ModelSpec, ...]:
 
 def least_calls(config: Config) -> int:
     """Return how many calls the run makes at least: where each first task is accepted."""
-    return config.autobench.iterations * _calls(config)[0]
+    return config.autobench.iterations * calls(config)[0]
 
 
-def _calls(config: Config) -> tuple[int, int]:
+def calls(config: Config) -> tuple[int, int]:
     """Return how many calls an iteration makes, at best and at worst."""
     conf = config.autobench
     models = len(config.roster.models)
@@ -116,7 +116,7 @@ def plan(config: Config) -> Plan:
     referees = tuple(model.spec() for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
-    least, most = _calls(config)
+    least, most = calls(config)
     return Plan(
         experiment="autobench",
         models=models,

@@ -1,0 +1,135 @@
+"""The variants of a run: the iterations still missing are played, one variant after the other."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, closing
+from dataclasses import dataclass
+from typing import Any
+
+from raybench.autobench.protocol import Record
+from raybench.autobench.steps import Reply
+from raybench.config import Config
+from raybench.config.autobench_ablations import FULL, SINGLE
+from raybench.errors import RunFailed
+from raybench.experiments.autobench import setup as plain
+from raybench.experiments.autobench.conclusion import tables_of
+from raybench.experiments.autobench.playing import play, standing_of, tasks_of
+from raybench.experiments.autobench.reuse import JOURNAL, earlier, extended
+from raybench.experiments.autobench.running import series
+from raybench.experiments.autobench_ablations import setup
+from raybench.experiments.autobench_ablations.comparison import Played
+from raybench.experiments.autobench_ablations.conclusion import concluded
+from raybench.experiments.autobench_ablations.sharing import NAME, Shared, Shelf
+from raybench.experiments.session import Session, open_session
+from raybench.fleet import Fleet
+from raybench.pipeline.store import Journal
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all variants share."""
+
+    config: Config
+    session: Session
+    shared: Shared
+    replies: Journal
+    fleet: Fleet | None
+    """None where nothing is missing."""
+    before: Mapping[str, Reply]
+    """The replies of a run that this one extends."""
+
+
+async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+    """Play what is still missing, and compare the variants."""
+    planned, compared, several = setup.plan(config), tables_of(config), setup.played(config)
+    async with open_session(
+        config,
+        resolved,
+        planned,
+        journal="iterations",
+        inputs=setup.inputs(config),
+        conclusions=("autobench.external",),
+    ) as session:
+        by = _by_variant(session, several)
+        for name, records in by.items():
+            for record in records:
+                session.log(*series(record, _prefix(name)), record)
+        shared = Shared(several)
+        with closing(session.open_journal(JOURNAL, shared.enter)) as replies:
+            missing = len(session.journal.records) < planned.units
+            async with _fleet(config, session, missing=missing) as fleet:
+                folder = extended(config) if fleet else None
+                before = {} if folder is None else earlier(folder)
+                work = Work(config, session, shared, replies, fleet, before)
+                played: list[Played] = []
+                for name in several:
+                    played.append(await _play(work, name, by[name], played))
+        session.conclude(concluded(played, compared))
+
+
+async def _play(work: Work, name: str, records: list[Record], before: Sequence[Played]) -> Played:
+    """Play what a variant lacks, and return all of it; `before` are those played already."""
+    judge = _single(work.config, before) if name == SINGLE else ""
+    config = setup.variant(work.config, name, judge)
+    protocol, session = plain.settings(config), work.session
+    standing = standing_of(records, protocol, session.journal.path)
+    if work.fleet is not None and standing.iteration < config.autobench.iterations:
+        session.phase(setup.WORDS[name])
+        known = work.shared.known(name, work.before)
+        iterations = play(
+            config, protocol, standing, tasks_of(records),
+            fleet=work.fleet, session=session, known=known, replies=Shelf(work.replies, name),
+            hosted=setup.everybody(work.config),
+        )  # fmt: skip
+        async with aclosing(iterations):
+            async for done in iterations:
+                new = [{NAME: name, **it.record} for it in done]
+                session.keep(*new)
+                records += new
+                for record in new:
+                    session.log(*series(record, _prefix(name)), record)
+        standing = standing_of(records, protocol, session.journal.path)
+    return Played(name, judge, protocol, records, standing, work.shared.of[name])
+
+
+@asynccontextmanager
+async def _fleet(config: Config, session: Session, *, missing: bool) -> AsyncIterator[Fleet | None]:
+    """Bring up the engines, where something is to be asked of them."""
+    if not missing:
+        yield None
+        return
+    async with session.fleet(setup.everybody(config), ray=setup.actors(config) > 0) as fleet:
+        yield fleet
+
+
+def _by_variant(session: Session, several: Sequence[str]) -> dict[str, list[Record]]:
+    by: dict[str, list[Record]] = {name: [] for name in several}
+    for record in session.journal.records:
+        if record.get(NAME) not in by:
+            raise RunFailed(
+                f"{session.journal.path} is not what a run leaves (a record of the variant "
+                f"{record.get(NAME)!r}). Mend it, or start anew with resume=false"
+            )
+        by[record[NAME]].append(record)
+    return by
+
+
+def _single(config: Config, before: Sequence[Played]) -> str:
+    """Return the single judge: the one that is named, or who scored best under the full protocol.
+
+    Of equals it is the first of the roster.
+    """
+    if (named := config.autobench_ablations.single_judge) is not None:
+        return named
+    scores = before[0].standing.scores
+    known = {model: score for model, score in scores.items() if score is not None}
+    if not known:
+        raise RunFailed(
+            "no model has a score under the full protocol, so that none scored best: name the "
+            "single judge with autobench_ablations.single_judge=NAME"
+        )
+    return max(known, key=known.__getitem__)
+
+
+def _prefix(name: str) -> str:
+    """Return what the metrics over iterations begin with; the full protocol's are as ever."""
+    return "autobench" if name == FULL else f"autobench_ablations/{name}"

@@ -1,0 +1,153 @@
+"""What the configuration says: which variants are played, each as an assessment of its own."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from raybench.config import Config, autobench_ablations, judges
+from raybench.config.autobench_ablations import (
+    FIXED,
+    FULL,
+    NO_SELF,
+    OUTSIDE,
+    SINGLE,
+    UNIFORM,
+    left_out,
+)
+from raybench.experiments.autobench import given, reuse
+from raybench.experiments.autobench import setup as plain
+from raybench.fleet import group_engines
+from raybench.fleet.places import slots
+from raybench.tracking.plan import turns
+from raybench.types import ModelSpec, Plan
+
+BEST = "the best-scored model of the full protocol"
+WORDS = {
+    FULL: "full protocol",
+    SINGLE: "single judge",
+    NO_SELF: "no self-judgement",
+    UNIFORM: "uniform weights",
+    OUTSIDE: "judges from outside",
+    FIXED: "fixed tasks",
+}
+"""The variants as people read them."""
+
+
+def played(config: Config) -> list[str]:
+    """Return the variants that are played, in order."""
+    conf = config.autobench_ablations
+    return autobench_ablations.played(conf, config.autobench, config.roster)
+
+
+def variant(config: Config, name: str, judge: str) -> Config:
+    """Return a variant's configuration: that of a peer assessment. `judge` is the single one."""
+    conf = config.autobench
+    if name == SINGLE:
+        # It rates its own answers, too: nobody else would.
+        conf = replace(conf, judges=[judge], self_judgement=True)
+    elif name == NO_SELF:
+        conf = replace(conf, self_judgement=False)
+    elif name == UNIFORM:
+        conf = replace(conf, weights="uniform")
+    elif name == OUTSIDE:
+        conf = replace(conf, judges=[model.name for model in config.roster.judges])
+    elif name == FIXED:
+        conf = replace(conf, tasks=str(_fixed(config)))
+    return replace(config, experiment="autobench", autobench=conf)
+
+
+def everybody(config: Config) -> tuple[ModelSpec, ...]:
+    """Return all who take part in any variant: contestants, then judges from outside."""
+    return tuple(model.spec() for model in (*config.roster.models, *judges(config)))
+
+
+def actors(config: Config) -> int:
+    """Return in how many processes the full protocol's models are asked; 0 is this one."""
+    return plain.actors(variant(config, FULL, ""))
+
+
+def inputs(config: Config) -> dict[str, str]:
+    """Return the digests of what a run reads beside its configuration."""
+    found = reuse.inputs(config)
+    if FIXED in played(config):
+        tasks = _fixed(config).expanduser().read_bytes()
+        found["autobench_ablations.tasks"] = hashlib.sha256(tasks).hexdigest()
+    return found
+
+
+def plan(config: Config) -> Plan:
+    """Say what the run would do."""
+    asked, several = everybody(config), played(config)
+    models = len(config.roster.models)
+    engines = group_engines(asked)
+    awake = slots(engines, config.fleet)
+    least, most = _calls(config)
+    full = plain.plan(variant(config, FULL, ""))
+    of_its_engines = turns(len(full.engines), full.slots)
+    return Plan(
+        experiment="autobench_ablations",
+        models=asked[:models],
+        engines=tuple(engine.label for engine in engines),
+        slots=awake,
+        units=len(several) * config.autobench.iterations,
+        unit="iteration",
+        referees=asked[models:],
+        calls=f"{least:,} to {most:,}",
+        notes=(
+            *_variants(config),
+            "what variants ask alike is asked once: the fewest calls are where all accept the "
+            "same tasks",
+            *(note for note in full.notes if note not in of_its_engines),
+            *turns(len(engines), awake),
+        ),
+    )
+
+
+def _fixed(config: Config) -> Path:
+    tasks = config.autobench_ablations.tasks
+    return given.SHIPPED if tasks is None else Path(tasks)
+
+
+def _calls(config: Config) -> tuple[int, int]:
+    """Return how many calls the run makes, at best and at worst."""
+    several, models = played(config), len(config.roster.models)
+    # Who the single judge is does not change how many calls it takes; at best it is one of those
+    # who judge anyway.
+    single = config.autobench_ablations.single_judge or config.roster.models[0].name
+    confs = {name: variant(config, name, single) for name in several}
+    counts = {name: plain.calls(conf) for name, conf in confs.items()}
+    contestants = [model.name for model in config.roster.models]
+    least, heard = counts[FULL][0], set(config.autobench.judges or contestants)
+    for name, conf in confs.items():
+        if name == FIXED:
+            least += counts[name][0]
+            continue
+        unheard = set(conf.autobench.judges or contestants) - heard
+        if name == SINGLE and config.autobench_ablations.single_judge is None:
+            unheard = set()
+        # Each rates the task, where it is not given, and every answer.
+        least += len(unheard) * (models + (conf.autobench.tasks is None))
+        heard |= unheard
+    iterations = config.autobench.iterations
+    return least * iterations, sum(worst for _, worst in counts.values()) * iterations
+
+
+def _variants(config: Config) -> Iterator[str]:
+    """Yield what is played, and what is not."""
+    conf = config.autobench_ablations
+    details = {
+        SINGLE: conf.single_judge or BEST,
+        OUTSIDE: ", ".join(model.name for model in config.roster.judges),
+    }
+    several = played(config)
+    if FIXED in several:
+        where = conf.tasks or "those that ship"
+        count = len(given.read(_fixed(config), "autobench_ablations.tasks"))
+        again = ", again and again" if count < config.autobench.iterations else ""
+        details[FIXED] = f"{count} of {where}{again}"
+    for name in several:
+        yield f"{WORDS[name]}: {details[name]}" if name in details else WORDS[name]
+    for name, why in left_out(conf, config.autobench, config.roster).items():
+        if name in conf.variants:
+            yield f"left out: {WORDS[name]} ({why})"
