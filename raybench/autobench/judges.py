@@ -100,6 +100,8 @@ def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
     own_x, own_y, own_t = _together(others, gave, ~foreign)
     heard, said, when = _together(consensus, gave)
     apart = np.abs(said - heard)
+    # A consensus in the middle of two ratings is rounded to one of them.
+    nearest = np.floor(heard + 0.5 + _ROUNDING)
     own_over = "own answers that it and others rated, by iteration"
     counts = {rating: int((gave == rating).sum()) for rating in RATINGS}
     return Judge(
@@ -110,7 +112,7 @@ def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
         agreement=grouped.correlation(
             heard, said, when, over="ratings and the others' consensus by iteration"
         ),
-        same=_share(apart <= 0.5 + _ROUNDING, when),
+        same=_share(said == nearest, when),
         within_one=_share(apart <= 1 + _ROUNDING, when),
         self_preference=_no_contestant()
         if not own.any()

@@ -15,7 +15,7 @@ _FREE = (
     r"(?!\W{0,40}\Z|[ \t]*(?:_{2,}|\.{3}|…|\?)"  # nothing, or a blank to fill in
     r"|[\s*]{0,6}[\[<{$]{1,2}[ ]?(?:your|answer|letter|option|number|value|integer|insert|n\b|x\b)"
     r"|[\s*]{0,6}(?:in|to|as|with|using|give|write|round(?:ed)?|express(?:ed)?|use|choose|select"
-    r"|provide|state|explain|your|yes or no|true or false|true/false|yes/no)\b"
+    r"|provide|state|explain|your|yes or no|true or false|true/false|yes/no|one|a single|two)\b"
     r"|[\s*]{0,6}\(?A[.):][^\n]{0,300}\n\s{0,4}\(?B[.):])"  # options
 )
 _LABEL = re.compile(

@@ -26,6 +26,13 @@ _REFUSAL = re.compile(
     rf"\b[^\n]{{0,80}}?\b{_UNABLE}\b)",
     re.IGNORECASE,
 )
+_REQUEST = re.compile(
+    r"[.:!?\"”'’)]\s{1,4}(?:(?:then|now|please)[ ,]{1,2})?(?:rewrite|rephrase|reword|correct"
+    r"|identify|translate|punctuate|edit|revise|convert|underline|parse|paraphrase|transform|continue|change"
+    r"|turn|replace|classify|name|choose|complete|expand)\b",
+    re.IGNORECASE,
+)
+"""What is to be done with a sentence that stands before it, be it a refusal."""
 _RIDDLE = re.compile(r"\b(?:what|who)\s{1,3}am\s{1,3}i\b", re.IGNORECASE)
 _THINKING = re.compile(
     r"^[ \t]{0,20}(?:</?(?:think|thinking|thought|thoughts|reasoning|scratchpad|reflection)>"
@@ -40,8 +47,12 @@ _LONG = 7
 
 
 def refuses(task: str) -> bool:
-    """Tell whether it begins by saying that the model cannot; riddles speak of themselves too."""
-    return bool(_REFUSAL.match(task)) and not _RIDDLE.search(task)
+    """Tell whether it begins by saying that the model cannot.
+
+    Riddles speak of themselves too, and exercises of grammar quote anything.
+    """
+    said = _REFUSAL.match(task)
+    return said is not None and not (_RIDDLE.search(task) or _REQUEST.search(task))
 
 
 def thinks(task: str) -> bool:

@@ -19,8 +19,10 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 _REQUEST = re.compile(
-    r"\W{0,8}(?:define|explain|describe|distinguish|contrast|list|state|identify|discuss|compare|prove|solve|simplify|compute|calculate|"
-    r"evaluate|translate|name|find|factor|expand|differentiate|integrate|analy[sz]e|summari[sz]e|"
+    r"\W{0,8}(?:define|explain|describe|distinguish|contrast|list|state|identify|discuss|compare|"
+    r"prove|solve|simplify|compute|calculate|evaluate|translate|name|find|factor|expand|"
+    r"differentiate|integrate|analy[sz]e|summari[sz]e|conjugate|decline|rewrite|rephrase|correct|"
+    r"parse|spell|punctuate|pluralize|"
     r"who|what|when|where|why|how)\b",
     re.IGNORECASE,
 )

@@ -165,3 +165,19 @@ def test_intervals_cover_the_scores_of_ever_more_tasks(tasks: int, least: float)
                 for e, t in zip(which.values(), truth, strict=True)
             ]
     assert np.mean(hits) >= least
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [3, 5, 10, 20])
+def test_equals_are_seldom_told_apart(tasks: int) -> None:
+    rng = np.random.default_rng(tasks)
+    told = []
+    for seed in range(250):
+        # Models of the same quality, whose answers to a task differ, seen by the same judges.
+        quality = rng.normal(3, 0.7, (tasks, 1, 4))
+        ratings = np.clip(np.round(quality + rng.normal(0, 0.5, (tasks, 4, 4))), 1, 5)
+        found = resampled(held(ratings), "consensus", draw(tasks, 200, seed=seed))
+        chance = estimates.above(found)["m00"]["m01"]
+        assert chance is not None
+        told.append(not 0.025 < chance < 0.975)
+    assert np.mean(told) <= 0.09

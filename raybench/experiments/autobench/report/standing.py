@@ -47,14 +47,14 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
     shares = estimates.above(found)
     yield Section(
         title,
-        "The share of bootstrap draws in which the model of the row scores above the model of the "
-        "column, a tie counting half: 1.00 is as sure as these iterations can make it, 0.50 a "
-        "toss-up. It says how far other tasks could have changed the order, not how far other "
-        "judges could have.",
+        "How likely the model of the row stands above the model of the column, were the tasks "
+        "others of the same kind: 0.50 is a toss-up. By Student's t of the difference, with the "
+        "spread of the bootstrap's draws. How far other judges could have changed the order it "
+        "does not say.",
         figure=plots.heatmap(
             [[shares[row][column] for column in models] for row in models],
             rows=models,
             columns=models,
-            label=f"share of {len(found.drawn.scores):,} draws",
+            label="chance to stand above",
         ),
     )
