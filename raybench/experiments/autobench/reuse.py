@@ -56,15 +56,20 @@ def spent(
     return {"iteration": iteration, "calls": took | ({"shared": shared} if shared else {})}
 
 
-def extended(config: Config) -> Path | None:
-    """Return the folder of the run that is extended."""
+def extended(config: Config, mark: str = "") -> Path | None:
+    """Return the folder of the run that is extended.
+
+    The last one is none of those that bear this mark: they are this very command's.
+    """
     name = config.autobench.extends
     if name is None:
         return None
     runs = Path(config.runs_dir) / "autobench"
     if name == _LAST:
         finished = sorted(
-            path.parent for path in runs.glob(f"*/{RESULTS}") if _file(path.parent).is_file()
+            path.parent
+            for path in runs.glob(f"*/{RESULTS}")
+            if _file(path.parent).is_file() and not (mark and path.parent.name.endswith(mark))
         )
         if not finished:
             raise ConfigurationError(
@@ -89,12 +94,12 @@ def earlier(folder: Path) -> dict[str, Reply]:
     return found
 
 
-def inputs(config: Config) -> dict[str, str]:
+def inputs(config: Config, mark: str = "") -> dict[str, str]:
     """Return the digests of what a run reads beside its configuration."""
     found = {}
     if (tasks := config.autobench.tasks) is not None:
         found["autobench.tasks"] = hashlib.sha256(Path(tasks).expanduser().read_bytes()).hexdigest()
-    if (folder := extended(config)) is not None:
+    if (folder := extended(config, mark)) is not None:
         found["autobench.extends"] = folder.name
     return found
 

@@ -12,20 +12,24 @@ from raybench.experiments.autobench.conclusion import concluded, families_of, ta
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, extended, inputs
 from raybench.experiments.session import Session, open_session
-from raybench.pipeline.store import Journal
+from raybench.pipeline.store import Journal, fingerprint
+
+_CONCLUSIONS = ("autobench.external",)
+"""Settings that change only what is made of a journal."""
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the iterations that are still missing, many at once."""
     protocol, planned = setup.settings(config), setup.plan(config)
     compared, families = tables_of(config), families_of(config)
+    mark = fingerprint(resolved, without=_CONCLUSIONS)
     async with open_session(
         config,
         resolved,
         planned,
         journal="iterations",
-        inputs=inputs(config),
-        conclusions=("autobench.external",),
+        inputs=inputs(config, mark),
+        conclusions=_CONCLUSIONS,
     ) as session:
         records: list[Record] = session.journal.records
         standing = standing_of(records, protocol, session.journal.path)
@@ -35,16 +39,16 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         with closing(session.open_journal(JOURNAL, kept.enter)) as replies:
             kept.collects = False
             if standing.iteration < config.autobench.iterations:
-                await _gather(config, session, standing, kept, replies)
+                folder = extended(config, mark)
+                known = Known(kept.replies, {} if folder is None else earlier(folder))
+                await _gather(config, session, standing, known, kept, replies)
         session.conclude(concluded(records, protocol, kept, tables=compared, families=families))
 
 
 async def _gather(
-    config: Config, session: Session, standing: Standing, kept: Kept, replies: Journal
+    config: Config, session: Session, standing: Standing, known: Known, kept: Kept, replies: Journal
 ) -> None:
     """Play what is missing."""
-    folder = extended(config)
-    known = Known(kept.replies, {} if folder is None else earlier(folder))
     tasks, everybody = tasks_of(session.journal.records), setup.everybody(config)
     async with session.fleet(everybody, ray=setup.actors(config) > 0) as fleet:
         session.phase("asking")

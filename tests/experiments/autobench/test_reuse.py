@@ -66,6 +66,18 @@ def test_iterations_more_ask_only_what_is_new(ten: Path) -> None:
     assert alone["run"]["calls"]["reused"] == 0
 
 
+def test_the_last_run_is_none_of_the_same_command(ten: Path) -> None:
+    first = last_run(ten, "autobench")
+    extending = ("autobench.iterations=12", "autobench.extends=last")
+    run(ten, *extending)
+    done = last_run(ten, "autobench")
+    assert done != first
+    (ten / "order.csv").write_text("model,score\nm3,1\nm5,2\nm7,3\nm9,4\n")
+    run(ten, *extending, "++autobench.external.order=order.csv")
+    assert last_run(ten, "autobench") == done  # concluded anew, not run anew
+    assert "concluded_with" in results_of(ten, "autobench")["run"]
+
+
 def test_a_model_more_asks_only_what_concerns_it(ten: Path) -> None:
     run(ten, "autobench.iterations=10", "resume=false")
     results = run(ten, "autobench.iterations=10", "autobench.extends=last", roster=FIVE)
