@@ -65,7 +65,7 @@ async def play(
         replies.extend([line(*each) for each in came])
         # Where all iterations are under way at once, none is done for long.
         so_far += sum(len(by_address) for _, _, by_address in came)
-        session.phase(f"{so_far:,} replies of at least {least:,}")
+        session.phase(f"{so_far:,} replies of about {least:,}")
         session.reached(so_far / least)
         new = [it for _, _, by_address in came for it in by_address.values()]
         session.spend(
