@@ -43,7 +43,7 @@ async def assess(
         tables,
         Addresses(dict.fromkeys(settings.everybody, ""), decoding),
         Known(),
-        keep=lambda came: None,
+        keep=lambda came, asked: None,
     )
     try:
         return [each.record async for done in gathering.iterations() for each in done]

@@ -19,8 +19,8 @@ from raybench.errors import RunFailed
 
 Came = tuple[Address, str, Mapping[str, Reply]]
 """What a model replied to a step, by the addresses of the replies."""
-Keep = Callable[[Sequence[Came]], None]
-"""Takes replies before they count."""
+Keep = Callable[[Sequence[Came], bool], None]
+"""Takes replies before they count, and whether they were asked for now."""
 
 
 @dataclass
@@ -138,16 +138,17 @@ class Gathering:
             where = waiting.addresses[place]
             if self._known.is_shared(where):
                 self._shared[waiting.step.iteration] += 1
-            elif self._known.is_new(where):
+            elif where in self._known.earlier:  # be it taken over before this run was killed
+                self._reused[waiting.step.iteration] += 1
+            if self._known.is_new(where):
                 by_model.setdefault(asks[place].model, {})[where] = reply
         if by_model:
-            step = waiting.step
-            self._keep([(step.address, model, replies) for model, replies in by_model.items()])
-            self._reused[step.iteration] += sum(map(len, by_model.values()))
+            step = waiting.step.address
+            self._keep([(step, model, replies) for model, replies in by_model.items()], False)
 
     def _take(self, batches: Sequence[Batch]) -> None:
         """Keep what models replied, and go on with the steps that are complete."""
-        self._keep([self._came(batch) for batch in batches if batch.step in self._waiting])
+        self._keep([self._came(batch) for batch in batches if batch.step in self._waiting], True)
         for batch in batches:
             if self._meter is not None:
                 self._meter.ended(batch.step, batch.model, batch.replies.values())

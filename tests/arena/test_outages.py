@@ -79,7 +79,7 @@ async def play(
         Tables([table]),
         Addresses(dict.fromkeys(settings.everybody, ""), DECODING),
         Known(),
-        keep=lambda came: None,
+        keep=lambda came, asked: None,
     )
     async with asyncio.timeout(30):
         done = [each.record async for some in gathering.iterations() for each in some]
@@ -118,7 +118,7 @@ async def test_an_outage_in_the_middle_is_no_iteration_without_a_task(at_once: i
     table = Scripted(settings, for_a_while)
     gathering = Gathering(
         Course(settings, Standing.start(settings), 20, at_once=at_once), settings, Tables([table]),
-        Addresses(dict.fromkeys(FOUR, ""), DECODING), Known(), keep=lambda came: None,
+        Addresses(dict.fromkeys(FOUR, ""), DECODING), Known(), keep=lambda came, asked: None,
     )  # fmt: skip
     with pytest.raises(RunFailed, match="no model answers any more: the line is dead"):
         async for some in gathering.iterations():
@@ -183,7 +183,7 @@ async def test_a_table_that_dies_twice_over_is_replaced_once() -> None:
     gathering = Gathering(
         Course(settings, Standing.start(settings), 3, at_once=3), settings,
         Tables([first], another), Addresses(dict.fromkeys(FOUR, ""), DECODING), Known(),
-        keep=lambda came: None,
+        keep=lambda came, asked: None,
     )  # fmt: skip
     records = [each.record async for some in gathering.iterations() for each in some]
     assert len(records) == 3

@@ -121,7 +121,7 @@ async def play(opened: Tables, iterations: int = 6) -> list[Record]:
         opened,
         Addresses(dict.fromkeys(ABILITIES, ""), DECODING),
         Known(),
-        keep=lambda came: None,
+        keep=lambda came, asked: None,
     )
     return [each.record async for done in gathering.iterations() for each in done]
 

@@ -60,14 +60,14 @@ async def play(
     left = conf.iterations - standing.iteration
     so_far, least = 0, setup.least_calls(config) * left // conf.iterations
 
-    def keep(came: Sequence[Came]) -> None:
+    def keep(came: Sequence[Came], asked: bool) -> None:
         nonlocal so_far
         replies.extend([line(*each) for each in came])
         # Where all iterations are under way at once, none is done for long.
         so_far += sum(len(by_address) for _, _, by_address in came)
         session.phase(f"{so_far:,} replies of about {least:,}")
         session.reached(so_far / least)
-        new = [it for _, _, by_address in came for it in by_address.values()]
+        new = [it for _, _, by_address in came for it in by_address.values() if asked]
         session.spend(
             prompt_tokens=sum(it.prompt_tokens for it in new),
             output_tokens=sum(it.output_tokens for it in new),

@@ -59,6 +59,12 @@ def test_iterations_more_ask_only_what_is_new(ten: Path) -> None:
     assert asked == calls["calls"] - calls["reused"]
     said = (last_run(ten, "autobench") / "leaderboard.md").read_text()
     assert f"{calls['reused']:,} of {calls['calls']:,} replies" in said
+    assert results["fleet"]["this_session"]["total"]["output_tokens"] == sum(
+        it[-1]
+        for record in journal(ten, "replies")
+        if record["iteration"] > 10
+        for it in record.get("replies", ())
+    )
     # The same without what was there before: nothing is different but what it cost.
     alone = run(ten, "autobench.iterations=15")
     assert untimed(journal(ten)) == after
