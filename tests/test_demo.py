@@ -27,10 +27,11 @@ pytestmark = [
     NEEDS_MODEL,
 ]
 
-# The demo, with short replies.
+# The demo, with short replies, an iteration after the other: there is time between them.
 DEMO = (
     "+experiment=autobench",
     "autobench.iterations=3",
+    "autobench.at_once=1",
     "autobench.task_tokens=16",
     "autobench.answer_tokens=16",
 )

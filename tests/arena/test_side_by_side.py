@@ -1,6 +1,7 @@
 """Many iterations at once make the records of one after the other, whoever answers when."""
 
 import asyncio
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from raybench.arena.assessment import assess
 from raybench.arena.decoding import Decoding
-from raybench.arena.gathering import Gathering
+from raybench.arena.gathering import Came, Gathering, Keep
 from raybench.arena.known import Addresses, Known
 from raybench.arena.table import Batch, Order, Table
 from raybench.arena.tables import Tables, tables
@@ -114,14 +115,16 @@ class Mortal:
 SETTINGS = Settings(tuple(ABILITIES))
 
 
-async def play(opened: Tables, iterations: int = 6) -> list[Record]:
+async def play(
+    opened: Tables, iterations: int = 6, keep: Keep = lambda came, asked: None
+) -> list[Record]:
     gathering = Gathering(
         Course(SETTINGS, Standing.start(SETTINGS), iterations, at_once=3, budget=100),
         SETTINGS,
         opened,
         Addresses(dict.fromkeys(ABILITIES, ""), DECODING),
         Known(),
-        keep=lambda came, asked: None,
+        keep=keep,
     )
     return [each.record async for done in gathering.iterations() for each in done]
 
@@ -163,14 +166,14 @@ async def test_actors_of_the_cluster_make_the_same_records_also_when_one_is_kill
     async with open_fleet(slow, FleetConf(), lambda text: None, ray=True) as fleet:
         link = Link.to(fleet, slow, FleetConf())
         async with tables(fleet, link, SETTINGS, DECODING, actors=2) as opened:
+            first = opened._seats[0]
+            calls = itertools.count()
 
-            async def kill() -> None:
-                await asyncio.sleep(4)
-                ray.kill(opened._seats[0]._handle)  # type: ignore[attr-defined]
+            def kill(came: Sequence[Came], asked: bool) -> None:
+                if next(calls) == 12:
+                    ray.kill(first._handle)  # type: ignore[attr-defined]
 
-            killing = asyncio.create_task(kill())
-            found = await play(opened, 12)
-            killed = killing.done()
-            killing.cancel()
+            found = await play(opened, 12, kill)
+            replaced = opened._seats[0] is not first
     assert timeless(found) == timeless(undisturbed)
-    assert killed
+    assert replaced
