@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from raybench.autobench.ratings import Step
+from raybench.autobench.protocol import Counted
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import SCALE
 from raybench.stats import intervals
@@ -36,7 +36,9 @@ class Category:
         }
 
 
-def categories(played: Iterable[Step], settings: Settings, kind: Kind = "topic") -> list[Category]:
+def categories(
+    played: Iterable[Counted], settings: Settings, kind: Kind = "topic"
+) -> list[Category]:
     """Return the categories that were played, in the order of the settings.
 
     Names that differ in case and punctuation only are one category: they share their metric's name.
@@ -48,11 +50,11 @@ def categories(played: Iterable[Step], settings: Settings, kind: Kind = "topic")
         else settings.topics
     )
     names = {key(name): name for name in reversed(told)}
-    found: dict[str, list[Step]] = {of: [] for of in reversed(names)}
-    for step in played:
-        if name := (step.record.get(kind) or "").strip():
+    found: dict[str, list[Counted]] = {of: [] for of in reversed(names)}
+    for iteration in played:
+        if name := (iteration.record.get(kind) or "").strip():
             names.setdefault(key(name), name)
-            found.setdefault(key(name), []).append(step)
+            found.setdefault(key(name), []).append(iteration)
     return [_category(names[of], those, settings.models) for of, those in found.items() if those]
 
 
@@ -70,13 +72,15 @@ def key(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.lower()).strip("_") or "unnamed"
 
 
-def _category(name: str, those: Sequence[Step], models: Sequence[str]) -> Category:
-    scored = sum(any(score is not None for score in step.scores.values()) for step in those)
+def _category(name: str, those: Sequence[Counted], models: Sequence[str]) -> Category:
+    scored = sum(
+        any(score is not None for score in iteration.scores.values()) for iteration in those
+    )
     return Category(name, len(those), scored, {model: _score(model, those) for model in models})
 
 
-def _score(model: str, those: Sequence[Step]) -> Estimate:
-    seen = [score for step in those if (score := step.scores.get(model)) is not None]
+def _score(model: str, those: Sequence[Counted]) -> Estimate:
+    seen = [score for iteration in those if (score := iteration.scores.get(model)) is not None]
     if len(seen) < _LEAST:
         why = f"refused: fewer than {_LEAST} scored iterations"
         return Estimate(None, None, None, len(seen), why)

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from raybench.autobench.ratings import Given, Numbers, Step, Sums, given
+from raybench.autobench.protocol import Counted
+from raybench.autobench.ratings import Given, Numbers, Sums, given
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import SCALE
 from raybench.stats import grouped, intervals
@@ -70,7 +71,7 @@ class Judge:
         }
 
 
-def statistics(played: Sequence[Step], settings: Settings) -> dict[str, Judge]:
+def statistics(played: Sequence[Counted], settings: Settings) -> dict[str, Judge]:
     """Return every judge's statistics, contestant or not."""
     block = given(played, settings)
     everybody = Sums.of(block.ratings, block.weights)

@@ -1,39 +1,16 @@
-"""The journal's ratings of answers as one block of numbers, and how much each judge weighed then.
+"""The journal's ratings of answers as one block of numbers, and how much judges weighed then."""
 
-Scores and weights are recomputed, as `replay` does: what is read from the journal is the ratings.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raybench.autobench.analysis.ballots import ballots
+from raybench.autobench.protocol import Counted
 from raybench.autobench.settings import Settings
-from raybench.autobench.standing import Standing, advance, contestant_scores
 
 Numbers = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One iteration: its record, the weights it was scored with, and the scores it gave."""
-
-    record: Mapping[str, Any]
-    weights: Mapping[str, float]
-    scores: Mapping[str, float | None]
-
-
-def steps(records: Iterable[Mapping[str, Any]], settings: Settings) -> Iterator[Step]:
-    """Yield the iterations in order."""
-    standing = Standing.start(settings)
-    for record in records:
-        weights = standing.weights
-        scores = contestant_scores(record["answers"], record["judgments"], weights)
-        yield Step(record, weights, scores)
-        standing = advance(standing, scores, settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +29,14 @@ class Given:
         return np.array([[judge == it for it in self.contestants] for judge in self.judges])
 
 
-def given(played: Sequence[Step], settings: Settings) -> Given:
+def given(played: Sequence[Counted], settings: Settings) -> Given:
     """Gather the ratings of the iterations that found a task."""
-    held = ballots([step.record for step in played], settings)
+    held = ballots([iteration.record for iteration in played], settings)
     weights = np.array(
         [
-            [step.weights[judge] for judge in held.judges]
-            for step in played
-            if step.record["task"] is not None
+            [iteration.before.weights[judge] for judge in held.judges]
+            for iteration in played
+            if iteration.record["task"] is not None
         ]
     ).reshape(held.tasks, len(held.judges))
     return Given(held.judges, held.contestants, held.ratings.astype(np.float64), weights)

@@ -5,23 +5,25 @@ from peerage import journal
 
 from raybench.autobench import categories
 from raybench.autobench.categories import Kind
-from raybench.autobench.ratings import Step, steps
+from raybench.autobench.protocol import Counted, Standing, counted
 from raybench.autobench.settings import Settings
 
 MODELS = ("a", "b")
 
 
-def step(topic: str, a: float | None, b: float | None, difficulty: str = "") -> Step:
-    return Step({"topic": topic, "difficulty": difficulty}, {}, {"a": a, "b": b})
+def iteration(topic: str, a: float | None, b: float | None, difficulty: str = "") -> Counted:
+    nobody = Standing(0, {}, {}, {})
+    record = {"topic": topic, "difficulty": difficulty}
+    return Counted(record, {"a": a, "b": b}, nobody, nobody)
 
 
 PLAYED = [
-    step("logic", 4.0, 2.0),
-    step("General culture", 3.0, None),
-    step("logic", 3.0, 3.0),
-    step("general-culture", 4.0, 1.0),
-    step("", 5.0, 5.0),
-    step("math", None, None),
+    iteration("logic", 4.0, 2.0),
+    iteration("General culture", 3.0, None),
+    iteration("logic", 3.0, 3.0),
+    iteration("general-culture", 4.0, 1.0),
+    iteration("", 5.0, 5.0),
+    iteration("math", None, None),
 ]
 
 
@@ -48,7 +50,7 @@ def test_one_scored_iteration_is_too_few() -> None:
 
 
 def test_equal_scores_share_a_rank() -> None:
-    played = [step("math", 3.0, 3.0), step("math", 4.0, 4.0)]
+    played = [iteration("math", 3.0, 3.0), iteration("math", 4.0, 4.0)]
     assert categories.categories(played, Settings(MODELS))[0].ranks == {"a": 1, "b": 1}
 
 
@@ -71,7 +73,7 @@ def test_over_all_topics_the_scores_are_those_of_the_leaderboard() -> None:
     records: list[dict[str, Any]] = journal(settings, 9)
     kinds: tuple[Kind, ...] = ("topic", "difficulty")
     for kind in kinds:
-        found = categories.categories(steps(records, settings), settings, kind)
+        found = categories.categories(counted(records, settings), settings, kind)
         assert sum(it.iterations for it in found) == 9
         for model in settings.models:
             total = sum((it.scores[model].value or 0) * it.scored for it in found)

@@ -6,7 +6,7 @@ from peerage import fair, journal
 
 from raybench.autobench import judges
 from raybench.autobench.judges import Judge
-from raybench.autobench.ratings import Step, steps
+from raybench.autobench.protocol import Counted, Standing, counted
 from raybench.autobench.settings import Settings
 
 MODELS = ("a", "b", "c")
@@ -14,16 +14,17 @@ SIX = ("a", "b", "c", "d", "e", "f")
 
 
 def found(settings: Settings, records: list[dict[str, Any]]) -> dict[str, Judge]:
-    return judges.statistics(list(steps(records, settings)), settings)
+    return judges.statistics(list(counted(records, settings)), settings)
 
 
-def record(**judgments: tuple[int | None, int | None, int | None]) -> Step:
+def record(**judgments: tuple[int | None, int | None, int | None]) -> Counted:
     rows = {judge: dict(zip(MODELS, row, strict=True)) for judge, row in judgments.items()}
     record = {
         "iteration": 1, "task": "Why?" if rows else None, "judgments": rows,
         "answers": dict.fromkeys(MODELS, "Because."),
     }  # fmt: skip
-    return Step(record, {"a": 0.5, "b": 0.25, "c": 0.25}, {})
+    standing = Standing(0, {}, {}, {"a": 0.5, "b": 0.25, "c": 0.25})
+    return Counted(record, {}, standing, standing)
 
 
 def test_severity_and_self_preference_of_worked_ratings() -> None:

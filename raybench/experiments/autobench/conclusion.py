@@ -8,8 +8,7 @@ from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import Table, read
 from raybench.autobench.analysis.whole import ALONE, analysed
 from raybench.autobench.judges import Judge
-from raybench.autobench.protocol import Record
-from raybench.autobench.ratings import steps
+from raybench.autobench.protocol import Record, counted
 from raybench.autobench.settings import Settings
 from raybench.config import Config
 from raybench.experiments.autobench.report import echoes, sections
@@ -63,7 +62,7 @@ def measured(
 
     `found` is the bootstrap of these records, where it has been made already.
     """
-    played = list(steps(records, protocol))
+    played = list(counted(records, protocol))
     of_topics = categories.metrics(categories.categories(played, protocol), summary.SCORE)
     said = judges.statistics(played, protocol)
     of_judges = judges.metrics(said, protocol)

@@ -53,7 +53,7 @@ async def play(
         conf.iterations,
         tasks=tasks,
         at_once=setup.at_once(config),
-        budget=conf.speculation * setup.least_calls(config),
+        budget=setup.budget(config),
         discarded=discarded,
     )
 

@@ -69,18 +69,35 @@ def least_calls(config: Config) -> int:
     return config.autobench.iterations * calls(config)[0]
 
 
-def calls(config: Config) -> tuple[int, int]:
-    """Return how many calls an iteration makes, at best and at worst."""
+def most_calls(config: Config) -> int:
+    """Return how many calls the run makes at most: all tries, and all that may be in vain."""
     conf = config.autobench
-    models = len(config.roster.models)
-    raters = len(conf.judges) or models
-    contest = models + models * raters
-    if not conf.self_judgement:
-        contest -= sum(not conf.judges or it.name in conf.judges for it in config.roster.models)
+    ventures = conf.tasks is None and at_once(config) > 1
+    in_vain = budget(config) if ventures else 0.0
+    return conf.iterations * calls(config)[1] + math.floor(in_vain)
+
+
+def budget(config: Config) -> float:
+    """Return how many calls may hang on tasks that are not surely accepted."""
+    return config.autobench.speculation * least_calls(config)
+
+
+def calls(config: Config) -> tuple[int, int]:
+    """Return how many calls an iteration makes, at best and at worst.
+
+    Of models that all reply; who stays silent is asked, and rated, less.
+    """
+    conf = config.autobench
+    models = [model.name for model in config.roster.models]
+    panel = conf.judges or models
+    itself = 0 if conf.self_judgement else sum(model in panel for model in models)
+    contest = len(models) + len(models) * len(panel) - itself
     if conf.tasks is not None:
         return contest, contest
-    posed = 1 + raters
-    return posed + contest, conf.attempts * (conf.restarts + 1) * posed + contest
+    # Where nobody rates its own, it matters whether the task is that of a judge.
+    fewest = 1 + len(panel) - (itself > 0)
+    most = 1 + len(panel) - (itself == len(models))
+    return fewest + contest, conf.attempts * (conf.restarts + 1) * most + contest
 
 
 def at_once(config: Config) -> int:
@@ -116,7 +133,6 @@ def plan(config: Config) -> Plan:
     referees = tuple(model.spec() for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
-    least, most = calls(config)
     return Plan(
         experiment="autobench",
         models=models,
@@ -125,7 +141,7 @@ def plan(config: Config) -> Plan:
         units=conf.iterations,
         unit="iteration",
         referees=referees,
-        calls=f"{least * conf.iterations:,} to {most * conf.iterations:,}",
+        calls=f"{least_calls(config):,} to {most_calls(config):,}, where all models reply",
         notes=(
             f"{at_once(config)} iterations at once",
             *_variants(config),

@@ -93,7 +93,7 @@ def plan(config: Config) -> Plan:
         units=len(several) * config.autobench.iterations,
         unit="iteration",
         referees=asked[models:],
-        calls=f"{least:,} to {most:,}",
+        calls=f"{least:,} to {most:,}, where all models reply",
         notes=(
             *_variants(config),
             "what variants ask alike is asked once: the fewest calls are where all accept the "
@@ -116,12 +116,12 @@ def _calls(config: Config) -> tuple[int, int]:
     # who judge anyway.
     single = config.autobench_ablations.single_judge or config.roster.models[0].name
     confs = {name: variant(config, name, single) for name in several}
-    counts = {name: plain.calls(conf) for name, conf in confs.items()}
+    fewest = {name: plain.calls(conf)[0] for name, conf in confs.items()}
     contestants = [model.name for model in config.roster.models]
-    least, heard = counts[FULL][0], set(config.autobench.judges or contestants)
+    least, heard = fewest[FULL], set(config.autobench.judges or contestants)
     for name, conf in confs.items():
         if name == FIXED:
-            least += counts[name][0]
+            least += fewest[name]
             continue
         unheard = set(conf.autobench.judges or contestants) - heard
         if name == SINGLE and config.autobench_ablations.single_judge is None:
@@ -130,7 +130,7 @@ def _calls(config: Config) -> tuple[int, int]:
         least += len(unheard) * (models + (conf.autobench.tasks is None))
         heard |= unheard
     iterations = config.autobench.iterations
-    return least * iterations, sum(worst for _, worst in counts.values()) * iterations
+    return least * iterations, sum(plain.most_calls(conf) for conf in confs.values())
 
 
 def _variants(config: Config) -> Iterator[str]:

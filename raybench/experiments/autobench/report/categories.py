@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from raybench.autobench import categories
 from raybench.autobench.categories import Category, Kind
-from raybench.autobench.protocol import Record
-from raybench.autobench.ratings import steps
+from raybench.autobench.protocol import Record, counted
 from raybench.autobench.settings import Settings
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
@@ -16,7 +15,7 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the leaderboards of topics and difficulties, where there is more than one."""
     kinds: tuple[tuple[Kind, str], ...] = (("topic", "topics"), ("difficulty", "difficulties"))
-    played = list(steps(records, protocol))
+    played = list(counted(records, protocol))
     for kind, several in kinds:
         found = categories.categories(played, protocol, kind)
         if len(found) > 1:
