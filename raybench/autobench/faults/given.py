@@ -53,6 +53,11 @@ _INTO_BOX = re.compile(
     r"\b(?:in|inside|within|into|using|use|with|like|form|format|as|let)[^\w.?!\n]{1,12}$",
     re.IGNORECASE,
 )
+_PROOF = re.compile(
+    r"\b(?:show|prove|verify|demonstrate|derive|deduce|justify|confirm|check)\b[^.?!\n]{0,200}$",
+    re.IGNORECASE,
+)
+"""The rest of the sentence is what is to be shown."""
 _OPTION = re.compile(r"^[ \t>*_\-]{0,8}\(?(?:[A-Ja-j]|\d)[.):][^\n]{0,500}$", re.MULTILINE)
 _MARKED = re.compile(
     r"(?:[✓✔✅☑]|[(\[*_][ ]?(?:the[ ])?(?:correct|right)(?:[ ](?:answer|option|choice|one))?"
@@ -93,7 +98,7 @@ def _told(task: str) -> bool:
 def _boxed(task: str) -> bool:
     """Tell whether it ends with a box, one alone: where there are more they are signs or places."""
     before, box, behind = task.partition("\\boxed")
-    if not box or box in behind or _INTO_BOX.search(before[-40:]):
+    if not box or box in behind or _INTO_BOX.search(before[-40:]) or _PROOF.search(before[-200:]):
         return False
     inside = extract.boxed(box + behind)
     return (
