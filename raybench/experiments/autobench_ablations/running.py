@@ -13,7 +13,7 @@ from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup as plain
 from raybench.experiments.autobench.conclusion import tables_of
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
-from raybench.experiments.autobench.reuse import JOURNAL, earlier, extended
+from raybench.experiments.autobench.reuse import JOURNAL, earlier
 from raybench.experiments.autobench.running import series
 from raybench.experiments.autobench_ablations import setup
 from raybench.experiments.autobench_ablations.comparison import Played
@@ -40,14 +40,16 @@ class Work:
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play what is still missing, and compare the variants."""
-    planned, compared, several = setup.plan(config), tables_of(config), setup.played(config)
+    extended = earlier(config)
+    planned, compared = setup.plan(config, extended), tables_of(config)
+    several = setup.played(config)
     async with open_session(
         config,
         resolved,
         planned,
         journal="iterations",
-        inputs=setup.inputs(config),
-        conclusions=("autobench.external",),
+        inputs=setup.inputs(config, extended),
+        conclusions=plain.CONCLUSIONS,
     ) as session:
         by = _by_variant(session, several)
         for name, records in by.items():
@@ -57,8 +59,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         with closing(session.open_journal(JOURNAL, shared.enter)) as replies:
             missing = len(session.journal.records) < planned.units
             async with _fleet(config, session, missing=missing) as fleet:
-                folder = extended(config) if fleet else None
-                before = {} if folder is None else earlier(folder)
+                before = extended.replies if extended else {}
                 work = Work(config, session, shared, replies, fleet, before)
                 played: list[Played] = []
                 for name in several:

@@ -67,23 +67,26 @@ def actors(config: Config) -> int:
     return plain.actors(variant(config, FULL, ""))
 
 
-def inputs(config: Config) -> dict[str, str]:
+def inputs(config: Config, extended: reuse.Extended | None) -> dict[str, str]:
     """Return the digests of what a run reads beside its configuration."""
-    found = reuse.inputs(config)
+    found = reuse.inputs(config, extended)
     if FIXED in played(config):
         tasks = _fixed(config).expanduser().read_bytes()
         found["autobench_ablations.tasks"] = hashlib.sha256(tasks).hexdigest()
     return found
 
 
-def plan(config: Config) -> Plan:
-    """Say what the run would do."""
+def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
+    """Say what the run would do; `extended` is what it extends, where that has been read already.
+
+    Raises ConfigurationError where a file that it is to begin with cannot be read.
+    """
     asked, several = everybody(config), played(config)
     models = len(config.roster.models)
     engines = group_engines(asked)
     awake = slots(engines, config.fleet)
     least, most = _calls(config)
-    full = plain.plan(variant(config, FULL, ""))
+    full = plain.plan(variant(config, FULL, ""), extended or reuse.earlier(config))
     of_its_engines = turns(len(full.engines), full.slots)
     return Plan(
         experiment="autobench_ablations",

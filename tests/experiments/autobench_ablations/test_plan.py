@@ -78,6 +78,8 @@ def test_what_the_settings_do_not_allow_is_left_out_and_said(
         ("variants=[fixed_tasks]", "lacks 'full', with which the others are compared: add it"),
         ("single_judge=sim-13", "single_judge is 'sim-13', which the roster does not have."),
         ("tasks=nowhere.jsonl", "autobench_ablations.tasks: nowhere.jsonl cannot be read"),
+        ("autobench.tasks=nowhere.jsonl", "autobench.tasks: nowhere.jsonl cannot be read"),
+        ("autobench.extends=nowhere", "nowhere is not the folder of a peer assessment"),
         ("++autobench.external.x=nowhere.csv", "there is no file 'nowhere.csv'"),
         ("autobench.iterations=0", "autobench.iterations is 0: it is 1 or more"),
     ],
