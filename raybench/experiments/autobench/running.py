@@ -9,6 +9,7 @@ from raybench.autobench.protocol import Record, Standing
 from raybench.config import Config
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
+from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
 from raybench.experiments.session import Session, open_session
@@ -48,9 +49,10 @@ async def _gather(
     tasks, everybody = tasks_of(session.journal.records), setup.everybody(config)
     async with session.fleet(everybody, ray=setup.actors(config) > 0) as fleet:
         session.phase("asking")
+        least = setup.calls(config)[0] * (config.autobench.iterations - standing.iteration)
         played = play(
             config, setup.settings(config), standing, tasks,
-            fleet=fleet, session=session, known=known, replies=replies,
+            fleet=fleet, known=known, replies=replies, headway=Headway(session, least),
             discarded=kept.total("discarded"),
         )  # fmt: skip
         async with aclosing(played):

@@ -12,6 +12,7 @@ from raybench.config.autobench_ablations import FULL, SINGLE
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup as plain
 from raybench.experiments.autobench.conclusion import tables_of
+from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, earlier
 from raybench.experiments.autobench.running import series
@@ -36,6 +37,7 @@ class Work:
     """None where nothing is missing."""
     before: Mapping[str, Reply]
     """The replies of a run that this one extends."""
+    headway: Headway
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
@@ -58,9 +60,14 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         shared = Shared(several)
         with closing(session.open_journal(JOURNAL, shared.enter)) as replies:
             missing = len(session.journal.records) < planned.units
+            least = sum(
+                count * (config.autobench.iterations - len(by[name]))
+                for name, count in setup.least_calls(config).items()
+            )
             async with _fleet(config, session, missing=missing) as fleet:
                 before = extended.replies if extended else {}
-                work = Work(config, session, shared, replies, fleet, before)
+                headway = Headway(session, least)
+                work = Work(config, session, shared, replies, fleet, before, headway)
                 played: list[Played] = []
                 for name in several:
                     played.append(await _play(work, name, by[name], played))
@@ -78,7 +85,7 @@ async def _play(work: Work, name: str, records: list[Record], before: Sequence[P
         known = work.shared.known(name, work.before)
         iterations = play(
             config, protocol, standing, tasks_of(records),
-            fleet=work.fleet, session=session, known=known, replies=Shelf(work.replies, name),
+            fleet=work.fleet, known=known, replies=Shelf(work.replies, name), headway=work.headway,
             hosted=setup.everybody(work.config),
         )  # fmt: skip
         async with aclosing(iterations):

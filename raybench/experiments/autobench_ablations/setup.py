@@ -112,28 +112,37 @@ def _fixed(config: Config) -> Path:
     return given.SHIPPED if tasks is None else Path(tasks)
 
 
-def _calls(config: Config) -> tuple[int, int]:
-    """Return how many calls the run makes, at best and at worst."""
-    several, models = played(config), len(config.roster.models)
-    # Who the single judge is does not change how many calls it takes; at best it is one of those
-    # who judge anyway.
-    single = config.autobench_ablations.single_judge or config.roster.models[0].name
-    confs = {name: variant(config, name, single) for name in several}
-    counts = {name: plain.calls(conf) for name, conf in confs.items()}
+def least_calls(config: Config) -> dict[str, int]:
+    """Return how many calls an iteration of each variant adds at least to those before it."""
+    models = len(config.roster.models)
     contestants = [model.name for model in config.roster.models]
-    least, heard = counts[FULL][0], set(config.autobench.judges or contestants)
-    for name, conf in confs.items():
-        if name == FIXED:
-            least += counts[name][0]
+    found, heard = {}, set(config.autobench.judges or contestants)
+    for name, conf in _confs(config).items():
+        if name in (FULL, FIXED):
+            found[name] = plain.calls(conf)[0]
             continue
         unheard = set(conf.autobench.judges or contestants) - heard
         if name == SINGLE and config.autobench_ablations.single_judge is None:
             unheard = set()
         # Each rates the task, where it is not given, and every answer.
-        least += len(unheard) * (models + (conf.autobench.tasks is None))
+        found[name] = len(unheard) * (models + (conf.autobench.tasks is None))
         heard |= unheard
+    return found
+
+
+def _calls(config: Config) -> tuple[int, int]:
+    """Return how many calls the run makes, at best and at worst."""
     iterations = config.autobench.iterations
-    return least * iterations, sum(worst for _, worst in counts.values()) * iterations
+    most = sum(plain.calls(conf)[1] for conf in _confs(config).values())
+    return sum(least_calls(config).values()) * iterations, most * iterations
+
+
+def _confs(config: Config) -> dict[str, Config]:
+    """Return the configuration of each variant, as far as its calls depend on it."""
+    # Who the single judge is does not change how many calls it takes; at best it is one of those
+    # who judge anyway.
+    single = config.autobench_ablations.single_judge or config.roster.models[0].name
+    return {name: variant(config, name, single) for name in played(config)}
 
 
 def _variants(config: Config) -> Iterator[str]:

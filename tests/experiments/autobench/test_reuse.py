@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -214,6 +215,8 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     assert set(before) < set(after)
     asked = results["fleet"]["this_session"]["total"]["requests"]
     assert asked == len(after) - len(before)
+    shown = re.findall(r"([\d,]+) replies of about", done.stderr)[-1]
+    assert asked < int(shown.replace(",", "")) <= len(after)
     killed = untimed(journal(folder))
     run(folder, "autobench.iterations=8", "resume=false", roster=slow)
     assert untimed(journal(folder)) == killed
