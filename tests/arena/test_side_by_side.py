@@ -200,7 +200,7 @@ async def test_actors_of_the_cluster_make_the_same_records_also_when_one_is_kill
     slow = [replace(it, options={**it.options, "latency_s": 0.1}) for it in MODELS]
     async with open_fleet(slow, FleetConf(), lambda text: None, ray=True) as fleet:
         link = Link.to(fleet, slow, FleetConf())
-        async with tables(fleet, link, SETTINGS, DECODING, actors=2) as opened:
+        async with tables(fleet, link, SETTINGS, DECODING, actors=2, say=print) as opened:
             first = opened._seats[0]
             calls = itertools.count()
 

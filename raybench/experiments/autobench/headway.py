@@ -15,6 +15,10 @@ class Headway:
         self._least = least
         self._known = self._asked = 0
 
+    def waits(self, why: str) -> None:
+        """Tell what is being waited for."""
+        self._session.phase(why)
+
     def known(self, count: int) -> None:
         """Count replies that need not be asked for."""
         self._known += count

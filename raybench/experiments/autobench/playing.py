@@ -64,7 +64,8 @@ async def play(
 
     actors = setup.actors(config)
     link = Link.to(fleet, hosted or everybody, config.fleet)
-    async with tables(fleet, link, protocol, decoding, actors=actors) as opened:
+    say = headway.waits
+    async with tables(fleet, link, protocol, decoding, actors=actors, say=say) as opened:
         meter = Meter(fleet.account) if actors else None
         gathering = Gathering(
             course, protocol, opened, addresses, known, keep, meter, headway.known

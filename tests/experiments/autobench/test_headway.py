@@ -30,6 +30,8 @@ class Shown:
 def test_known_replies_count_as_done_and_took_no_time() -> None:
     shown = Shown()
     headway = Headway(cast(Session, shown), 1100)
+    headway.waits("far: too busy; trying again in 2 s")
+    assert "far: too busy; trying again in 2 s" in shown.progress.line()
     headway.known(900)
     assert "900 replies of about 1,100" in shown.progress.line()
     assert shown.progress.eta() is None
