@@ -21,6 +21,8 @@ Came = tuple[Address, str, Mapping[str, Reply]]
 """What a model replied to a step, by the addresses of the replies."""
 Keep = Callable[[Sequence[Came], bool], None]
 """Takes replies before they count, and whether they were asked for now."""
+Skip = Callable[[int], None]
+"""Takes how many replies need not be asked for; what another assessment of the run had is none."""
 
 
 @dataclass
@@ -65,6 +67,7 @@ class Gathering:
         known: Known,
         keep: Keep,
         meter: Meter | None = None,
+        skip: Skip = lambda count: None,
     ) -> None:
         """`known` are replies that came before; the meter counts calls that nobody else does."""
         self._course = course
@@ -74,6 +77,7 @@ class Gathering:
         self._known = known
         self._keep = keep
         self._meter = meter
+        self._skip = skip
         self._waiting: dict[Address, Waiting] = {}
         self._begun: dict[int, float] = {}
         self._roll_call = RollCall(settings)
@@ -134,17 +138,22 @@ class Gathering:
     def _take_over(self, waiting: Waiting, asks: Sequence[Ask]) -> None:
         """Count what need not be asked; what another run had, this one's journal keeps."""
         by_model: dict[str, dict[str, Reply]] = {}
+        skipped = 0
         for place, reply in waiting.replies.items():
             where = waiting.addresses[place]
             if self._known.is_shared(where):
                 self._shared[waiting.step.iteration] += 1
-            elif where in self._known.earlier:  # be it taken over before this run was killed
+                continue
+            skipped += 1
+            if where in self._known.earlier:  # be it taken over before this run was killed
                 self._reused[waiting.step.iteration] += 1
             if self._known.is_new(where):
                 by_model.setdefault(asks[place].model, {})[where] = reply
         if by_model:
             step = waiting.step.address
             self._keep([(step, model, replies) for model, replies in by_model.items()], False)
+        if skipped:
+            self._skip(skipped)
 
     def _take(self, batches: Sequence[Batch]) -> None:
         """Keep what models replied, and go on with the steps that are complete."""

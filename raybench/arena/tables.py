@@ -12,7 +12,8 @@ from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Address
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet
-from raybench.fleet.link import Door, Link
+from raybench.fleet.client import Say
+from raybench.fleet.link import Door, Link, listening
 from raybench.fleet.reasons import last_line
 
 _PATIENCE = 3
@@ -124,9 +125,12 @@ class Tables:
 
 @asynccontextmanager
 async def tables(
-    fleet: Fleet, link: Link, settings: Settings, decoding: Decoding, *, actors: int
+    fleet: Fleet, link: Link, settings: Settings, decoding: Decoding, *, actors: int, say: Say
 ) -> AsyncIterator[Tables]:
-    """Set up so many actors, or one table in this process where it is 0."""
+    """Set up so many actors, or one table in this process where it is 0.
+
+    `say` is told what actors wait for; the fleet of this process tells that by itself.
+    """
     if not actors:
         table = Table(lambda: _given(fleet), settings, decoding)
         opened = Tables([table])
@@ -143,16 +147,17 @@ async def tables(
     def another() -> Seat:
         # They wait for engines and take no processor for themselves; who dies is replaced here.
         actor = ray.remote(num_cpus=0, max_restarts=0)(_Seated)
-        handles.append(actor.remote(link, settings, decoding))
+        handles.append(actor.remote(heard, settings, decoding))
         return _Remote(handles[-1])
 
-    opened = Tables([another() for _ in range(actors)], another)
-    try:
-        yield opened
-    finally:
-        await opened.close()
-        for handle in handles:
-            ray.kill(handle)
+    async with listening(link, say) as heard:
+        opened = Tables([another() for _ in range(actors)], another)
+        try:
+            yield opened
+        finally:
+            await opened.close()
+            for handle in handles:
+                ray.kill(handle)
 
 
 class _Seated(Table):

@@ -4,11 +4,11 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from raybench.config import FleetConf
-from raybench.fleet.client import Fleet, hosted_by_us, unhosted
+from raybench.fleet.client import Fleet, Say, hosted_by_us, unhosted
 from raybench.fleet.engines import group_engines
 from raybench.fleet.remote import key_variable
 from raybench.types import ModelSpec
@@ -33,6 +33,11 @@ class Link:
         secrets = {name: os.environ[name] for name in variables if name and name in os.environ}
         return cls(tuple(models), conf, fleet.keeper, secrets)
 
+    @property
+    def endpoints(self) -> bool:
+        """Tell whether there are any among the engines."""
+        return any(model.engine == "openai" for model in self.models)
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Fleet]:
         """Open the door in this process."""
@@ -50,6 +55,28 @@ class Link:
     def _remark(self, text: str) -> None:
         if self.remarks is not None:
             self.remarks.actor.put_nowait.remote(text)  # nobody waits for it to be read
+
+
+@asynccontextmanager
+async def listening(link: Link, say: Say) -> AsyncIterator[Link]:
+    """Yield the link with which other processes are heard: what endpoints are waited for."""
+    if not link.endpoints:
+        yield link
+        return
+    from ray.util.queue import Queue
+
+    remarks = Queue(actor_options={"num_cpus": 0})
+
+    async def listen() -> None:
+        while True:
+            say(await remarks.get_async())
+
+    listener = asyncio.create_task(listen())
+    try:
+        yield replace(link, remarks=remarks)
+    finally:
+        listener.cancel()
+        remarks.shutdown(force=True)
 
 
 class Door:

@@ -4,20 +4,18 @@ It streams: a stage works on a block while the one before it works on the next, 
 back what is not asked for yet, so that memory stays flat however long the benchmarks are.
 """
 
-import asyncio
 import json
 import logging
 import math
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from raybench import benchmarks
 from raybench.errors import RaybenchError, RunFailed
 from raybench.fleet.client import Say
-from raybench.fleet.link import Link
+from raybench.fleet.link import Link, listening
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
 from raybench.pipeline.chains import Said
@@ -82,7 +80,7 @@ async def stream(
     from raybench.pipeline import executions
 
     try:
-        async with _listening(link, say) as link, executions.thread() as run:
+        async with listening(link, say) as link, executions.thread() as run:
             dataset = await run(_dataset, work, link)
             # None is fetched ahead: the one before it would have to wait for that.
             blocks = iter(
@@ -100,28 +98,6 @@ async def stream(
         raise RunFailed(
             f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
         ) from error
-
-
-@asynccontextmanager
-async def _listening(link: Link, say: Say) -> AsyncIterator[Link]:
-    """Hear what the processes of the graph have to remark of endpoints."""
-    if not _endpoints(link):
-        yield link
-        return
-    from ray.util.queue import Queue
-
-    remarks = Queue(actor_options={"num_cpus": 0})
-
-    async def listen() -> None:
-        while True:
-            say(await remarks.get_async())
-
-    listener = asyncio.create_task(listen())
-    try:
-        yield replace(link, remarks=remarks)
-    finally:
-        listener.cancel()
-        remarks.shutdown(force=True)
 
 
 def _dataset(work: Work, link: Link) -> Any:
@@ -201,13 +177,9 @@ def _dataset(work: Work, link: Link) -> Any:
 
 def generators(link: Link, awake: int) -> int:
     """Return how many processes ask the models: as the cluster has engines to keep busy."""
-    if _endpoints(link):
+    if link.endpoints:
         return 1  # an endpoint's limits are kept by each process for itself
     return max(1, math.ceil(awake / _ENGINES_EACH))
-
-
-def _endpoints(link: Link) -> bool:
-    return any(model.engine == "openai" for model in link.models)
 
 
 def _settle() -> None:

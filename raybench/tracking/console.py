@@ -150,10 +150,10 @@ class Progress:
         units = self.done - self._before
         if self.done >= self.total:
             return None
-        if self._share:
+        if self._share is not None:
             spent = self._clock() - self._working
             # What was guessed to be all of it was not: how much more there is, nobody knows.
-            return spent / self._share * (1 - self._share) if self._share < 1 else None
+            return spent / self._share * (1 - self._share) if 0 < self._share < 1 else None
         if units <= 0:
             return None
         return (self._clock() - self._working) / units * (self.total - self.done)

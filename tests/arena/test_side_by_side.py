@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from raybench.arena.assessment import assess
 from raybench.arena.decoding import Decoding
-from raybench.arena.gathering import Came, Gathering, Keep
+from raybench.arena.gathering import Came, Gathering, Keep, Skip
 from raybench.arena.known import Addresses, Known
 from raybench.arena.table import Batch, Order, Table
 from raybench.arena.tables import Tables, tables
@@ -21,6 +21,7 @@ from raybench.autobench.course import Course
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
+from raybench.autobench.steps import Reply
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, group_engines, open_fleet
@@ -46,6 +47,10 @@ class Wayward(SimulatedEngine):
         for _ in range(self._rng.choice([0, 1, 2, 5, 30])):
             await asyncio.sleep(0)
         return await super().complete(model, requests)
+
+
+async def _fleet() -> Fleet:
+    return fleet_of(SimulatedEngine())
 
 
 def fleet_of(engine: SimulatedEngine) -> Fleet:
@@ -116,17 +121,47 @@ SETTINGS = Settings(tuple(ABILITIES))
 
 
 async def play(
-    opened: Tables, iterations: int = 6, keep: Keep = lambda came, asked: None
+    opened: Tables,
+    iterations: int = 6,
+    keep: Keep = lambda came, asked: None,
+    *,
+    known: Known | None = None,
+    skip: Skip = lambda count: None,
 ) -> list[Record]:
     gathering = Gathering(
         Course(SETTINGS, Standing.start(SETTINGS), iterations, at_once=3, budget=100),
         SETTINGS,
         opened,
         Addresses(dict.fromkeys(ABILITIES, ""), DECODING),
-        Known(),
+        known or Known(),
         keep=keep,
+        skip=skip,
     )
     return [each.record async for done in gathering.iterations() for each in done]
+
+
+async def test_it_is_told_how_many_replies_need_not_be_asked_for() -> None:
+    every: dict[str, Reply] = {}
+    asked = 0
+
+    def keep(came: Sequence[Came], new: bool) -> None:
+        nonlocal asked
+        for _, _, replies in came:
+            every.update(replies)
+            asked += len(replies) if new else 0
+
+    skipped: list[int] = []
+    table = Table(_fleet, SETTINGS, DECODING)
+    undisturbed = await play(Tables([table]), keep=keep, skip=skipped.append)
+    assert skipped == []
+    total, asked = len(every), 0
+    places = sorted(where for where, reply in every.items() if reply.finish != "error")
+    own, earlier, shared = ({it: every[it] for it in places[n::4]} for n in range(3))
+    known = Known(own, earlier, shared)
+    again = await play(Tables([table]), keep=keep, known=known, skip=skipped.append)
+    assert timeless(again) == timeless(undisturbed)
+    assert sum(skipped) == len(own) + len(earlier)  # others have counted what they share
+    assert asked == total - len(own) - len(earlier) - len(shared)
 
 
 async def test_what_a_table_was_asked_when_it_died_another_is_asked() -> None:
@@ -165,7 +200,7 @@ async def test_actors_of_the_cluster_make_the_same_records_also_when_one_is_kill
     slow = [replace(it, options={**it.options, "latency_s": 0.1}) for it in MODELS]
     async with open_fleet(slow, FleetConf(), lambda text: None, ray=True) as fleet:
         link = Link.to(fleet, slow, FleetConf())
-        async with tables(fleet, link, SETTINGS, DECODING, actors=2) as opened:
+        async with tables(fleet, link, SETTINGS, DECODING, actors=2, say=print) as opened:
             first = opened._seats[0]
             calls = itertools.count()
 

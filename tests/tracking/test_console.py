@@ -86,6 +86,14 @@ def test_where_units_come_all_at_the_end_the_share_of_the_work_tells_the_time_le
     assert progress.eta() is None
 
 
+def test_units_that_took_no_work_say_nothing_about_the_time_left(clock: Clock) -> None:
+    progress = Progress(100, "units", clock=clock)
+    clock.now += 1
+    progress.advance(50)
+    progress.reached(0.0)
+    assert progress.eta() is None
+
+
 def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:
     progress = Progress(10, "units", clock=clock)
     progress.swapped(0, 0.0)

@@ -18,8 +18,8 @@ from raybench.autobench.standing import Standing
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup
+from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.reuse import Lines, spent
-from raybench.experiments.session import Session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.pipeline.responses import identity
@@ -33,9 +33,9 @@ async def play(
     tasks: Mapping[int, str],
     *,
     fleet: Fleet,
-    session: Session,
     known: Known,
     replies: Lines,
+    headway: Headway,
     discarded: int = 0,
     hosted: Sequence[ModelSpec] = (),
 ) -> AsyncGenerator[list[Gathered]]:
@@ -57,28 +57,19 @@ async def play(
         discarded=discarded,
     )
 
-    left = conf.iterations - standing.iteration
-    so_far, least = 0, setup.least_calls(config) * left // conf.iterations
-
     def keep(came: Sequence[Came], asked: bool) -> None:
-        nonlocal so_far
         replies.extend([line(*each) for each in came])
-        # Where all iterations are under way at once, none is done for long.
-        so_far += sum(len(by_address) for _, _, by_address in came)
-        session.phase(f"{so_far:,} replies of about {least:,}")
-        session.reached(so_far / least)
-        new = [it for _, _, by_address in came for it in by_address.values() if asked]
-        session.spend(
-            prompt_tokens=sum(it.prompt_tokens for it in new),
-            output_tokens=sum(it.output_tokens for it in new),
-            errors=sum(it.finish == "error" for it in new),
-        )
+        if asked:
+            headway.asked([it for _, _, by_address in came for it in by_address.values()])
 
     actors = setup.actors(config)
     link = Link.to(fleet, hosted or everybody, config.fleet)
-    async with tables(fleet, link, protocol, decoding, actors=actors) as opened:
+    say = headway.waits
+    async with tables(fleet, link, protocol, decoding, actors=actors, say=say) as opened:
         meter = Meter(fleet.account) if actors else None
-        gathering = Gathering(course, protocol, opened, addresses, known, keep, meter)
+        gathering = Gathering(
+            course, protocol, opened, addresses, known, keep, meter, headway.known
+        )
         async for done in gathering.iterations():
             replies.extend([spent(it.record["iteration"], *it[1:]) for it in done])
             yield done

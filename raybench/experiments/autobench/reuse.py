@@ -2,9 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from raybench.arena import known
 from raybench.autobench.steps import Reply
@@ -56,15 +56,36 @@ def spent(
     return {"iteration": iteration, "calls": took | ({"shared": shared} if shared else {})}
 
 
-def extended(config: Config, mark: str = "") -> Path | None:
-    """Return the folder of the run that is extended.
+class Extended(NamedTuple):
+    """A run that is extended."""
+
+    folder: Path
+    replies: dict[str, Reply]
+    """By their addresses."""
+
+
+def earlier(config: Config, mark: str = "") -> Extended | None:
+    """Read the run that is extended; raise ConfigurationError where that cannot be done.
 
     The last one is none of those that bear this mark: they are this very command's.
     """
-    name = config.autobench.extends
-    if name is None:
+    if (name := config.autobench.extends) is None:
         return None
-    runs = Path(config.runs_dir) / "autobench"
+    folder = _folder(name, Path(config.runs_dir) / "autobench", mark)
+    return Extended(folder, _replies(_file(folder)))
+
+
+def inputs(config: Config, extended: Extended | None) -> dict[str, str]:
+    """Return the digests of what a run reads beside its configuration."""
+    found = {}
+    if (tasks := config.autobench.tasks) is not None:
+        found["autobench.tasks"] = hashlib.sha256(Path(tasks).expanduser().read_bytes()).hexdigest()
+    if extended is not None:
+        found["autobench.extends"] = extended.folder.name
+    return found
+
+
+def _folder(name: str, runs: Path, mark: str) -> Path:
     if name == _LAST:
         finished = sorted(
             path.parent
@@ -86,39 +107,33 @@ def extended(config: Config, mark: str = "") -> Path | None:
     )
 
 
-def earlier(folder: Path) -> dict[str, Reply]:
-    """Return the replies of another run, by their addresses."""
-    found: dict[str, Reply] = {}
-    for record in _records(_file(folder)):
-        found |= known.read(record)
-    return found
-
-
-def inputs(config: Config, mark: str = "") -> dict[str, str]:
-    """Return the digests of what a run reads beside its configuration."""
-    found = {}
-    if (tasks := config.autobench.tasks) is not None:
-        found["autobench.tasks"] = hashlib.sha256(Path(tasks).expanduser().read_bytes()).hexdigest()
-    if (folder := extended(config, mark)) is not None:
-        found["autobench.extends"] = folder.name
-    return found
-
-
 def _file(folder: Path) -> Path:
     return folder / "journal" / f"{JOURNAL}.jsonl"
 
 
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.endswith(b"\n"):
-                return  # it was killed in the middle of a line
-            try:
-                record = json.loads(line)
-                known.read(record)
-                yield record
-            except (ValueError, TypeError, AttributeError) as error:
-                raise ConfigurationError(
-                    f"autobench.extends: {path}, line {number}, is not what a run leaves "
-                    f"({error}): mend or delete the line"
-                ) from error
+def _replies(path: Path) -> dict[str, Reply]:
+    found: dict[str, Reply] = {}
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                if line.endswith(b"\n"):  # else it was killed in the middle of a line
+                    found |= _read(line, f"{path}, line {number}")
+    except OSError as error:
+        raise ConfigurationError(
+            f"autobench.extends: {path} cannot be read ({error.strerror or error}): make it "
+            "readable, or name another run"
+        ) from error
+    return found
+
+
+def _read(line: bytes, where: str) -> dict[str, Reply]:
+    try:
+        found = known.read(json.loads(line))
+        if not all(isinstance(reply.text, str) for reply in found.values()):
+            raise ValueError("a reply is no text")
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ConfigurationError(
+            f"autobench.extends: {where}, is not what a run leaves ({error}): mend or delete the "
+            "line"
+        ) from error
+    return found

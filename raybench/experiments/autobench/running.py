@@ -9,27 +9,25 @@ from raybench.autobench.protocol import Record, Standing
 from raybench.config import Config
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
+from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
-from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, extended, inputs
+from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
 from raybench.experiments.session import Session, open_session
 from raybench.pipeline.store import Journal, fingerprint
-
-_CONCLUSIONS = ("autobench.external",)
-"""Settings that change only what is made of a journal."""
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the iterations that are still missing, many at once."""
-    protocol, planned = setup.settings(config), setup.plan(config)
+    extended = earlier(config, fingerprint(resolved, without=setup.CONCLUSIONS))
+    protocol, planned = setup.settings(config), setup.plan(config, extended)
     compared, families = tables_of(config), families_of(config)
-    mark = fingerprint(resolved, without=_CONCLUSIONS)
     async with open_session(
         config,
         resolved,
         planned,
         journal="iterations",
-        inputs=inputs(config, mark),
-        conclusions=_CONCLUSIONS,
+        inputs=inputs(config, extended),
+        conclusions=setup.CONCLUSIONS,
     ) as session:
         records: list[Record] = session.journal.records
         standing = standing_of(records, protocol, session.journal.path)
@@ -39,8 +37,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         with closing(session.open_journal(JOURNAL, kept.enter)) as replies:
             kept.collects = False
             if standing.iteration < config.autobench.iterations:
-                folder = extended(config, mark)
-                known = Known(kept.replies, {} if folder is None else earlier(folder))
+                known = Known(kept.replies, extended.replies if extended else {})
                 await _gather(config, session, standing, known, kept, replies)
         session.conclude(concluded(records, protocol, kept, tables=compared, families=families))
 
@@ -52,9 +49,10 @@ async def _gather(
     tasks, everybody = tasks_of(session.journal.records), setup.everybody(config)
     async with session.fleet(everybody, ray=setup.actors(config) > 0) as fleet:
         session.phase("asking")
+        least = setup.calls(config)[0] * (config.autobench.iterations - standing.iteration)
         played = play(
             config, setup.settings(config), standing, tasks,
-            fleet=fleet, session=session, known=known, replies=replies,
+            fleet=fleet, known=known, replies=replies, headway=Headway(session, least),
             discarded=kept.total("discarded"),
         )  # fmt: skip
         async with aclosing(played):

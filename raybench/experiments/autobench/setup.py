@@ -3,16 +3,20 @@
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 
 from raybench.arena.decoding import Decoding
 from raybench.autobench.settings import Difficulty, Settings
 from raybench.config import Config, judges
-from raybench.experiments.autobench import given
+from raybench.experiments.autobench import given, reuse
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.pipeline.store import fingerprint
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
+CONCLUSIONS = ("autobench.external",)
+"""Settings that change only what is made of a journal."""
 _BATCH = 256
 """Requests that vLLM works on at once, where its options do not say otherwise."""
 _ENGINES_EACH = 8
@@ -126,9 +130,14 @@ def actors(config: Config) -> int:
     return min(os.cpu_count() or 1, least_calls(config) // _CALLS_EACH)
 
 
-def plan(config: Config) -> Plan:
-    """Say what the run would do."""
+def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
+    """Say what the run would do; `extended` is what it extends, where that has been read already.
+
+    Raises ConfigurationError where a file that it is to begin with cannot be read.
+    """
     conf = config.autobench
+    if extended is None:
+        extended = reuse.earlier(config, fingerprint(asdict(config), without=CONCLUSIONS))
     models = tuple(model.spec() for model in config.roster.models)
     referees = tuple(model.spec() for model in judges(config))
     engines = group_engines(everybody(config))
@@ -144,7 +153,7 @@ def plan(config: Config) -> Plan:
         calls=f"{least_calls(config):,} to {most_calls(config):,}, where all models reply",
         notes=(
             f"{at_once(config)} iterations at once",
-            *_variants(config),
+            *_variants(config, extended),
             *(["what judges rate is fenced, as data"] if conf.fenced else []),
             "ratings constrained where the engine can"
             if conf.constrained_ratings
@@ -157,7 +166,7 @@ def plan(config: Config) -> Plan:
     )
 
 
-def _variants(config: Config) -> Iterator[str]:
+def _variants(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
     """Yield in which ways the run departs from the protocol."""
     conf = config.autobench
     outsiders = [model.name for model in judges(config)]
@@ -172,6 +181,7 @@ def _variants(config: Config) -> Iterator[str]:
     if conf.weights == "uniform":
         yield "every judge weighs the same"
     if conf.tasks is not None:
-        yield f"tasks from {conf.tasks}"
-    if conf.extends is not None:
-        yield f"what fits of the replies of {conf.extends} is reused"
+        yield f"{len(given.read(conf.tasks)):,} tasks from {conf.tasks}"
+    if extended is not None:
+        count = len(extended.replies)
+        yield f"what fits of the {count:,} replies of {extended.folder} is reused"

@@ -12,8 +12,9 @@ from raybench.config.autobench_ablations import FULL, SINGLE
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup as plain
 from raybench.experiments.autobench.conclusion import tables_of
+from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
-from raybench.experiments.autobench.reuse import JOURNAL, earlier, extended
+from raybench.experiments.autobench.reuse import JOURNAL, earlier
 from raybench.experiments.autobench.running import series
 from raybench.experiments.autobench_ablations import setup
 from raybench.experiments.autobench_ablations.comparison import Played
@@ -36,18 +37,21 @@ class Work:
     """None where nothing is missing."""
     before: Mapping[str, Reply]
     """The replies of a run that this one extends."""
+    headway: Headway
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play what is still missing, and compare the variants."""
-    planned, compared, several = setup.plan(config), tables_of(config), setup.played(config)
+    extended = earlier(config)
+    planned, compared = setup.plan(config, extended), tables_of(config)
+    several = setup.played(config)
     async with open_session(
         config,
         resolved,
         planned,
         journal="iterations",
-        inputs=setup.inputs(config),
-        conclusions=("autobench.external",),
+        inputs=setup.inputs(config, extended),
+        conclusions=plain.CONCLUSIONS,
     ) as session:
         by = _by_variant(session, several)
         for name, records in by.items():
@@ -56,10 +60,14 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         shared = Shared(several)
         with closing(session.open_journal(JOURNAL, shared.enter)) as replies:
             missing = len(session.journal.records) < planned.units
+            least = sum(
+                count * (config.autobench.iterations - len(by[name]))
+                for name, count in setup.least_calls(config).items()
+            )
             async with _fleet(config, session, missing=missing) as fleet:
-                folder = extended(config) if fleet else None
-                before = {} if folder is None else earlier(folder)
-                work = Work(config, session, shared, replies, fleet, before)
+                before = extended.replies if extended else {}
+                headway = Headway(session, least)
+                work = Work(config, session, shared, replies, fleet, before, headway)
                 played: list[Played] = []
                 for name in several:
                     played.append(await _play(work, name, by[name], played))
@@ -77,7 +85,7 @@ async def _play(work: Work, name: str, records: list[Record], before: Sequence[P
         known = work.shared.known(name, work.before)
         iterations = play(
             config, protocol, standing, tasks_of(records),
-            fleet=work.fleet, session=session, known=known, replies=Shelf(work.replies, name),
+            fleet=work.fleet, known=known, replies=Shelf(work.replies, name), headway=work.headway,
             hosted=setup.everybody(work.config),
         )  # fmt: skip
         async with aclosing(iterations):

@@ -67,23 +67,26 @@ def actors(config: Config) -> int:
     return plain.actors(variant(config, FULL, ""))
 
 
-def inputs(config: Config) -> dict[str, str]:
+def inputs(config: Config, extended: reuse.Extended | None) -> dict[str, str]:
     """Return the digests of what a run reads beside its configuration."""
-    found = reuse.inputs(config)
+    found = reuse.inputs(config, extended)
     if FIXED in played(config):
         tasks = _fixed(config).expanduser().read_bytes()
         found["autobench_ablations.tasks"] = hashlib.sha256(tasks).hexdigest()
     return found
 
 
-def plan(config: Config) -> Plan:
-    """Say what the run would do."""
+def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
+    """Say what the run would do; `extended` is what it extends, where that has been read already.
+
+    Raises ConfigurationError where a file that it is to begin with cannot be read.
+    """
     asked, several = everybody(config), played(config)
     models = len(config.roster.models)
     engines = group_engines(asked)
     awake = slots(engines, config.fleet)
     least, most = _calls(config)
-    full = plain.plan(variant(config, FULL, ""))
+    full = plain.plan(variant(config, FULL, ""), extended or reuse.earlier(config))
     of_its_engines = turns(len(full.engines), full.slots)
     return Plan(
         experiment="autobench_ablations",
@@ -109,28 +112,37 @@ def _fixed(config: Config) -> Path:
     return given.SHIPPED if tasks is None else Path(tasks)
 
 
-def _calls(config: Config) -> tuple[int, int]:
-    """Return how many calls the run makes, at best and at worst."""
-    several, models = played(config), len(config.roster.models)
-    # Who the single judge is does not change how many calls it takes; at best it is one of those
-    # who judge anyway.
-    single = config.autobench_ablations.single_judge or config.roster.models[0].name
-    confs = {name: variant(config, name, single) for name in several}
-    fewest = {name: plain.calls(conf)[0] for name, conf in confs.items()}
+def least_calls(config: Config) -> dict[str, int]:
+    """Return how many calls an iteration of each variant adds at least to those before it."""
+    models = len(config.roster.models)
     contestants = [model.name for model in config.roster.models]
-    least, heard = fewest[FULL], set(config.autobench.judges or contestants)
-    for name, conf in confs.items():
-        if name == FIXED:
-            least += fewest[name]
+    found, heard = {}, set(config.autobench.judges or contestants)
+    for name, conf in _confs(config).items():
+        if name in (FULL, FIXED):
+            found[name] = plain.calls(conf)[0]
             continue
         unheard = set(conf.autobench.judges or contestants) - heard
         if name == SINGLE and config.autobench_ablations.single_judge is None:
             unheard = set()
         # Each rates the task, where it is not given, and every answer.
-        least += len(unheard) * (models + (conf.autobench.tasks is None))
+        found[name] = len(unheard) * (models + (conf.autobench.tasks is None))
         heard |= unheard
+    return found
+
+
+def _calls(config: Config) -> tuple[int, int]:
+    """Return how many calls the run makes, at best and at worst."""
     iterations = config.autobench.iterations
-    return least * iterations, sum(plain.most_calls(conf) for conf in confs.values())
+    most = sum(plain.most_calls(conf) for conf in _confs(config).values())
+    return sum(least_calls(config).values()) * iterations, most
+
+
+def _confs(config: Config) -> dict[str, Config]:
+    """Return the configuration of each variant, as far as its calls depend on it."""
+    # Who the single judge is does not change how many calls it takes; at best it is one of those
+    # who judge anyway.
+    single = config.autobench_ablations.single_judge or config.roster.models[0].name
+    return {name: variant(config, name, single) for name in played(config)}
 
 
 def _variants(config: Config) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -18,12 +19,16 @@ FOUR = ", ".join(
 FIVE = FOUR + ", {name: m8, engine: simulated, options: {ability: 0.8}}"
 
 
+def settings_of(roster: str = FOUR) -> list[str]:
+    """Return what makes a command of these models."""
+    return cli.own_roster(["+experiment=autobench", f"roster.models=[{roster}]"])
+
+
 def run(folder: Path, *settings: str, roster: str = FOUR) -> dict[str, Any]:
     """Run the experiment in a folder, in this process; return its results."""
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
-        arguments = ["+experiment=autobench", f"roster.models=[{roster}]", *settings]
-        assert cli._job(cli.compose(cli.own_roster(arguments))) == 0
+        assert cli._job(cli.compose([*settings_of(roster), *settings])) == 0
     return results_of(folder, "autobench")
 
 
@@ -106,24 +111,42 @@ def test_replies_that_no_longer_fit_are_not_reused(ten: Path) -> None:
     assert untimed(journal(ten)) != []
 
 
+@pytest.mark.parametrize("more", [(), ("dry_run=true",)])
 @pytest.mark.parametrize(
     ("setting", "told"),
     [
         ("autobench.extends=last", "holds no finished run"),
         ("autobench.extends=nowhere", "nowhere is not the folder of a peer assessment"),
+        ("autobench.extends=other", "there is no other/journal/replies.jsonl"),
+        ("autobench.extends=unreadable", "unreadable/journal/replies.jsonl cannot be read"),
+        ("autobench.extends=nonsense", "nonsense/journal/replies.jsonl, line 2, is not what a run"),
+        ("autobench.extends=textless", "textless/journal/replies.jsonl, line 1, is not what a run"),
         ("autobench.tasks=nowhere.jsonl", "nowhere.jsonl cannot be read"),
         ("autobench.tasks=broken.jsonl", "broken.jsonl, line 2, is no task"),
         ("autobench.tasks=empty.jsonl", "empty.jsonl holds no task"),
+        ("autobench.external.order=nowhere.csv", "there is no file 'nowhere.csv'"),
+        ("autobench.external.order=broken.csv", "broken.csv:2: unknown model 'm1'"),
     ],
 )
 def test_what_cannot_be_read_is_told_before_anything_starts(
-    setting: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    setting: str,
+    told: str,
+    more: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "broken.jsonl").write_text('{"task": "What is a boat?"}\nWhy?\n')
     (tmp_path / "empty.jsonl").write_text('{"task": null}\n')
+    (tmp_path / "broken.csv").write_text("model,score\nm1,3\n")
+    for name in ("other", "unreadable", "nonsense", "textless"):
+        (tmp_path / name / "journal").mkdir(parents=True)
+    # A file of which every read fails, whoever reads it.
+    (tmp_path / "unreadable" / "journal" / "replies.jsonl").symlink_to("/proc/self/mem")
+    (tmp_path / "nonsense" / "journal" / "replies.jsonl").write_text('{"replies": []}\n[1]\n')
+    (tmp_path / "textless" / "journal" / "replies.jsonl").write_text('{"replies": [["a", 1]]}\n')
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(tmp_path)
-        patched.setattr("sys.argv", ["raybench", *SIMULATED, setting])
+        patched.setattr("sys.argv", ["raybench", *SIMULATED, setting, *more])
         with pytest.raises(SystemExit) as ended:
             cli.main()
     assert ended.value.code == 2
@@ -131,6 +154,25 @@ def test_what_cannot_be_read_is_told_before_anything_starts(
     assert told in said
     assert "Traceback" not in said
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_plan_says_what_is_there_to_reuse(
+    ten: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(ten, "autobench.iterations=4", "seed=6")
+    first = last_run(ten, "autobench")
+    count = sum(len(it.get("replies", ())) for it in journal(ten, "replies"))
+    extending = ("autobench.iterations=5", "seed=6", "autobench.extends=last")
+    told = f"what fits of the {count} replies of runs/autobench/{first.name} is reused"
+    run(ten, *extending)
+    capsys.readouterr()
+    monkeypatch.chdir(ten)
+    # The last run is none of this very command's.
+    assert cli._job(cli.compose([*settings_of(), *extending, "dry_run=true"])) == 0
+    assert told in capsys.readouterr().out
+    tasks = f"autobench.tasks={first / 'journal' / 'iterations.jsonl'}"
+    assert cli._job(cli.compose([*settings_of(), tasks, "dry_run=true"])) == 0
+    assert "4 tasks from " in capsys.readouterr().out
 
 
 def test_given_tasks_are_those_of_another_run(ten: Path) -> None:
@@ -173,6 +215,8 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     assert set(before) < set(after)
     asked = results["fleet"]["this_session"]["total"]["requests"]
     assert asked == len(after) - len(before)
+    shown = re.findall(r"([\d,]+) replies of about", done.stderr)[-1]
+    assert asked < int(shown.replace(",", "")) <= len(after)
     killed = untimed(journal(folder))
     run(folder, "autobench.iterations=8", "resume=false", roster=slow)
     assert untimed(journal(folder)) == killed

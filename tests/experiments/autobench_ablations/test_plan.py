@@ -12,6 +12,7 @@ from raybench.autobench.settings import DIFFICULTIES, TOPICS
 from raybench.errors import ConfigurationError
 from raybench.experiments import autobench_ablations
 from raybench.experiments.autobench import given
+from raybench.experiments.autobench_ablations import setup
 from raybench.types import Plan
 
 SIMULATED = ("+experiment=autobench_ablations", "roster=simulated", "autobench.iterations=40")
@@ -37,6 +38,11 @@ def test_it_tells_variants_and_calls() -> None:
     )
     # At best the full protocol, the outsider's ratings of it, and the fixed tasks are asked.
     assert planned.calls.startswith(f"{40 * (169 + 13 + 156):,} to ")
+    config = cli.check(cli.compose(SIMULATED))
+    assert setup.least_calls(config) == {
+        "full": 169, "single_judge": 0, "no_self_judgement": 0, "uniform_weights": 0,
+        "outside_judges": 13, "fixed_tasks": 156,
+    }  # fmt: skip
 
 
 def test_variants_are_chosen_and_a_single_judge_from_outside_is_counted() -> None:
@@ -78,6 +84,8 @@ def test_what_the_settings_do_not_allow_is_left_out_and_said(
         ("variants=[fixed_tasks]", "lacks 'full', with which the others are compared: add it"),
         ("single_judge=sim-13", "single_judge is 'sim-13', which the roster does not have."),
         ("tasks=nowhere.jsonl", "autobench_ablations.tasks: nowhere.jsonl cannot be read"),
+        ("autobench.tasks=nowhere.jsonl", "autobench.tasks: nowhere.jsonl cannot be read"),
+        ("autobench.extends=nowhere", "nowhere is not the folder of a peer assessment"),
         ("++autobench.external.x=nowhere.csv", "there is no file 'nowhere.csv'"),
         ("autobench.iterations=0", "autobench.iterations is 0: it is 1 or more"),
     ],

@@ -1,0 +1,48 @@
+"""What the person is told of the endpoints that tables wait for, whatever process they are in."""
+
+import pytest
+from http_endpoint import Handler, HttpEndpoint
+
+from raybench.arena.decoding import Decoding
+from raybench.arena.table import Order
+from raybench.arena.tables import tables
+from raybench.autobench.settings import DIFFICULTIES, Settings
+from raybench.autobench.steps import Draw, Step
+from raybench.config import FleetConf
+from raybench.fleet import open_fleet
+from raybench.fleet.link import Link
+from raybench.types import ModelSpec
+
+DECODING = Decoding({"task": 64, "task_rating": 16, "answer": 64, "answer_rating": 16})
+
+
+class Busy(HttpEndpoint):
+    """Refuses its first request."""
+
+    refused = False
+
+    def play(self, handler: Handler) -> None:
+        with self.lock:
+            first, self.refused = not self.refused, True
+        if first:
+            return handler.send(503, {"error": "too busy"}, **{"Retry-After": "2"})
+        message = {"message": {"content": "It floats."}, "finish_reason": "stop"}
+        return handler.send(200, {"choices": [message]})
+
+
+@pytest.mark.parametrize("actors", [0, pytest.param(1, marks=pytest.mark.slow)])
+async def test_what_an_endpoint_is_waited_for_is_told(actors: int) -> None:
+    said: list[str] = []
+    step = Step(Draw(1, "", DIFFICULTIES[0], ()), 0, "answer", task="What is a boat?")
+    with Busy() as server:
+        far = ModelSpec("far", "openai", "far", options={"base_url": server.url})
+        async with open_fleet([far], FleetConf(), said.append, ray=actors > 0) as fleet:
+            link = Link.to(fleet, [far], FleetConf())
+            asked = tables(
+                fleet, link, Settings(("far",)), DECODING, actors=actors, say=said.append
+            )
+            async with asked as opened:
+                await opened.put([Order(step, (0,))])
+                (batch,) = await opened.pick_up()
+    assert batch.replies[0].text == "It floats."
+    assert any("too busy" in told and "trying again in 2 s" in told for told in said), said
