@@ -81,5 +81,11 @@ def line(step: Address, model: str, replies: Mapping[str, Reply]) -> dict[str, A
 
 
 def read(record: Mapping[str, Any]) -> dict[str, Reply]:
-    """Return the replies that a line of the journal has kept, by their addresses."""
-    return {where: Reply(*told) for where, *told in record.get("replies", ())}
+    """Return the replies that a line of the journal has kept, by their addresses.
+
+    Raises ValueError or TypeError where it is none that a run leaves.
+    """
+    found = {where: Reply(*told) for where, *told in record.get("replies", ())}
+    if not all(isinstance(reply.text, str) for reply in found.values()):
+        raise ValueError("a reply is no text")
+    return found

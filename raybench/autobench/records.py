@@ -1,6 +1,7 @@
 """The journal's record of an iteration: what came back, and what the assessment made of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 from raybench.autobench.play import Path, Play, Proposal
@@ -17,6 +18,29 @@ from raybench.autobench.steps import Reply
 Record = dict[str, Any]
 """One line of journal/iterations.jsonl."""
 _ANSWERED = ("stop", "length")
+_FIELDS: Mapping[str, type | tuple[type, ...]] = {
+    "iteration": int,
+    "generator": str,
+    "topic": str,
+    "difficulty": str,
+    "attempts": list,
+    "task": (str, NoneType),
+    "answers": dict,
+    "judgments": dict,
+    "scores": dict,
+    "cumulative": dict,
+    "weights": dict,
+    "seconds": (float, int),  # who plays it adds when it was
+    "ended_ms": int,
+}
+_ATTEMPT: Mapping[str, type | tuple[type, ...]] = {
+    "generator": str,
+    "task": (str, NoneType),
+    "ratings": dict,
+    "mean": (float, int, NoneType),
+    "median": (float, int, NoneType),
+    "accepted": bool,
+}
 
 
 def record(
@@ -77,6 +101,28 @@ def record(
         "tokens": _tokens(calls, settings),
     }
     return made, after, len(calls)
+
+
+def checked(record: Record) -> Record:
+    """Return a record of the journal as it is; raise ValueError where it is none of ours.
+
+    What older journals lack is not asked for.
+    """
+    _check(record, _FIELDS)
+    for attempt in record["attempts"]:
+        _check(attempt, _ATTEMPT)
+    for row in record["judgments"].values():
+        if not isinstance(row, dict):
+            raise ValueError("its judgments are not by judge and contestant")
+    return record
+
+
+def _check(record: Record, fields: Mapping[str, type | tuple[type, ...]]) -> None:
+    for name, kind in fields.items():
+        if name not in record:
+            raise ValueError(f"it lacks '{name}'")
+        if not isinstance(record[name], kind):
+            raise ValueError(f"its '{name}' is {record[name]!r:.40}")
 
 
 def _attempt(

@@ -340,7 +340,8 @@ async def open_session(
                 tracker.fail(str(error), [run.folder / CONFIG])
             console.say(
                 f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
-                f"{plan.units} {plan.unit}s are kept in {run.folder}; the same command"
+                f"{plan.units} {plan.unit}s are kept in {run.folder}; "
+                f"{'' if interrupted else 'with what was wrong mended, '}the same command"
                 f"{'' if config.resume else ' without resume=false'} goes on from there"
             )
             raise

@@ -83,12 +83,13 @@ class Journal:
                 record = json.loads(line)
                 if not isinstance(record, dict):
                     raise ValueError("no object")
-            except ValueError as error:
+                self.records.append(self._keep(record))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
                 raise RunFailed(
-                    f"{self.path}, line {number}, is not a JSON record ({error}): the journal was "
-                    "changed from outside. Mend or delete the line, or start anew: resume=false"
+                    f"{self.path}, line {number}, is not what a run leaves ({why}): the journal "
+                    "was changed from outside. Mend or delete the line, or start anew: resume=false"
                 ) from error
-            self.records.append(self._keep(record))
             good += len(line)
         self._file.truncate(good)
 

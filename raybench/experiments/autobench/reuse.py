@@ -128,12 +128,9 @@ def _replies(path: Path) -> dict[str, Reply]:
 
 def _read(line: bytes, where: str) -> dict[str, Reply]:
     try:
-        found = known.read(json.loads(line))
-        if not all(isinstance(reply.text, str) for reply in found.values()):
-            raise ValueError("a reply is no text")
+        return known.read(json.loads(line))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(
             f"autobench.extends: {where}, is not what a run leaves ({error}): mend or delete the "
             "line"
         ) from error
-    return found

@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.arena.known import Known
 from raybench.autobench.protocol import Record, Standing
+from raybench.autobench.records import checked
 from raybench.config import Config
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
@@ -26,6 +27,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         planned,
         journal="iterations",
+        keep=checked,
         inputs=inputs(config, extended),
         conclusions=setup.CONCLUSIONS,
     ) as session:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raybench.autobench.protocol import Record
+from raybench.autobench.records import checked
 from raybench.autobench.steps import Reply
 from raybench.config import Config
 from raybench.config.autobench_ablations import FULL, SINGLE
@@ -50,6 +51,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         planned,
         journal="iterations",
+        keep=checked,
         inputs=setup.inputs(config, extended),
         conclusions=plain.CONCLUSIONS,
     ) as session:

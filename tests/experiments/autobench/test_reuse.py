@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -220,6 +221,44 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     killed = untimed(journal(folder))
     run(folder, "autobench.iterations=8", "resume=false", roster=slow)
     assert untimed(journal(folder)) == killed
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("replies", {"iteration": "x"}, "not supported between"),
+        ("replies", {"replies": [["1/1/task/m3", 7]]}, "a reply is no text"),
+        ("replies", {"replies": 5}, "not iterable"),
+        ("iterations", {"scores": None}, "its 'scores' is None"),
+        ("iterations", {"attempts": [{}]}, "it lacks 'generator'"),
+        ("iterations", {"ended_ms": "now"}, "its 'ended_ms' is 'now'"),
+    ],
+)
+def test_a_journal_that_was_changed_is_told_without_a_traceback(
+    ten: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    change: dict[str, Any],
+    why: str,
+) -> None:
+    shutil.copytree(ten, tmp_path, dirs_exist_ok=True)
+    (folder, *_) = sorted((tmp_path / "runs" / "autobench").iterdir())
+    (folder / "results.json").unlink()
+    file = folder / "journal" / f"{name}.jsonl"
+    lines = file.read_bytes().splitlines()
+    if name == "replies":  # those to iterations that are done are not looked at
+        (folder / "journal" / "iterations.jsonl").write_bytes(b"")
+    lines[2] = json.dumps(json.loads(lines[2]) | change).encode()
+    file.write_bytes(b"\n".join([*lines, b""]))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        assert cli._job(cli.compose([*settings_of(), "autobench.iterations=10"])) == 1
+    told = capsys.readouterr().err
+    assert f"{name}.jsonl, line 3, is not what a run leaves" in told
+    assert why in told
+    assert "resume=false" in told
+    assert "with what was wrong mended, the same command goes on" in told
 
 
 def replies(folder: Path) -> list[str]:
