@@ -52,6 +52,14 @@ MISTAKES = {
     },
     "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
     "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
+    "one topic twice": (
+        [AUTOBENCH, "autobench.topics=[math,logic,math]"],
+        ["autobench.topics names 'math' 2 times"],
+    ),
+    "chances of difficulties": (
+        [AUTOBENCH, "autobench.difficulties=[{label: hard, phrase: a hard, probability: 0.4}]"],
+        ["autobench.difficulties", "come to 0.4", "give such that come to 1"],
+    ),
     "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
     "no folder": ([AUTOBENCH, "runs_dir="], ["runs_dir", "name a folder"]),
     "unknown sandbox": (

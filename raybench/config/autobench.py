@@ -1,5 +1,6 @@
 """The peer protocol."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class AutobenchConf:
     external: dict[str, str] = field(default_factory=dict)
 
 
+_ROUNDED = 0.011
+"""Thirds may be given as 0.33."""
 _CHOICES = {"weights": ("consensus", "uniform"), "faulty_tasks": ("reject", "flag")}
 
 
@@ -75,8 +78,19 @@ def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
         yield f"autobench.restarts is {autobench.restarts}: it is 0 or more"
     if not autobench.topics:
         yield "autobench.topics is empty: name at least one topic"
-    if not any(difficulty.probability > 0 for difficulty in autobench.difficulties):
-        yield "autobench.difficulties has none with a probability above 0: give one"
+    for name, several in (
+        ("topics", autobench.topics),
+        ("difficulties", [difficulty.label for difficulty in autobench.difficulties]),
+    ):
+        for each, count in Counter(several).items():
+            if count > 1:
+                yield f"autobench.{name} names '{each}' {count} times: once is enough"
+    total = math.fsum(difficulty.probability for difficulty in autobench.difficulties)
+    if not math.isclose(total, 1, abs_tol=_ROUNDED):
+        yield (
+            f"autobench.difficulties: their probabilities come to {total:g}: give such that come "
+            "to 1"
+        )
     for difficulty in autobench.difficulties:
         if difficulty.probability < 0:
             yield (

@@ -37,8 +37,12 @@ class Outcome:
     columns: Sequence[Column]
     """The first is what the leaderboard is sorted by."""
     sections: Sequence[report.Section]
+    of: str = "model"
+    """What the leaderboard's lines are."""
     boards: Sequence[Board] = ()
     """Further leaderboards, which stand below that of the models."""
+    agreement: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    """How far the order agrees with others, by their names."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """What results.json says of the run beside what is true of every run."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -164,7 +168,10 @@ class Session:
                 for model, metrics in outcome.metrics.items()
             },
             "counts": {model: counts.to_json() for model, counts in outcome.counts.items()},
-            "agreement": {},
+            "agreement": {
+                other: {name: estimate.to_json() for name, estimate in of.items()}
+                for other, of in outcome.agreement.items()
+            },
             # A resumed run asked for less than it holds: the engines' work is this session's only.
             "fleet": {"this_session": account},
             "simulated": self._plan.simulated,
@@ -173,11 +180,11 @@ class Session:
             run.write(
                 "leaderboard.md",
                 leaderboard.with_boards(
-                    leaderboard.to_markdown(results, outcome.columns, outcome.notes),
+                    leaderboard.to_markdown(results, outcome.columns, outcome.notes, of=outcome.of),
                     outcome.boards,
                 ),
             ),
-            run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns)),
+            run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns, outcome.of)),
             run.write_lines("failures.jsonl", outcome.failures),
             *(run.write_lines(name, rows) for name, rows in outcome.files.items()),
         ]
@@ -190,6 +197,7 @@ class Session:
             columns=outcome.columns,
             sections=outcome.sections,
             run=_words(about, outcome, account),
+            of=outcome.of,
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
         self._tracker.finish(results, written)
@@ -214,7 +222,7 @@ class Session:
     def tell(self, results: Mapping[str, Any]) -> None:
         """Print the leaderboard, and where everything lies."""
         folder, outcome = self._run.folder, self._concluded()
-        console.show_leaderboard(results, outcome.columns)
+        console.show_leaderboard(results, outcome.columns, of=outcome.of)
         for board in outcome.boards:
             console.show_leaderboard(board.results(), board.columns, title=board.title, of=board.of)
         for model, counts in outcome.counts.items():
@@ -375,7 +383,7 @@ def _words(
         for name, value in about.items()
         # What the experiment adds, it tells by itself.
         if name not in ("unit", "units", "seconds_this_session", *outcome.about)
-        and value is not None
+        and value not in (None, {})
     }
     versions = {name: plain.pop(name) for name in [*plain] if name in recording.VERSIONED}
     return {

@@ -9,6 +9,8 @@ from scipy import stats
 from raybench.types import Estimate, Interval
 
 Z = float(stats.norm.ppf(0.975))
+_ROUNDING = 1e-12
+"""Equal observations that were computed in different ways differ by less."""
 
 
 def mean(values: Sequence[float], *, over: str) -> Estimate:
@@ -23,7 +25,7 @@ def mean(values: Sequence[float], *, over: str) -> Estimate:
     average = math.fsum(values) / n
     if n == 1:
         return Estimate(average, None, None, 1, f"mean over {over}; no interval from one")
-    if min(values) == max(values):
+    if math.isclose(min(values), max(values), rel_tol=_ROUNDING, abs_tol=_ROUNDING):
         return Estimate(average, None, None, n, f"mean over {over}; no interval: all equal")
     stderr = float(np.std(values, ddof=1)) / math.sqrt(n)
     half = student(n - 1) * stderr

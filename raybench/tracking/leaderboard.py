@@ -333,7 +333,7 @@ def with_boards(text: str, boards: Sequence[Board]) -> str:
     return "\n".join(blocks)
 
 
-def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
+def to_csv(results: Mapping[str, Any], columns: Sequence[Column], of: str = "model") -> str:
     """Return leaderboard.csv: all digits, bounds, sizes, methods and counts, a column each."""
     lines = rows(results, columns)
     counts = list(dict.fromkeys(name for row in lines for name in row.counts)) or _COUNT_NAMES
@@ -342,7 +342,7 @@ def to_csv(results: Mapping[str, Any], columns: Sequence[Column]) -> str:
     stamps = {"simulated": bool(results.get("simulated")), "unsafe": unsafe(results)}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rank", "model", *keys, *counts, *stamps])
+    writer.writerow(["rank", of, *keys, *counts, *stamps])
     for row in lines:
         values: list[object] = []
         for cell in row.cells:

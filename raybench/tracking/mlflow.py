@@ -351,8 +351,10 @@ class Tracker:
         for model, counts in results.get("counts", {}).items():
             for name, value in counts.items():
                 self._add_final(model, f"counts/{name}", value)
-        for name, value in entries.of_tree("agreement", results.get("agreement", {})):
-            self._add_final(_PARENT, name, value)
+        for other, of in results.get("agreement", {}).items():
+            for key, estimate in of.items():
+                for name, value in entries.of_estimate(f"agreement/{other}/{key}", estimate):
+                    self._add_final(_PARENT, name, value)
         account = results.get("fleet", {}).get("this_session", {})
         for name, value in entries.of_tree("fleet", account.get("total", {})):
             self._add_final(_PARENT, name, value)

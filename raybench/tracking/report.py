@@ -70,8 +70,12 @@ def render(
     columns: Sequence[Column],
     sections: Sequence[Section],
     run: Mapping[str, str],
+    of: str = "model",
 ) -> str:
-    """Return the page's HTML. Why a column has no number for any model is said below the table."""
+    """Return the page's HTML. Why a column has no number for any model is said below the table.
+
+    `of` is what the leaderboard's lines are.
+    """
     from jinja2 import Environment, StrictUndefined
 
     source = files("raybench.tracking").joinpath("report.html.j2").read_text(encoding="utf-8")
@@ -98,7 +102,8 @@ def render(
         counts=shown,
         meanings={name: COUNT_MEANINGS.get(name, "") for name in shown},
         marks=refusals(lines),
-        notes=[*none, *notes(lines, columns)],
+        notes=[*none, *notes(lines, columns, of)],
+        of=of,
         alarms=alarms(results),
         sections=dict(_addressed(sections)),
         run=run,

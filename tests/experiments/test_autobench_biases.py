@@ -62,6 +62,9 @@ def test_the_page_has_one_table_and_one_plot(finished: Path) -> None:
     assert page.count('role="img"') == 1
     assert page.count("<table") == 1
     assert "stand-ins with invented abilities" in page
+    assert '<th scope="col" class="name">Bias</th>' in page
+    assert "concluded with" not in page
+    assert "| rank | bias |" in (run / "leaderboard.md").read_text(encoding="utf-8")
 
 
 def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_path: Path) -> None:

@@ -72,6 +72,11 @@ def test_what_is_all_equal_has_no_interval() -> None:
     assert estimate.method == "mean over questions; no interval: all equal"
 
 
+def test_what_differs_by_rounding_alone_is_equal() -> None:
+    estimate = intervals.mean([0.3 - 0.2, 0.1], over="seeds")
+    assert (estimate.stderr, estimate.ci95) == (None, None)
+
+
 @given(observations, st.randoms(use_true_random=False))
 def test_mean_does_not_depend_on_order(values: list[float], random: Random) -> None:
     shuffled = random.sample(values, len(values))

@@ -42,7 +42,9 @@ RESULTS: dict[str, Any] = {
         "beta": {"demo/score": {"value": 0.4, "stderr": None, "ci95": None, "n": 12, "method": ""}},
     },
     "counts": {"alpha": {"ok": 11, "truncated": 1}, "beta": {"ok": 12, "truncated": 0}},
-    "agreement": {"a/b": {"kendall": 0.8, "note": "text"}},
+    "agreement": {
+        "a/b": {"kendall": {"value": 0.8, "ci95": [0.6, 0.9], "stderr": 0.1, "n": 9, "method": "τ"}}
+    },
     "fleet": {
         "this_session": {
             "total": {"requests": 12, "prefix_hit_rate": 0.25, "cached_tokens": None},
@@ -118,6 +120,10 @@ def test_a_run_with_a_child_per_model(
     assert parent.data.metrics == {
         "demo/spread": 0.2,
         "agreement/a/b/kendall": 0.8,
+        "agreement/a/b/kendall/ci_low": 0.6,
+        "agreement/a/b/kendall/ci_high": 0.9,
+        "agreement/a/b/kendall/n": 9,
+        "agreement/a/b/kendall/stderr": 0.1,
         "fleet/requests": 12,
         "fleet/prefix_hit_rate": 0.25,  # and nothing for what no engine reports
     }

@@ -14,6 +14,9 @@ from raybench.errors import ConfigurationError, closest
 
 FEWEST = 3
 """Fewer models have hardly an order to agree on."""
+_MODEL, _SCORE = "model", "score"
+_NAMED = 5
+"""Names that a remark has one by one."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,32 @@ class Table:
     scores: Mapping[str, float]
     missing: tuple[str, ...] = ()
     """Models of ours that it does not have."""
+    others: tuple[str, ...] = ()
+    """Models that it has beside ours."""
+
+    @property
+    def remark(self) -> str:
+        """What is to be said of whom it has and has not; '' where it has exactly ours."""
+        if not self.missing and not self.others:
+            return ""
+        ours = len(self.scores) + len(self.missing)
+        told = f"{self.name} has {len(self.scores)} of the {ours} models"
+        if self.missing:
+            told += f", and not {_several(self.missing)}"
+        if self.others:
+            told += f"; not in the roster: {_several(self.others)}"
+            meant = {name: closest(name, self.missing) for name in self.others}
+            guesses = [f"{name} for {of}" for name, of in meant.items() if of]
+            told += f" (another name: {_several(guesses)}?)" if guesses else ""
+        return told
 
 
 def read(name: str, path: str, models: Sequence[str]) -> Table:
-    """Read a table: a line of two headings, then a model of ours and its score on each line.
+    """Read a table: a line of headings, then a model and its score on each line.
 
-    A mark of byte order, blank lines, spaces and percent signs are taken. Raises
-    ConfigurationError with everything that is wrong, each with its line.
+    Of more than two columns those headed 'model' and 'score' count. Models that are not ours are
+    left out, and kept by name. A mark of byte order, blank lines, spaces and percent signs are
+    taken. Raises ConfigurationError with everything that is wrong, each with its line.
     """
     file = Path(path).expanduser()
     try:
@@ -54,42 +76,39 @@ def parse(text: str, name: str, where: str, models: Sequence[str]) -> Table:
     scores: dict[str, float] = {}
     lines: dict[str, int] = {}
     wrong: list[str] = []
-    headed = False  # by whatever names
+    places: tuple[int, int] | None = None
+    width = 0
     for line, cells in _rows(text):
         at = f"{where}:{line}"
-        if not headed:
-            headed = True
-            if len(cells) == 2 and _number(cells[1]) is not None:
-                wrong.append(f"{at}: the first line is headings, such as 'model,score': add it")
-            elif len(cells) != 2:
-                wrong.append(_columns(at, cells))
+        if not width:
+            width, places = len(cells), _places(cells)
+            if places is None:
+                wrong.append(_headings(at, cells))
+                break
             continue
-        if len(cells) != 2:
-            wrong.append(_columns(at, cells))
+        if places is None or len(cells) != width:
+            wrong.append(f"{at}: its columns are {len(cells)}, those of the headings {width}")
             continue
-        model, score = cells[0], _number(cells[1])
-        if model not in models:
-            close = closest(model, models)
-            mend = f"did you mean '{close}'?" if close else "the roster has no such model:"
-            wrong.append(
-                f"{at}: unknown model '{model}': {mend} Name it as the roster does, or take the "
-                "line out"
-            )
-        elif model in lines:
+        model, told = (cells[place] for place in places)
+        score = _number(told)
+        if model in lines:
             wrong.append(f"{at}: '{model}' stands in line {lines[model]} already: keep one")
-        elif score is None:
-            wrong.append(f"{at}: '{cells[1]}' is no number: give the score of '{model}', like 61.3")
-        else:
+        elif score is not None:
             scores[model] = score
+        elif model in models:
+            wrong.append(f"{at}: '{told}' is no number: give the score of '{model}', like 61.3")
         lines.setdefault(model, line)
-    if not wrong and len(scores) < FEWEST:
+    ours = {model: scores[model] for model in models if model in scores}
+    others = tuple(model for model in lines if model not in models)
+    if not wrong and len(ours) < FEWEST:
+        known = f", but {_several(others)}" if others else ""
         wrong.append(
-            f"{where} has {len(scores)} of the roster's models: rankings are compared over "
-            f"{FEWEST} or more"
+            f"{where} has {len(ours)} of the roster's models{known}: rankings are compared over "
+            f"{FEWEST} or more, by the names of the roster ({_several(models)})"
         )
     if wrong:
         raise ConfigurationError(f"autobench.external.{name}: " + "\n    ".join(wrong))
-    return Table(name, scores, tuple(model for model in models if model not in scores))
+    return Table(name, ours, tuple(model for model in models if model not in ours), others)
 
 
 def problems(external: Mapping[str, str], models: Sequence[str]) -> Iterator[str]:
@@ -117,6 +136,26 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _columns(at: str, cells: Sequence[str]) -> str:
+def _places(headings: Sequence[str]) -> tuple[int, int] | None:
+    """Return which columns are the model and its score; None where that cannot be told."""
+    if len(headings) == 2:
+        return None if _number(headings[1]) is not None else (0, 1)
+    names = [heading.lower() for heading in headings]
+    if names.count(_MODEL) == 1 and names.count(_SCORE) == 1:
+        return names.index(_MODEL), names.index(_SCORE)
+    return None
+
+
+def _headings(at: str, cells: Sequence[str]) -> str:
+    if len(cells) == 2:
+        return f"{at}: the first line is headings, such as 'model,score': add it"
     many = "one column" if len(cells) == 1 else f"{len(cells)} columns"
-    return f"{at}: {many} where two are expected: give a model, a comma and its score"
+    return (
+        f"{at}: {many} where two are expected, the model and its score: head those two '{_MODEL}' "
+        f"and '{_SCORE}'"
+    )
+
+
+def _several(names: Sequence[str]) -> str:
+    named = ", ".join(names[:_NAMED])
+    return named if len(names) <= _NAMED else f"{named} and {len(names) - _NAMED} more"

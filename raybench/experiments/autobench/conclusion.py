@@ -5,20 +5,21 @@ from typing import Any
 
 from raybench.autobench import categories, judges, summary
 from raybench.autobench.analysis.resample import Resampled
-from raybench.autobench.analysis.tables import Table, read
+from raybench.autobench.analysis.tables import Table
 from raybench.autobench.analysis.whole import ALONE, analysed
 from raybench.autobench.judges import Judge
 from raybench.autobench.protocol import Record, counted
 from raybench.autobench.settings import Settings
 from raybench.config import Config
-from raybench.experiments.autobench.report import echoes, sections
+from raybench.experiments.autobench.remarks import remarks
+from raybench.experiments.autobench.report import agreement, sections
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.session import Outcome
 from raybench.tracking.leaderboard import Column
 from raybench.types import Estimate
 
-COLUMNS = (
-    Column(summary.SCORE, "Score (1-5)"),
+SCORE = Column(summary.SCORE, "Score (1-5)")
+OF_JUDGES = (
     Column(summary.WEIGHT, "Judging weight", digits=4),
     Column(summary.PARSE_RATE, "Ratings read"),
 )
@@ -40,15 +41,16 @@ def concluded(
     """
     whole = analysed(records, protocol, tables=tables, families=families)
     metrics, found = measured(records, protocol, whole.found)
-    warned = echoes.note(whole)
     return Outcome(
         metrics=metrics,
         counts=summary.counts(records, protocol.models),
         failures=list(summary.failures(records)),
-        columns=COLUMNS,
+        columns=(SCORE, *(OF_JUDGES if {*protocol.panel} & {*protocol.models} else ())),
         sections=list(sections(records, protocol, metrics, found, whole)),
-        about={"calls": _calls(kept)},
-        notes=_notes(kept) | ({"Echoes": warned} if warned else {}),
+        boards=list(agreement.boards(whole)),
+        agreement=agreement.by_table(whole),
+        about={"calls": kept.took, "weights_moved": summary.convergence(records, protocol)},
+        notes=remarks(records, protocol, kept, whole),
         files={JUDGES: _rows(records, protocol, found)},
         mute=summary.silent(records, protocol.everybody),
         heard=summary.heard(records),
@@ -73,12 +75,6 @@ def measured(
     return metrics, said
 
 
-def tables_of(config: Config) -> tuple[Table, ...]:
-    """Read the tables that the order is to be compared with."""
-    models = [model.name for model in config.roster.models]
-    return tuple(read(name, path, models) for name, path in config.autobench.external.items())
-
-
 def families_of(config: Config) -> dict[str, str]:
     """Return the family of every model of the roster, of those that only judge too."""
     every = (*config.roster.models, *config.roster.judges)
@@ -91,20 +87,3 @@ def _rows(
     parsed = summary.parse_rates(records, protocol)
     for name, judge in found.items():
         yield {"judge": name, "parse_rate": parsed[name].to_json(), **judge.to_json()}
-
-
-def _calls(kept: Kept) -> dict[str, int]:
-    return {name: kept.total(name) for name in ("calls", "discarded", "reused")}
-
-
-def _notes(kept: Kept) -> dict[str, str]:
-    """Return what has to be said of the calls, where there is something."""
-    calls, discarded, reused = _calls(kept).values()
-    notes = {}
-    if discarded:
-        notes["Discarded"] = (
-            f"{discarded:,} of {calls:,} calls: their tasks were not accepted after all"
-        )
-    if reused:
-        notes["Reused"] = f"{reused:,} of {calls:,} replies, of the run that this one extends"
-    return notes

@@ -36,5 +36,5 @@ class Headway:
 
     def _tell(self) -> None:
         # Where all iterations are under way at once, none is done for long.
-        self._session.phase(f"{self._known + self._asked:,} replies of about {self._least:,}")
+        self._session.phase(f"{self._known + self._asked:,} replies of at least {self._least:,}")
         self._session.reached(self._asked / max(1, self._least - self._known))

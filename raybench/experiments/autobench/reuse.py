@@ -19,8 +19,9 @@ _LAST = "last"
 class Kept:
     """What the journal of replies holds: those to iterations under way, and what all took."""
 
-    def __init__(self, done: int) -> None:
+    def __init__(self, done: int, extended: "Extended | None" = None) -> None:
         """Replies to iterations that are done are of no use any more."""
+        self.extended = extended
         self.replies: dict[str, Reply] = {}
         self.spent: dict[int, Mapping[str, int]] = {}
         """By iteration: `calls`, `discarded`, `reused` and, where there are any, `shared`."""
@@ -34,6 +35,11 @@ class Kept:
             self.spent[record["iteration"]] = record["calls"]
         elif self.collects and record["iteration"] > self._done:
             self.replies |= known.read(record)
+
+    @property
+    def took(self) -> dict[str, int]:
+        """All calls; those of them in vain; those whose replies another run had."""
+        return {name: self.total(name) for name in ("calls", "discarded", "reused")}
 
     def total(self, name: str) -> int:
         """Return what all iterations took."""

@@ -9,7 +9,7 @@ from raybench.autobench.protocol import Record, Standing
 from raybench.autobench.records import checked
 from raybench.config import Config
 from raybench.experiments.autobench import setup
-from raybench.experiments.autobench.conclusion import concluded, families_of, tables_of
+from raybench.experiments.autobench.conclusion import concluded, families_of
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
@@ -21,7 +21,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the iterations that are still missing, many at once."""
     extended = earlier(config, fingerprint(resolved, without=setup.CONCLUSIONS))
     protocol, planned = setup.settings(config), setup.plan(config, extended)
-    compared, families = tables_of(config), families_of(config)
+    compared, families = setup.tables_of(config), families_of(config)
     async with open_session(
         config,
         resolved,
@@ -35,7 +35,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         standing = standing_of(records, protocol, session.journal.path)
         for record in records:
             session.log(*series(record), record)
-        kept = Kept(standing.iteration)
+        kept = Kept(standing.iteration, extended)
         with closing(session.open_journal(JOURNAL, kept.enter)) as replies:
             kept.collects = False
             if standing.iteration < config.autobench.iterations:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from raybench.arena.decoding import Decoding
+from raybench.autobench.analysis import tables
+from raybench.autobench.analysis.tables import Table
 from raybench.autobench.settings import Difficulty, Settings
 from raybench.config import Config, judges
 from raybench.experiments.autobench import given, reuse
@@ -42,6 +44,14 @@ def settings(config: Config) -> Settings:
         attempts=conf.attempts,
         restarts=conf.restarts,
         seed=config.seed,
+    )
+
+
+def tables_of(config: Config) -> tuple[Table, ...]:
+    """Read the tables that the order is to be compared with."""
+    models = [model.name for model in config.roster.models]
+    return tuple(
+        tables.read(name, path, models) for name, path in config.autobench.external.items()
     )
 
 
@@ -185,3 +195,5 @@ def _variants(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
     if extended is not None:
         count = len(extended.replies)
         yield f"what fits of the {count:,} replies of {extended.folder} is reused"
+    for table in tables_of(config):
+        yield f"compared with a table: {table.remark or table.name}"

@@ -39,7 +39,7 @@ def concluded(played: Sequence[Played], tables: Sequence[Table]) -> Outcome:
         counts=summary.counts(full.records, full.settings.models),
         failures=failures,
         columns=(
-            *plain.COLUMNS[:1],
+            plain.SCORE,
             *(Column(score_of(name), WORDS[name]) for name in of_variants),
         ),
         boards=[board(comparison)],

@@ -37,11 +37,7 @@ def _table_1(comparison: Comparison) -> Iterator[Section]:
                 again += _pair(found)
         if len(again) > 1:
             rows.append(again)
-    missing = [
-        f"{table.name} has {len(table.scores)} of the models; left out: {', '.join(table.missing)}."
-        for table in tables
-        if table.missing
-    ]
+    missing = [f"{table.remark}." for table in tables if table.remark]
     yield Section(
         "Agreement with other tables",
         "Kendall's τ and Spearman's ρ of the scores with each table's. Every variant was played "

@@ -12,7 +12,6 @@ from raybench.config import Config
 from raybench.config.autobench_ablations import FULL, SINGLE
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup as plain
-from raybench.experiments.autobench.conclusion import tables_of
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, earlier
@@ -44,7 +43,7 @@ class Work:
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play what is still missing, and compare the variants."""
     extended = earlier(config)
-    planned, compared = setup.plan(config, extended), tables_of(config)
+    planned, compared = setup.plan(config, extended), plain.tables_of(config)
     several = setup.played(config)
     async with open_session(
         config,

@@ -50,6 +50,7 @@ def concluded(config: Config, trials: Mapping[tuple[str, int], Trial]) -> Outcom
         counts={},
         failures=_failures(trials),
         columns=COLUMNS,
+        of="bias",
         sections=[Section("What each bias does", _TEXT, figure=_figure(found))],
         settings={
             "trials": f"{conf.seeds} seeds from {config.seed}, {conf.iterations} iterations each"

@@ -1,6 +1,7 @@
 """What is made of the ratings, from the command line to the report."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +84,7 @@ def test_one_table_has_every_rule_and_says_which_models_are_left_out() -> None:
         "uniform weights",
         "no self-judgement",
     ]
-    assert "mmlu has 7 of the models; left out: m07." in first.table.caption
+    assert "mmlu has 7 of the 8 models, and not m07." in first.table.caption
 
 
 def test_two_iterations_refuse_what_they_cannot_say() -> None:
@@ -115,7 +116,7 @@ def test_wrong_tables_are_told_before_anything_starts(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("model,score\nsim-01,1\nsim-2,2\n")
     given = (*SIMULATED, f"autobench.external.mmlu={file}", f"runs_dir={tmp_path}")
-    with pytest.raises(ConfigurationError, match=r"t\.csv:3: unknown model 'sim-2'"):
+    with pytest.raises(ConfigurationError, match=r"t\.csv has 1 of the roster's models, but sim-2"):
         cli.check(cli.compose(cli.with_tables(given)))
     with pytest.raises(ConfigurationError, match=r"autobench\.external\.mmlu is empty"):
         cli.check(cli.compose(cli.with_tables((*SIMULATED, "autobench.external.mmlu=''"))))
@@ -132,6 +133,11 @@ def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
     assert "single judge: sim-12 (the best-scored model, as in the paper)" in page
     results = json.loads((only_run(tmp_path) / "results.json").read_text())
     assert results["models"]["sim-12"]["autobench/score"]["ci95"]
+    found = results["agreement"]["mmlu"]
+    assert -1 <= found["kendall_tau"]["value"] <= found["spearman_rho"]["value"] <= 1
+    assert found["kendall_tau"]["ci95"][0] < found["kendall_tau"]["value"]
+    assert re.search(rf"mmlu +{found['kendall_tau']['value']:.3f} \[", done.stdout)
+    assert "## Agreement with other tables" in (only_run(tmp_path) / "leaderboard.md").read_text()
     wrong = raybench(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "there is no file 'none.csv'" in wrong.stderr

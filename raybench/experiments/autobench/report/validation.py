@@ -68,12 +68,7 @@ def _caption(analysed: Analysed) -> str:
     told = [
         f"Intervals: 95 %, {_method(analysed)}: these models, other tasks. A rule under "
         "which a model has no score is compared without that model.",
-        *(
-            f"{table.name} has {len(table.scores)} of the models; left out: "
-            f"{', '.join(table.missing)}."
-            for table in analysed.tables
-            if table.missing
-        ),
+        *(f"{table.remark}." for table in analysed.tables if table.remark),
     ]
     return " ".join(told)
 

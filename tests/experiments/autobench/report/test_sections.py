@@ -7,7 +7,7 @@ import pytest
 from peerage import journal
 
 from raybench.autobench.settings import Settings, Task
-from raybench.experiments.autobench.conclusion import COLUMNS, concluded
+from raybench.experiments.autobench.conclusion import concluded
 from raybench.experiments.autobench.report import reading, texts
 from raybench.experiments.autobench.reuse import Kept
 from raybench.tracking import report
@@ -27,7 +27,12 @@ def page(records: list[dict[str, Any]], settings: Settings) -> tuple[dict[str, S
         "counts": {model: of.to_json() for model, of in outcome.counts.items()},
     }
     html = report.render(
-        title="t", subtitle="s", results=results, columns=COLUMNS, sections=outcome.sections, run={}
+        title="t",
+        subtitle="s",
+        results=results,
+        columns=outcome.columns,
+        sections=outcome.sections,
+        run={},
     )
     return {section.title: section for section in outcome.sections}, html
 

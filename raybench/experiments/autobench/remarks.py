@@ -1,0 +1,75 @@
+"""What has to be said of a run beside its numbers, in the terminal, leaderboard.md and report."""
+
+from collections.abc import Iterator, Sequence
+
+from raybench.autobench import summary
+from raybench.autobench.analysis.whole import Analysed
+from raybench.autobench.protocol import Record
+from raybench.autobench.settings import Settings
+from raybench.experiments.autobench.report import echoes
+from raybench.experiments.autobench.reuse import Kept
+from raybench.types import Estimate
+
+_FEW = 0.5
+"""A smaller share of iterations with a task, or of ratings that can be read, is remarked."""
+
+
+def remarks(
+    records: Sequence[Record], protocol: Settings, kept: Kept, analysed: Analysed
+) -> dict[str, str]:
+    """Return what there is to be said, by short names."""
+    told = {
+        "Tasks": _tasks(records),
+        "Judges": "; ".join(_judges(records, protocol)),
+        "Discarded": _discarded(kept),
+        "Reused": _reused(kept),
+        "Echoes": echoes.note(analysed),
+        "Tables": "; ".join(table.remark for table in analysed.tables if table.remark),
+    }
+    return {name: text for name, text in told.items() if text}
+
+
+def _tasks(records: Sequence[Record]) -> str:
+    held = sum(record["task"] is not None for record in records)
+    if not records or held > _FEW * len(records):
+        return ""
+    return (
+        f"only {held:,} of {len(records):,} iterations found a task, and only these count: see why "
+        "tasks were turned down in the report; autobench.mean_threshold and median_threshold say "
+        "what passes"
+    )
+
+
+def _judges(records: Sequence[Record], protocol: Settings) -> Iterator[str]:
+    """Yield who hardly gave a rating, and how those from outside, who have no line, did."""
+    for judge, read in summary.parse_rates(records, protocol).items():
+        if read.value is not None and read.value < _FEW:
+            yield f"of {judge}'s {read.n:,} ratings {_share(read)} could be read; only those count"
+        elif judge not in protocol.models:
+            yield f"{judge}, from outside: ratings read {_share(read)}"
+
+
+def _share(read: Estimate) -> str:
+    if read.value is None:
+        return "none, for it was asked for none"
+    bounds = "" if read.ci95 is None else f" [{read.ci95[0]:.2f}, {read.ci95[1]:.2f}]"
+    return f"{read.value:.3f}{bounds}" if read.value else "none"
+
+
+def _discarded(kept: Kept) -> str:
+    took = kept.took
+    if not took["discarded"]:
+        return ""
+    return (
+        f"{took['discarded']:,} of {took['calls']:,} calls: their tasks were not accepted after all"
+    )
+
+
+def _reused(kept: Kept) -> str:
+    if kept.extended is None:
+        return ""
+    took, there = kept.took, len(kept.extended.replies)
+    told = f"{took['reused']:,} of {took['calls']:,} replies, of {kept.extended.folder}"
+    if took["reused"]:
+        return told
+    return f"{told}: none of its {there:,} fits what was asked (models, sampling, prompts, limits)"

@@ -1,0 +1,59 @@
+"""What has to be said of a run beside its numbers."""
+
+from pathlib import Path
+from typing import Any
+
+from peerage import journal
+
+from raybench.autobench.analysis.whole import analysed
+from raybench.autobench.settings import Settings
+from raybench.autobench.steps import Reply
+from raybench.experiments.autobench.remarks import remarks
+from raybench.experiments.autobench.reuse import Extended, Kept, spent
+
+MODELS = ("a", "b", "c")
+
+
+def said(records: list[dict[str, Any]], settings: Settings, kept: Kept) -> dict[str, str]:
+    return remarks(records, settings, kept, analysed(records, settings, draws=20))
+
+
+def test_there_is_nothing_to_say_of_a_plain_run() -> None:
+    settings = Settings(MODELS)
+    assert said(journal(settings, 8), settings, Kept(0)) == {}
+
+
+def test_few_tasks_are_told() -> None:
+    settings = Settings(MODELS)
+    records = journal(settings, 8)
+    for record in records[2:]:
+        record |= {"task": None, "answers": {}, "judgments": {}}
+    told = said(records, settings, Kept(0))
+    assert told["Tasks"].startswith("only 2 of 8 iterations found a task")
+
+
+def test_a_judge_that_cannot_be_read_and_one_from_outside_are_told() -> None:
+    settings = Settings(MODELS, judges=("a", "b", "x"))
+    records = journal(settings, 8)
+    for record in records:
+        record["judgments"]["b"] = dict.fromkeys(record["judgments"]["b"])
+        for attempt in record["attempts"]:
+            attempt["ratings"]["b"] = None
+    told = said(records, settings, Kept(0))["Judges"]
+    assert told.startswith("of b's ")
+    assert " ratings none could be read" in told
+    assert "; x, from outside: ratings read 1.000" in told
+    assert " a, " not in told
+
+
+def test_what_was_reused_is_told_and_what_was_asked_in_vain() -> None:
+    settings = Settings(MODELS)
+    extended = Extended(Path("runs/autobench/R"), {"where": Reply("yes")})
+    kept = Kept(1, extended)
+    kept.enter(spent(1, 100, 7, 40))
+    told = said(journal(settings, 3), settings, kept)
+    assert told["Discarded"] == "7 of 100 calls: their tasks were not accepted after all"
+    assert told["Reused"] == "40 of 100 replies, of runs/autobench/R"
+    nothing = Kept(1, extended)
+    nothing.enter(spent(1, 100, 0, 0))
+    assert "none of its 1 fits" in said(journal(settings, 3), settings, nothing)["Reused"]
