@@ -5,7 +5,7 @@ from typing import Any
 
 from raybench.autobench import summary
 from raybench.autobench.analysis.tables import Table
-from raybench.config.autobench_ablations import FULL
+from raybench.config.autobench_ablations import FIXED, FULL
 from raybench.experiments.autobench import conclusion as plain
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
@@ -97,6 +97,14 @@ def _notes(played: Sequence[Played]) -> dict[str, str]:
         every = sum(of["calls"] for of in took.values())
         told["Discarded"] = (
             f"{discarded:,} of {every:,} calls: their tasks were not accepted after all"
+        )
+    fixed = [
+        it for it in played if it.name == FIXED and it.standing.scores == played[0].standing.scores
+    ]
+    if fixed:
+        told["Fixed tasks"] = (
+            "every score is that of the full protocol, to the last digit: these models do not read "
+            "what they are asked, as stand-ins do not, and the line says nothing about tasks"
         )
     if reused := sum(of["reused"] for of in took.values()):
         told["Reused"] = f"{reused:,} replies, of the run that this one extends"

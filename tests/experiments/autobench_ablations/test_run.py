@@ -107,6 +107,7 @@ def test_what_two_variants_ask_is_asked_once(finished: Path) -> None:
     assert 0 < took["outside_judges"]["shared"] < took["outside_judges"]["calls"]
     said = (last_run(finished, ABLATIONS) / "leaderboard.md").read_text()
     assert f"{took['single_judge']['asked']:,} of {took['single_judge']['calls']:,}" in said
+    assert "Fixed tasks: every score is that of the full protocol" in said  # of stand-ins
 
 
 def test_table_1_is_in_results_markdown_and_report(finished: Path) -> None:
