@@ -130,7 +130,8 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
             "the line through what it gave others' answers, over what its peers gave these, whose "
             "own uncertainty is taken into account. It stands there twice, with two 95 % "
             "intervals: over iterations, and as one among its leanings to the other models, each "
-            "measured by the same line. It prefers itself where both lie above 0; the figure's "
+            "measured by the same line. The first is too narrow for the best models, whose ratings "
+            "the scale's end cuts off. A judge prefers itself where both lie above 0; the figure's "
             "whiskers reach as far as the further of the two.",
         ),
         folded=f"Ratings that {len(rated)} judges' own answers got" * (len(rated) > LONG),
