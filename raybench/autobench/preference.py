@@ -46,8 +46,8 @@ class Preference:
     over_tasks: Estimate
     """As judged by these models, whatever the tasks.
 
-    Simulated, 89 to 94 of 100 such intervals of judges without a preference hold 0; of the best model,
-    whose ratings the scale's end cuts off, 76 to 84 after 200 iterations.
+    Simulated, 89 to 94 of 100 such intervals of judges without a preference hold 0; of the best
+    model, whose ratings the scale's end cuts off, 76 to 84 after 200 iterations.
     """
     among_leanings: Estimate
     """The same number, as one among its leanings to the other contestants.
