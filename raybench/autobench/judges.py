@@ -2,8 +2,8 @@
 
 Each is measured against the others on the same answers, since nobody here knows the truth. A
 task's ratings rise and fall together, so that iterations are what repeats: intervals are clustered
-by them. A model's ratings of its own answers are kept out of severity, on either side, and are
-compared in self-preference.
+by them. A model's ratings of its own answers are kept out of severity, on either side;
+`preference` has what they say of the judge.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from raybench.autobench.preference import APART, NO_CONTESTANT, Peers, Preference, preference
 from raybench.autobench.protocol import Counted
 from raybench.autobench.ratings import Given, Numbers, Sums, given
 from raybench.autobench.settings import Settings
@@ -22,10 +23,10 @@ from raybench.types import Estimate
 SEVERITY = "autobench/judge_severity"
 AGREEMENT = "autobench/judge_agreement"
 SELF_PREFERENCE = "autobench/self_preference"
+AMONG_LEANINGS = "autobench/self_preference_among_leanings"
 RATINGS = (1, 2, 3, 4, 5)
 
-_APART = (SCALE[0] - SCALE[1], SCALE[1] - SCALE[0])
-"""How far apart two ratings, and so means of them, can be."""
+_OWN = "own answers that it and others rated, by iteration"
 _ROUNDING = 1e-9
 
 
@@ -49,12 +50,8 @@ class Judge:
     """Share of its ratings that are the others' consensus, rounded."""
     within_one: Estimate
     """Share of its ratings at most 1 away from the others' consensus."""
-    self_preference: Estimate
+    self_preference: Preference
     """By how much it rates its own answers above others' answers of which its peers think the same.
-
-    Above the line through what it gave others' answers, over what its peers gave these. A line and
-    not only its severity: a judge that hardly tells good from bad rates good answers too low and
-    bad ones too high, its own like all others, and prefers nobody.
     """
     own: Estimate
     """What it gave its own answers."""
@@ -65,9 +62,19 @@ class Judge:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a row of judges.jsonl."""
-        named = {name: getattr(self, name) for name in self.__slots__ if name != "used"}
+        named = {
+            "severity": self.severity,
+            "agreement": self.agreement,
+            "same": self.same,
+            "within_one": self.within_one,
+            "self_preference": self.self_preference.over_tasks,
+            "self_preference_among_leanings": self.self_preference.among_leanings,
+            "own": self.own,
+            "own_by_others": self.own_by_others,
+        }
         return {name: estimate.to_json() for name, estimate in named.items()} | {
-            "used": {str(rating): count for rating, count in self.used.items()}
+            "prefers_itself": self.self_preference.told,
+            "used": {str(rating): count for rating, count in self.used.items()},
         }
 
 
@@ -76,7 +83,11 @@ def statistics(played: Sequence[Counted], settings: Settings) -> dict[str, Judge
     block = given(played, settings)
     everybody = Sums.of(block.ratings, block.weights)
     peers = Sums.of(np.where(block.own, np.nan, block.ratings), np.ones_like(block.weights))
-    return {judge: _judge(i, block, everybody, peers) for i, judge in enumerate(block.judges)}
+    levelled, groups = Peers.of(block), np.arange(len(block.ratings))
+    prefer = [preference(i, block, levelled, groups, over=_OWN) for i in range(len(block.judges))]
+    return {
+        judge: _judge(i, block, everybody, peers, prefer[i]) for i, judge in enumerate(block.judges)
+    }
 
 
 def metrics(found: Mapping[str, Judge], settings: Settings) -> dict[str, dict[str, Estimate]]:
@@ -85,14 +96,15 @@ def metrics(found: Mapping[str, Judge], settings: Settings) -> dict[str, dict[st
         model: {
             SEVERITY: found[model].severity,
             AGREEMENT: found[model].agreement,
-            SELF_PREFERENCE: found[model].self_preference,
+            SELF_PREFERENCE: found[model].self_preference.over_tasks,
+            AMONG_LEANINGS: found[model].self_preference.among_leanings,
         }
         for model in settings.models
         if model in found
     }
 
 
-def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
+def _judge(i: int, block: Given, everybody: Sums, peers: Sums, prefers: Preference) -> Judge:
     gave, own = block.ratings[:, i], block.own[i]
     others = peers.less(np.where(own, np.nan, gave))
     consensus = everybody.less(gave, block.weights[:, i])
@@ -103,23 +115,20 @@ def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
     apart = np.abs(said - heard)
     # A consensus in the middle of two ratings is rounded to one of them.
     nearest = np.floor(heard + 0.5 + _ROUNDING)
-    own_over = "own answers that it and others rated, by iteration"
     counts = {rating: int((gave == rating).sum()) for rating in RATINGS}
     return Judge(
         severity=intervals.cut(
             grouped.mean(x - y, t, over="others' answers that it and peers rated, by iteration"),
-            _APART,
+            APART,
         ),
         agreement=grouped.correlation(
             heard, said, when, over="ratings and the others' consensus by iteration"
         ),
         same=_share(said == nearest, when),
         within_one=_share(apart <= 1 + _ROUNDING, when),
-        self_preference=_no_contestant()
-        if not own.any()
-        else intervals.cut(grouped.beyond((own_x, own_y, own_t), (x, y, t), over=own_over), _APART),
-        own=_rating(own_y, own_t, own_over) if own.any() else _no_contestant(),
-        own_by_others=_rating(own_x, own_t, own_over) if own.any() else _no_contestant(),
+        self_preference=prefers,
+        own=_rating(own_y, own_t, _OWN) if own.any() else NO_CONTESTANT,
+        own_by_others=_rating(own_x, own_t, _OWN) if own.any() else NO_CONTESTANT,
         used=counts,
     )
 
@@ -137,9 +146,3 @@ def _share(hits: Any, when: grouped.Groups) -> Estimate:
 
 def _rating(values: Numbers, when: grouped.Groups, over: str) -> Estimate:
     return intervals.cut(grouped.mean(values, when, over=over), SCALE)
-
-
-def _no_contestant() -> Estimate:
-    return Estimate(
-        None, None, None, 0, "refused: no contestant, and so without answers of its own"
-    )

@@ -61,6 +61,10 @@ class Sums:
             seen.sum(axis=1).astype(float),
         )
 
+    def mean(self) -> Numbers:
+        """Return the mean of all, NaN where there are none."""
+        return self.less(np.full_like(self.ratings, np.nan))
+
     def less(self, gave: Numbers, weight: Numbers | None = None) -> Numbers:
         """Return the mean of the others, NaN where there are none."""
         seen = ~np.isnan(gave)

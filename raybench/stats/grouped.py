@@ -62,37 +62,6 @@ def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
     return Estimate(value, stderr, (low, high), len(x), f"{method}, Fisher's z, Student's t")
 
 
-def beyond(
-    own: tuple[Values, Values, Groups],
-    others: tuple[Values, Values, Groups],
-    *,
-    over: str,
-) -> Estimate:
-    """Return by how much `own` lies above the line on which `others` lie, on average.
-
-    Each is x, y and the groups; the line gives y for x. It is fitted to the others, and that it is
-    fitted is part of the standard error.
-    """
-    (x, y, groups), (u, v, sources) = own, others
-    if not len(x):
-        return Estimate(None, None, None, 0, f"refused: no {over}")
-    design = np.column_stack([np.ones_like(u), u])
-    products = design.T @ design
-    if not len(u) or float(np.ptp(u)) < _ROUNDING:
-        why = "there is nothing to compare them with" if not len(u) else "what compares is all one"
-        return Estimate(None, None, None, len(x), f"refused: {over}: {why}")
-    line = np.linalg.solve(products, design.T @ v)
-    above = y - line[0] - line[1] * x
-    value = math.fsum(above) / len(above)
-    size = int(max(groups.max(), sources.max())) + 1
-    ends = np.linalg.solve(products, np.array([1.0, float(x.mean())]))
-    moved = _sums((above - value) / len(above), groups, size)
-    moved -= _sums((design @ ends) * (v - design @ line), sources, size)
-    distinct = len(np.unique(groups))
-    stderr = _stderr(moved[np.union1d(groups, sources)]) if distinct > 1 else None
-    return _estimate(value, stderr, distinct, len(x), f"mean over {over}")
-
-
 def _sums(values: Values, groups: Groups, size: int) -> Values:
     return np.bincount(groups, values, minlength=size).astype(np.float64)
 

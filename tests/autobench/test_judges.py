@@ -27,14 +27,12 @@ def record(**judgments: tuple[int | None, int | None, int | None]) -> Counted:
     return Counted(record, {}, standing, standing)
 
 
-def test_severity_and_self_preference_of_worked_ratings() -> None:
+def test_severity_of_worked_ratings() -> None:
     # To the answers of others: a gives b 2 where c gives 3, and c 4 where b gives 5: 1 below each.
     played = [record(a=(5, 2, 4), b=(3, 4, 5), c=(4, 3, 5))]
     a = judges.statistics(played, Settings(MODELS))["a"]
     assert (a.severity.value, a.severity.n, a.severity.ci95) == (1.0, 2, None)
-    # Own: 5 where the others give 3.5. Its line, through (3, 2) and (5, 4), gives 2.5 there.
     assert (a.own.value, a.own_by_others.value) == (5.0, 3.5)
-    assert a.self_preference.value == pytest.approx(2.5)
     assert a.used == {1: 0, 2: 1, 3: 0, 4: 1, 5: 1}
 
 
@@ -62,27 +60,46 @@ def test_what_was_not_rated_is_left_out() -> None:
 
 def test_nothing_is_said_of_judges_that_gave_nothing() -> None:
     for judge in judges.statistics([], Settings(MODELS)).values():
-        for estimate in (judge.severity, judge.agreement, judge.same, judge.self_preference):
+        preference = judge.self_preference.over_tasks
+        for estimate in (judge.severity, judge.agreement, judge.same, preference):
             assert estimate.value is None
             assert estimate.method.startswith("refused: ")
 
 
 def test_outsiders_have_no_answers_of_their_own() -> None:
-    settings = Settings(MODELS, judges=("c", "x"))
+    settings = Settings(MODELS, judges=("c", "x", "y", "z"))
     of = found(settings, journal(settings, 20))
-    assert set(of) == {"c", "x"}
-    for estimate in (of["x"].self_preference, of["x"].own, of["x"].own_by_others):
+    assert set(of) == {"c", "x", "y", "z"}
+    preference = of["x"].self_preference
+    for estimate in (
+        preference.over_tasks, preference.among_leanings, of["x"].own, of["x"].own_by_others
+    ):  # fmt: skip
         assert estimate.method == "refused: no contestant, and so without answers of its own"
     assert of["x"].severity.value is not None
-    assert of["c"].self_preference.value is not None
+    assert of["c"].self_preference.over_tasks.value is not None
     assert set(judges.metrics(of, settings)) == {"c"}
-    assert of["x"].to_json()["used"].keys() == {"1", "2", "3", "4", "5"}
+
+
+def test_a_row_says_whether_a_judge_prefers_itself() -> None:
+    settings = Settings(SIX, judges=("a", "x", "y", "z"))
+    of = found(settings, journal(settings, 20))
+    row = of["a"].to_json()
+    assert row["used"].keys() == {"1", "2", "3", "4", "5"}
+    value = row["self_preference"]["value"]
+    assert value is not None
+    assert value == row["self_preference_among_leanings"]["value"]
+    assert row["prefers_itself"] is False
+    assert of["x"].to_json()["prefers_itself"] is None
+    metrics = judges.metrics(of, settings)["a"]
+    assert metrics["autobench/self_preference"].value == value
+    assert metrics["autobench/self_preference_among_leanings"].value == value
 
 
 def test_without_the_diagonal_nobody_prefers_himself() -> None:
-    settings = Settings(MODELS, self_judgement=False)
+    settings = Settings(SIX, self_judgement=False)
     for judge in found(settings, journal(settings, 10)).values():
-        assert judge.self_preference.value is None
+        assert judge.self_preference.over_tasks.method.startswith("refused: no own answers")
+        assert judge.self_preference.told is None
         assert judge.agreement.value is not None
 
 
@@ -98,8 +115,7 @@ def test_a_severe_judge_is_found() -> None:
     assert severity.ci95[0] < 0.8 < severity.ci95[1]
     # The others have one severe judge among their five.
     assert of["a"].severity.value == pytest.approx(-0.8 / 5, abs=0.1)
-    assert of["b"].self_preference.ci95
-    assert of["b"].self_preference.ci95[0] < 0 < of["b"].self_preference.ci95[1]
+    assert of["b"].self_preference.told is False
 
 
 def test_who_prefers_himself_is_found_and_only_he() -> None:
@@ -109,12 +125,14 @@ def test_who_prefers_himself_is_found_and_only_he() -> None:
     settings = Settings(SIX)
     able = {model: 2 + 0.4 * i for i, model in enumerate(SIX)}
     of = found(settings, journal(settings, 80, rate=rate, ability=able))
-    assert of["c"].self_preference.ci95
-    assert of["c"].self_preference.ci95[0] > 0.4
+    assert [model for model in SIX if of[model].self_preference.told] == ["c"]
+    over_tasks = of["c"].self_preference.over_tasks
+    assert over_tasks.ci95
+    assert 0.4 < over_tasks.ci95[0] < 0.7 < over_tasks.ci95[1]
     for model in "abdef":
-        value = of[model].self_preference.value
+        value = of[model].self_preference.over_tasks.value
         assert value is not None
-        assert abs(value) < 0.3
+        assert abs(value) < 0.2
 
 
 def test_a_judge_that_rates_at_random_agrees_with_nobody_and_prefers_nobody() -> None:
@@ -131,5 +149,7 @@ def test_a_judge_that_rates_at_random_agrees_with_nobody_and_prefers_nobody() ->
     assert a.own.value is not None
     assert a.own_by_others.value is not None
     assert a.own.value - a.own_by_others.value > 1
-    assert a.self_preference.ci95
-    assert a.self_preference.ci95[0] < 0 < a.self_preference.ci95[1]
+    over_tasks = a.self_preference.over_tasks
+    assert over_tasks.ci95
+    assert over_tasks.ci95[0] < 0 < over_tasks.ci95[1]
+    assert a.self_preference.told is False

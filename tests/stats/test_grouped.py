@@ -92,28 +92,6 @@ def test_full_correlation_has_no_interval() -> None:
     assert found.method.endswith("no interval: all groups alike")
 
 
-def test_what_lies_above_the_others_line_is_found() -> None:
-    others = array(1, 2, 3, 4), array(2, 2.5, 3, 3.5), np.array([0, 1, 2, 3])
-    own = array(1, 2, 4), array(3, 3.5, 4.4), np.array([0, 1, 3])
-    found = grouped.beyond(own, others, over=OVER)
-    assert found.value == pytest.approx((1 + 1 + 0.9) / 3)
-    # The line is exact: what is left is the error of the mean, of three among four groups.
-    assert found.stderr == pytest.approx(math.sqrt(4 / 3 * (2 * (1 / 30) ** 2 + (1 / 15) ** 2) / 9))
-
-
-def test_without_a_line_nothing_lies_above_it() -> None:
-    own = array(1), array(3), np.array([0])
-    empty = array(), array(), np.array([], dtype=int)
-    assert grouped.beyond(own, empty, over=OVER).method.endswith("nothing to compare them with")
-    flat = array(2, 2), array(1, 5), np.array([0, 1])
-    assert grouped.beyond(own, flat, over=OVER).value is None
-    assert grouped.beyond(empty, flat, over=OVER).method == "refused: no ratings by task"
-    line = array(1, 2), array(1, 5), np.array([0, 1])
-    alone = grouped.beyond(own, line, over=OVER)
-    assert alone.value == pytest.approx(2.0)
-    assert alone.ci95 is None
-
-
 # ----------------------------------------------------------------------------------- properties
 
 
@@ -148,19 +126,6 @@ def test_correlation_heeds_neither_scale_nor_place(of: Rows, shift: float, scale
         assert -1 <= found.ci95[0] <= found.value <= found.ci95[1] <= 1
 
 
-@given(rows, rows, st.floats(-2, 2))
-def test_lifting_all_of_ones_own_lifts_what_is_beyond_by_as_much(
-    own: Rows, others: Rows, lift: float
-) -> None:
-    x, y, groups = columns(own)
-    found = grouped.beyond((x, y, groups), columns(others), over=OVER)
-    lifted = grouped.beyond((x, y + lift, groups), columns(others), over=OVER)
-    if found.value is None:
-        assert lifted.value is None
-    else:
-        assert lifted.value == pytest.approx(found.value + lift, abs=1e-8)
-
-
 # ------------------------------------------------------------------------------------- coverage
 
 
@@ -180,21 +145,11 @@ def _correlation(rng: Any) -> Estimate:
     return grouped.correlation(x, y, groups, over=OVER)
 
 
-def _beyond(rng: Any) -> Estimate:
-    groups = np.repeat(np.arange(40), 6)
-    shared = 0.5 * rng.normal(size=40)
-    x = rng.normal(size=240)
-    y = 0.5 * x + shared[groups] + rng.normal(size=240)
-    own_x = 1.5 + rng.normal(size=40)
-    own_y = 0.5 * own_x + shared + rng.normal(size=40) + 0.3
-    return grouped.beyond((own_x, own_y, np.arange(40)), (x, y, groups), over=OVER)
-
-
 # In deviations from six: slope and noise as above, E sd² = 1 + 1/12 over uniform(0.5, 1.5).
 TRUE = 0.5 / math.sqrt(0.25 + 13 / 12)
 
 
-@pytest.mark.parametrize(("draw", "truth"), [(_mean, 0.0), (_correlation, TRUE), (_beyond, 0.3)])
+@pytest.mark.parametrize(("draw", "truth"), [(_mean, 0.0), (_correlation, TRUE)])
 def test_intervals_hold_the_truth_about_as_often_as_they_say(
     draw: Callable[[Any], Estimate], truth: float
 ) -> None:

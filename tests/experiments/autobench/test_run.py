@@ -77,6 +77,7 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
             "autobench/judge_severity",
             "autobench/judge_agreement",
             "autobench/self_preference",
+            "autobench/self_preference_among_leanings",
         }
         for estimate in metrics.values():
             assert set(estimate) == {"value", "stderr", "ci95", "n", "method"}

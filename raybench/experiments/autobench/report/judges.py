@@ -1,9 +1,11 @@
 """The judges: whom they rate how, how severe they are, and whether they prefer themselves."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from raybench.autobench import summary
 from raybench.autobench.judges import RATINGS, Judge
+from raybench.autobench.preference import Preference
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report.texts import LONG
@@ -93,23 +95,55 @@ def _themselves(found: Mapping[str, Judge], panel: Sequence[str]) -> Iterator[Se
     yield Section(
         "Self-preference",
         "By how much judges rate their own answers above others' answers of which their peers "
-        "think the same. An interval that holds 0 shows no preference; near the ends of the scale "
-        "there is no room for one.",
+        "think the same, as judged by these models, in points that show within the scale: near its "
+        "ends there is no room for a preference. A judge may lean to any model, for what its peers "
+        "do not see, and its own may be one by chance: it is said to prefer itself only where "
+        "other tasks would show it, too, and where this stands out from its leanings to the "
+        "others. Of a hundred judges that do not, that is still said of one or two.",
         figure=plots.forest(
-            {name: found[name].self_preference.to_json() for name in rated},
+            {name: _whole(found[name].self_preference) for name in rated},
             xlabel="self-preference, in ratings",
         ),
         table=Table(
-            ("judge", "own answers, by itself", "by the others", "self-preference"),
+            (
+                "judge",
+                "own answers, by itself",
+                "by the others",
+                "self-preference, over tasks",
+                "among its leanings",
+                "prefers itself",
+            ),
             [
-                (name, it.own, it.own_by_others, it.self_preference)
+                (
+                    name,
+                    it.own,
+                    it.own_by_others,
+                    it.self_preference.over_tasks,
+                    it.self_preference.among_leanings,
+                    _said(it.self_preference.told),
+                )
                 for name in rated
                 for it in (found[name],)
             ],
             caption="The difference of the first two is not yet a preference: a judge may be "
-            "lenient to all, or hardly tell good from bad. The third is what is left beyond the "
-            "line through what it gave others' answers, over what its peers gave these. With 95 % "
-            "intervals, clustered by iteration.",
+            "lenient to all, or hardly tell good from bad. Self-preference is what is left beyond "
+            "the line through what it gave others' answers, over what its peers gave these, whose "
+            "own uncertainty is taken into account. It stands there twice, with two 95 % "
+            "intervals: over iterations, and as one among its leanings to the other models, each "
+            "measured by the same line. The first is too narrow for the best models, whose ratings "
+            "the scale's end cuts off. A judge prefers itself where both lie above 0; the figure's "
+            "whiskers reach as far as the further of the two.",
         ),
         folded=f"Ratings that {len(rated)} judges' own answers got" * (len(rated) > LONG),
     )
+
+
+def _whole(preference: Preference) -> Mapping[str, Any]:
+    """Return what a plot needs: the number, and an interval that holds 0 where one of both does."""
+    both = [it.ci95 for it in (preference.over_tasks, preference.among_leanings) if it.ci95]
+    whole = [min(low for low, _ in both), max(high for _, high in both)] if len(both) == 2 else None
+    return preference.over_tasks.to_json() | {"ci95": whole}
+
+
+def _said(told: bool | None) -> str | None:
+    return None if told is None else "yes" if told else "no"

@@ -1,10 +1,11 @@
 """The report of a peer assessment, rendered from journals of every shape."""
 
+import random
 import re
 from typing import Any
 
 import pytest
-from peerage import journal
+from peerage import fair, journal
 
 from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.conclusion import concluded
@@ -74,18 +75,41 @@ def test_results_hold_topics_and_judges() -> None:
         "autobench/judge_severity",
         "autobench/judge_agreement",
         "autobench/self_preference",
+        "autobench/self_preference_among_leanings",
     }
     assert outcome.metrics["a"]["autobench/score/general_culture"].n == 6
     rows = list(outcome.files["judges.jsonl"])
     assert [row["judge"] for row in rows] == ["c", "x"]
+    assert rows[0]["self_preference"]["method"].startswith("refused: fewer than 4 judges")
     assert rows[1]["self_preference"]["value"] is None
+    assert rows[1]["prefers_itself"] is None
     assert rows[1]["parse_rate"]["value"] == 1.0
+
+
+def test_self_preference_is_said_where_both_intervals_show_it() -> None:
+    def rate(judge: str, contestant: str, quality: float, rng: random.Random) -> float:
+        return fair(judge, contestant, quality, rng) + 1.5 * (judge == contestant == "c")
+
+    settings = Settings(("a", "b", "c", "d", "e", "f"))
+    able = {model: 2 + 0.2 * i for i, model in enumerate(settings.models)}
+    sections, html = page(journal(settings, 40, rate=rate, ability=able), settings)
+    table = sections["Self-preference"].table
+    assert table
+    assert {row[0]: row[-1] for row in table.rows} == dict.fromkeys("abdef", "no") | {"c": "yes"}
+    sections, html = page(journal(Settings(MODELS), 6), Settings(MODELS))
+    table = sections["Self-preference"].table
+    assert table
+    assert [row[-1] for row in table.rows] == [None] * 3
+    assert html.count("fewer than 4 judges") == 1
 
 
 @pytest.mark.parametrize(
     "settings",
     [
         Settings(MODELS, judges=("x", "y")),
+        Settings(("a", "b", "c", "d")),
+        Settings(("a", "b", "c", "d", "e")),
+        Settings(MODELS, judges=("a", "x", "y", "z")),
         Settings(MODELS, judges=("a", "x"), self_judgement=False),
         Settings(MODELS, judges=("b",)),
         Settings(MODELS, self_judgement=False),
