@@ -18,7 +18,7 @@ _SECONDS: dict[Kind, float] = {
     "answer": 20.0,
     "answer_rating": 1.0,
 }
-_SPECULATION = 0.2
+_SPECULATION = 0.5
 """As the experiment's default has it."""
 _TASK, _SPREAD, _NOISE = 3.0, 0.75, 1.0
 """What tasks are rated on average, how far they differ, and judges on one: 3 in 10 fail."""

@@ -42,7 +42,7 @@ class AutobenchConf:
     tasks: str | None = None
     faulty_tasks: str = "reject"
     at_once: int | None = None
-    speculation: float = 0.2
+    speculation: float = 0.5
     extends: str | None = None
     external: dict[str, str] = field(default_factory=dict)
 

@@ -295,4 +295,4 @@ def test_the_journal_is_that_of_one_after_the_other_byte_for_byte(ready: Path) -
     alone = results_of(ready, "autobench")["run"]["calls"]
     assert alone["discarded"] == 0
     assert spent["calls"] - spent["discarded"] == alone["calls"]
-    assert spent["discarded"] <= 0.2 * spent["calls"]
+    assert spent["discarded"] <= 0.5 * spent["calls"]
