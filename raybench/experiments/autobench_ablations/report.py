@@ -6,6 +6,7 @@ from raybench.autobench.analysis.beside import authority
 from raybench.autobench.analysis.external import Agreement, Compared
 from raybench.autobench.standing import judging_weights
 from raybench.experiments.autobench.report.convergence import moved
+from raybench.experiments.autobench.report.validation import FEW
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
@@ -53,7 +54,7 @@ def _table_1(comparison: Comparison) -> Iterator[Section]:
             rows,
             " ".join(
                 ["Intervals: 95 %, bootstrap over iterations, each variant's weights replayed. A "
-                 "draw takes the same iterations of all variants.", *missing]
+                 "draw takes the same iterations of all variants.", FEW, *missing]
             ),
         ),
     )  # fmt: skip
