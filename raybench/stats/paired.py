@@ -1,7 +1,8 @@
 """Two models on the same questions: what one has over the other, question by question."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy import stats
@@ -10,6 +11,8 @@ from raybench.stats import clusters
 from raybench.stats.asked import Asked
 from raybench.stats.intervals import student, wilson
 from raybench.types import Estimate
+
+Test = TypeVar("Test", bound=Hashable)
 
 DETECTABLE = 2.8
 """Standard errors of a difference that four in five runs would tell from 0: 1.96 for the 95 %
@@ -71,9 +74,9 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return min(1.0, 2 * float(stats.binom.cdf(fewer, n, 0.5)))
 
 
-def holm(ps: Mapping[str, float]) -> dict[str, float]:
+def holm(ps: Mapping[Test, float]) -> dict[Test, float]:
     """Return p-values raised for the number of tests, by Holm's steps; the order is kept."""
-    adjusted: dict[str, float] = {}
+    adjusted: dict[Test, float] = {}
     highest = 0.0
     for rank, name in enumerate(sorted(ps, key=lambda name: ps[name])):
         highest = max(highest, min(1.0, (len(ps) - rank) * ps[name]))

@@ -2,20 +2,24 @@
 
 import math
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
-from raybench.autobench.analysis.ballots import Floats
+from raybench.autobench.analysis.ballots import Flags, Floats
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.standing import SCALE
 from raybench.stats.intervals import student
+from raybench.stats.paired import holm
 from raybench.types import Estimate, Interval
 
 FEWEST = 3
 """Fewer scored iterations carry no interval: there is hardly anything to draw from."""
 _SPREAD = 1e-9
 """Equal replicates differ by rounding alone; others by far more."""
+_LEVEL = 0.05
+"""How often the pairs that hold may name any of which the order is not so."""
 
 
 def scores(found: Resampled) -> dict[str, Estimate]:
@@ -76,31 +80,75 @@ def estimate(value: float, drawn: Floats, n: int, *, over: str, within: Interval
 
 
 def above(found: Resampled) -> Mapping[str, Mapping[str, float | None]]:
-    """Return how likely one contestant stands above another, over other tasks of the same kind.
+    """Return how sure one contestant stands above another, over other tasks of the same kind.
 
-    By Student's t of the difference of their scores, whose spread is that of the draws: the plain
-    share of draws is far too sure after few iterations (of equal models 30 % of pairs were told
-    apart at 97.5 % after three iterations, 11 % after ten; so, about 5 % are). None for a model and
-    itself, for one that was never scored, and where the iterations are fewer than carry an
-    interval.
+    None for a model and itself, and where `confidence` has none.
     """
-    models, scored = found.ballots.contestants, found.ballots.scored
+    models, sure = found.ballots.contestants, confidence(found)
     return {
         model: {
-            other: _above(found, i, j, int(min(scored[i], scored[j]))) if i != j else None
+            other: None if np.isnan(sure[i, j]) else float(sure[i, j])
             for j, other in enumerate(models)
         }
         for i, model in enumerate(models)
     }
 
 
-def _above(found: Resampled, i: int, j: int, n: int) -> float | None:
-    drawn = found.drawn.scores[:, i] - found.drawn.scores[:, j]
-    drawn = drawn[~np.isnan(drawn)]
-    if n < FEWEST or len(drawn) < 2:
-        return None
-    gap = float(found.scores[i] - found.scores[j])
-    spread = float(np.std(drawn, ddof=1)) * math.sqrt(n / (n - 1))
-    if spread < _SPREAD:
-        return 0.5 if abs(gap) < _SPREAD else float(gap > 0)
-    return float(stats.t.cdf(gap / spread, n - 1))
+def confidence(found: Resampled) -> Floats:
+    """Return one minus the one-sided p of each contestant above each other, rows above columns.
+
+    By Student's t of the difference of their scores, whose spread is that of the draws: the plain
+    share of draws is far too sure after few iterations (of equal models 30 % of pairs were told
+    apart at 97.5 % after three iterations, 11 % after ten; so, about 5 % are). It is no probability
+    of being right: that depends on how close the models are, too. Of twelve models within 0.6
+    points, pairs at 0.90 stood the right way round in 69, 77, 86, 90 and 94 % of cases after 3, 6,
+    20, 60 and 200 iterations.
+
+    NaN for one that was never scored, where the iterations are fewer than carry an interval, and
+    where the draws do not differ: they say nothing of other tasks.
+    """
+    scores, drawn, scored = found.scores, found.drawn.scores, found.ballots.scored
+    n = np.minimum.outer(scored, scored)
+    spread = np.stack([_spread(drawn - drawn[:, [at]]) for at in range(len(scores))])
+    told = (n >= FEWEST) & (spread > _SPREAD)
+    n, spread = np.where(told, n, FEWEST), np.where(told, spread, 1.0)
+    gaps = (scores[:, None] - scores) / (spread * np.sqrt(n / (n - 1)))
+    return np.where(told, stats.t.cdf(gaps, n - 1), np.nan)
+
+
+def surely(found: Resampled) -> dict[str, tuple[str, ...]]:
+    """Return whom each contestant stands above by Holm's steps over all pairs, at 5 %.
+
+    Of many pairs some pass a test by luck: among eight equal models, in 40 to 70 % of runs of 3 to
+    60 iterations some pair stood beyond 0.975; by Holm's steps, in 0 to 7 %.
+    """
+    models, sure = found.ballots.contestants, confidence(found)
+    stands = holds(sure) & (sure > 0.5)
+    return {
+        model: tuple(other for j, other in enumerate(models) if stands[i, j])
+        for i, model in enumerate(models)
+    }
+
+
+def holds(sure: Floats) -> Flags:
+    """Return which pairs hold by Holm's steps over all pairs of this `confidence`, at 5 %.
+
+    A pair without confidence counts as one that does not differ.
+    """
+    ps = {
+        (i, j): 1.0 if np.isnan(sure[i, j]) else 2 * min(sure[i, j], sure[j, i])
+        for i, j in combinations(range(len(sure)), 2)
+    }
+    out = np.zeros(sure.shape, dtype=bool)
+    for (i, j), p in holm(ps).items():
+        out[i, j] = out[j, i] = p < _LEVEL
+    return out
+
+
+def _spread(drawn: Floats) -> Floats:
+    """Return each column's standard deviation, over the draws that have it; 0 below two."""
+    known = ~np.isnan(drawn)
+    n = known.sum(axis=0)
+    filled = np.where(known, drawn, 0.0)
+    from_mean = np.where(known, filled - filled.sum(axis=0) / np.maximum(n, 1), 0.0)
+    return np.asarray(np.sqrt(np.square(from_mean).sum(axis=0) / np.maximum(n - 1, 1)))

@@ -1,32 +1,27 @@
 """How far an assessment's order agrees with another benchmark's: the paper's Table 1.
 
 Each correlation has two intervals. One is over iterations: these models, other tasks. The other
-also draws the models anew: other models of the same kind, too; it is the wider by far.
+also draws the models anew: other models of the same kind, too; it is the wider by far. Both reach
+to where the correlation would be if every pair of models whose order does not hold after so few
+iterations stood as the table has it.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import stats
 
-from raybench.autobench.analysis.ballots import Floats
-from raybench.autobench.analysis.estimates import FEWEST as FEWEST_TASKS
+from raybench.autobench.analysis import bounds
+from raybench.autobench.analysis.ballots import Flags, Floats
+from raybench.autobench.analysis.correlation import Correlation, furthest, kendall, order, spearman
+from raybench.autobench.analysis.estimates import confidence, holds
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import FEWEST, Table
 from raybench.autobench.analysis.variants import Variant
-from raybench.stats.intervals import student
-from raybench.types import Estimate, Interval
+from raybench.types import Estimate
 
-_ENOUGH = 0.9
-"""Least share of the draws that have to have a correlation for an interval."""
 _BASE = "bootstrap over iterations"
 _MODELS = "bootstrap over iterations and models"
-
-Correlation = Callable[[Floats, Floats], Floats]
-"""Of the rows of two arrays; NaN where one of the two is constant."""
 
 
 @dataclass(frozen=True)
@@ -58,47 +53,78 @@ def compared(
     """Correlate each variant's scores with each table's; the first variant is the run itself."""
     if not found:
         return ()
-    full = found[0]
-    return tuple(
-        Compared(
-            variant.name,
-            table.name,
-            _agreement("Kendall's τ-b", kendall, variant, full, table, seed),
-            _agreement("Spearman's ρ", spearman, variant, full, table, seed),
-        )
-        for variant in found
-        for table in tables
+    return tuple(_compared(variant, found[0], table, seed) for variant in found for table in tables)
+
+
+def _compared(variant: Variant, full: Variant, table: Table, seed: int) -> Compared:
+    places, theirs = _common(variant.found, full.found, table.scores)
+    if refusal := _refusal(_settled(variant.found.scores[places]), theirs, table.name):
+        refused = Estimate(None, None, None, len(places), refusal)
+        both = Agreement(refused, refused, None if variant is full else refused)
+        return Compared(variant.name, table.name, both, both)
+    orders = _orders(variant.found, None if variant is full else full.found, places, theirs, seed)
+    return Compared(
+        variant.name,
+        table.name,
+        _agreement("Kendall's τ-b", kendall, orders),
+        _agreement("Spearman's ρ", spearman, orders),
     )
 
 
-def _agreement(
-    name: str, correlation: Correlation, variant: Variant, full: Variant, table: Table, seed: int
-) -> Agreement:
-    places, theirs = _common(variant.found, full.found, table.scores)
-    n, tasks = len(places), variant.found.ballots.tasks
-    if refusal := _refusal(variant.found.scores[places], theirs, table.name):
-        refused = Estimate(None, None, None, n, refusal)
-        return Agreement(refused, refused, None if variant is full else refused)
+@dataclass(frozen=True, eq=False)
+class _Orders:
+    """Who stands above whom, of the models that all three know."""
 
-    def of(found: Resampled, drawn: NDArray[np.int64] | None = None) -> tuple[float, Floats]:
-        value = correlation(found.scores[None, places], theirs[None])[0]
-        scores = found.drawn.scores[:, places]
-        if drawn is None:
-            return float(value), correlation(scores, np.broadcast_to(theirs, scores.shape))
-        return float(value), correlation(np.take_along_axis(scores, drawn, 1), theirs[drawn])
+    table: Floats
+    ours: Floats
+    drawn: Floats
+    holds: Flags
+    """Which pairs of ours do."""
+    full: tuple[Floats, Floats] | None
+    """The run's own, and drawn. None for the run itself."""
+    others: tuple[Floats, Floats]
+    """Ours and the table's, of models drawn anew."""
+    tasks: int
 
-    rng = np.random.default_rng(seed)
-    models = rng.integers(0, n, (len(variant.found.drawn.scores), n))
-    value, drawn = of(variant.found)
+
+def _orders(
+    variant: Resampled, full: Resampled | None, places: list[int], theirs: Floats, seed: int
+) -> _Orders:
+    scores = _settled(variant.drawn.scores[:, places])
+    models = np.random.default_rng(seed).integers(0, len(places), scores.shape)
+    return _Orders(
+        order(theirs),
+        order(_settled(variant.scores[places])),
+        order(scores),
+        holds(confidence(variant)[np.ix_(places, places)]),
+        None
+        if full is None
+        else (order(_settled(full.scores[places])), order(_settled(full.drawn.scores[:, places]))),
+        (order(np.take_along_axis(scores, models, 1)), order(theirs[models])),
+        variant.ballots.tasks,
+    )
+
+
+def _agreement(name: str, correlation: Correlation, of: _Orders) -> Agreement:
+    n, tasks = len(of.table), of.tasks
+    value = float(correlation(of.ours, of.table))
+    drawn, others = correlation(of.drawn, of.table), correlation(*of.others)
+    far = furthest(correlation, of.ours, of.table, of.holds)
     ahead = None
-    if variant is not full:
-        own, own_drawn = of(full.found)
-        ahead = _estimate(
-            f"difference of {name}, paired", own - value, own_drawn - drawn, n, tasks, most=2
+    if of.full is not None:
+        own, own_drawn = of.full
+        ahead = bounds.estimate(
+            f"difference of {name}, paired",
+            float(correlation(own, of.table)) - value,
+            correlation(own_drawn, of.table) - drawn,
+            n,
+            tasks,
+            over=_BASE,
+            within=(-2.0, 2.0),
         )
     return Agreement(
-        _estimate(name, value, drawn, n, tasks),
-        _estimate(name, value, of(variant.found, models)[1], n, tasks, over=_MODELS),
+        bounds.estimate(name, value, drawn, n, tasks, over=_BASE, furthest=far),
+        bounds.estimate(name, value, others, n, tasks, over=_MODELS, furthest=far),
         ahead,
     )
 
@@ -123,58 +149,6 @@ def _refusal(ours: Floats, theirs: Floats, table: str) -> str:
     return ""
 
 
-def _estimate(
-    name: str, value: float, drawn: Floats, n: int, tasks: int, *, over: str = _BASE, most: int = 1
-) -> Estimate:
-    if tasks < FEWEST_TASKS:
-        why = f"no interval from fewer than {FEWEST_TASKS} iterations with a task"
-        return Estimate(value, None, None, n, f"{name}; {why}")
-    known = drawn[~np.isnan(drawn)]
-    if len(known) < max(2, _ENOUGH * len(drawn)):
-        return Estimate(value, None, None, n, f"{name}; no interval: too few draws have one")
-    low, high = _bounds(value, known, (-most, most), tasks)
-    stderr = float(known.std(ddof=1))
-    return Estimate(value, stderr, (low, high), n, f"{name}, {over}, percentiles or reflected")
-
-
-def _bounds(value: float, drawn: Floats, within: Interval, tasks: int) -> Interval:
-    """Return the wider reach, to either side, of the percentiles and of their reflection.
-
-    Drawn scores are noisier than scores, and so agree less with any order: where the order is
-    nearly right, percentiles alone lie below the truth, and their reflection is nothing but 1. In
-    simulation (10 models, 5 to 50 iterations) both together covered 85 to 100 % of the true
-    correlations, percentiles alone as little as 8 %. The percentiles reach further where the
-    iterations are few, as Student's interval does.
-    """
-    factor = math.sqrt(tasks / (tasks - 1)) * student(tasks - 1)
-    tail = float(stats.norm.cdf(-factor))
-    low, high = (float(bound) for bound in np.quantile(drawn, [tail, 1 - tail]))
-    low, high = min(low, 2 * value - high, value), max(high, 2 * value - low, value)
-    return max(low, within[0]), min(high, within[1])
-
-
-def kendall(ours: Floats, theirs: Floats) -> Floats:
-    """Return Kendall's τ-b of each row with the same row of the other."""
-    one, other = np.triu_indices(ours.shape[1], 1)
-    first = np.sign(_settled(ours)[:, one] - _settled(ours)[:, other])
-    second = np.sign(theirs[:, one] - theirs[:, other])
-    return _ratio((first * second).sum(1), np.square(first).sum(1) * np.square(second).sum(1))
-
-
-def spearman(ours: Floats, theirs: Floats) -> Floats:
-    """Return Spearman's ρ of each row with the same row of the other, ties at their mean rank."""
-    first, second = stats.rankdata(_settled(ours), axis=1), stats.rankdata(theirs, axis=1)
-    first = first - first.mean(axis=1, keepdims=True)
-    second = second - second.mean(axis=1, keepdims=True)
-    return _ratio((first * second).sum(1), np.square(first).sum(1) * np.square(second).sum(1))
-
-
 def _settled(scores: Floats) -> Floats:
     """Return scores in which those apart by rounding alone are equal."""
     return np.round(scores, 9)
-
-
-def _ratio(product: Floats, squares: Floats) -> Floats:
-    out = np.full_like(product, np.nan)
-    np.divide(product, np.sqrt(squares), out=out, where=squares > 0)
-    return out

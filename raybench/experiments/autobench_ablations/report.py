@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from raybench.autobench.analysis.beside import authority
 from raybench.autobench.analysis.external import Agreement, Compared
 from raybench.autobench.standing import judging_weights
+from raybench.experiments.autobench.report.convergence import moved
+from raybench.experiments.autobench.report.validation import FEW
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
-from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -18,7 +19,7 @@ def sections(comparison: Comparison) -> Iterator[Section]:
     if comparison.tables:
         yield from _table_1(comparison)
     yield _order(comparison)
-    yield _convergence(comparison)
+    yield from _convergence(comparison)
     yield _took(comparison)
     for played in comparison.played:
         yield _leaderboard(comparison, played)
@@ -49,7 +50,7 @@ def _table_1(comparison: Comparison) -> Iterator[Section]:
             rows,
             " ".join(
                 ["Intervals: 95 %, bootstrap over iterations, each variant's weights replayed. A "
-                 "draw takes the same iterations of all variants.", *missing]
+                 "draw takes the same iterations of all variants.", FEW, *missing]
             ),
         ),
     )  # fmt: skip
@@ -89,21 +90,16 @@ def _order(comparison: Comparison) -> Section:
     )
 
 
-def _convergence(comparison: Comparison) -> Section:
-    return Section(
-        "Convergence",
+def _convergence(comparison: Comparison) -> Iterator[Section]:
+    yield from moved(
         "L1 distance between successive vectors of the models' shares of the scores: the judging "
         "weights by equation 3, were all contestants to judge. For the full protocol among "
         "contestants those are its judging weights; a single judge always weighs 1, so that what "
         "it moves shows only here.",
-        figure=plots.lines(
-            {
-                played.label: authority(played.records, played.settings.models)
-                for played in comparison.played
-            },
-            xlabel="iteration",
-            ylabel="L1 distance",
-        ),
+        {
+            played.label: authority(played.records, played.settings.models)
+            for played in comparison.played
+        },
     )
 
 

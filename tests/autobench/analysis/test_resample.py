@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from panels import held, record, rounded, world
+from scipy import stats
 
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.ballots import ballots
@@ -134,14 +136,56 @@ def test_equal_iterations_carry_no_interval() -> None:
 
 
 def test_who_stands_above_whom() -> None:
-    ratings = np.full((4, 3, 3), 3.0)
-    ratings[:, :, 0] = 5
-    found = resampled(held(ratings), "consensus", draw(4, 30))
+    said = np.full((4, 3, 3), 3.0)
+    said[:, :, 0] = np.array([5, 5, 4, 5])[:, None]
+    found = resampled(held(said), "consensus", draw(4, 200))
     above = estimates.above(found)
-    assert above["m00"] == {"m00": None, "m01": 1.0, "m02": 1.0}
-    assert above["m01"] == {"m00": 0.0, "m01": None, "m02": 0.5}
-    unscored = replace(found, ballots=held(ratings[:2]))
+    # Four tasks: a gap of 1.75, of which the draws' spread, raised by √(4/3), is 0.25.
+    assert above["m00"]["m01"] == pytest.approx(float(stats.t.cdf(1.75 / 0.25, 3)), abs=1e-3)
+    assert above["m01"]["m00"] == pytest.approx(1 - (above["m00"]["m01"] or 0))
+    # The other two never differ: that says nothing of tasks of which these are none.
+    assert above["m01"] == {"m00": above["m01"]["m00"], "m01": None, "m02": None}
+    unscored = replace(found, ballots=held(said[:2]))
     assert estimates.above(unscored)["m00"]["m01"] is None
+
+
+def test_a_gap_without_spread_is_not_sure() -> None:
+    said = np.full((4, 2, 2), 3.0)
+    said[:, :, 0] = 5
+    found = resampled(held(said), "consensus", draw(4, 30))
+    assert estimates.above(found)["m00"] == {"m00": None, "m01": None}
+    assert estimates.surely(found) == {"m00": (), "m01": ()}
+
+
+def test_the_orders_that_hold_are_those_of_holms_steps() -> None:
+    # Of three pairs p is 0.015, 0.03 and 0.04: raised to 0.045, 0.06 and 0.06.
+    sure = np.array([[np.nan, 0.9925, 0.985], [0.0075, np.nan, 0.02], [0.015, 0.98, np.nan]])
+    assert estimates.holds(sure).tolist() == [
+        [False, True, False],
+        [True, False, False],
+        [False, False, False],
+    ]
+    # Pairs of which nothing is told count as pairs: 0.02 is raised to 0.06.
+    sure[:, 2] = sure[2] = np.nan
+    sure[0, 1], sure[1, 0] = 0.99, 0.01
+    assert not estimates.holds(sure).any()
+
+
+def test_models_far_apart_surely_stand_above_each_other() -> None:
+    found = resampled(
+        held(rounded(world(np.random.default_rng(3), 40, 5))), "consensus", draw(40, 200)
+    )
+    surely = estimates.surely(found)
+    assert surely["m04"] == ("m00", "m01", "m02", "m03")
+    assert surely["m00"] == ()
+
+
+def test_models_that_nobody_scored_stand_nowhere() -> None:
+    said = rounded(world(np.random.default_rng(3), 12, 3))
+    said[:, :, 1] = np.nan
+    found = resampled(held(said), "consensus", draw(12, 50))
+    assert np.isnan(estimates.confidence(found)[1]).all()
+    assert estimates.surely(found)["m02"] == ("m00",)
 
 
 @pytest.mark.slow
@@ -167,17 +211,34 @@ def test_intervals_cover_the_scores_of_ever_more_tasks(tasks: int, least: float)
     assert np.mean(hits) >= least
 
 
+def equals(rng: np.random.Generator, tasks: int, models: int) -> NDArray[np.float64]:
+    """Return ratings of models of one quality, whose answers to a task differ, by all of them."""
+    quality = rng.normal(3, 0.7, (tasks, 1, models))
+    return rounded(quality + rng.normal(0, 0.5, (tasks, models, models)))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tasks", [3, 5, 10, 20])
 def test_equals_are_seldom_told_apart(tasks: int) -> None:
     rng = np.random.default_rng(tasks)
     told = []
     for seed in range(250):
-        # Models of the same quality, whose answers to a task differ, seen by the same judges.
-        quality = rng.normal(3, 0.7, (tasks, 1, 4))
-        ratings = np.clip(np.round(quality + rng.normal(0, 0.5, (tasks, 4, 4))), 1, 5)
-        found = resampled(held(ratings), "consensus", draw(tasks, 200, seed=seed))
+        found = resampled(held(equals(rng, tasks, 4)), "consensus", draw(tasks, 200, seed=seed))
         chance = estimates.above(found)["m00"]["m01"]
         assert chance is not None
         told.append(not 0.025 < chance < 0.975)
     assert np.mean(told) <= 0.09
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tasks", [3, 6, 20])
+def test_among_equals_hardly_any_order_holds(tasks: int) -> None:
+    rng = np.random.default_rng(tasks)
+    lucky, holding = [], []
+    for seed in range(150):
+        found = resampled(held(equals(rng, tasks, 8)), "consensus", draw(tasks, 200, seed=seed))
+        sure = estimates.confidence(found)
+        lucky.append(bool((sure > 0.975).any()))
+        holding.append(any(estimates.surely(found).values()))
+    assert np.mean(lucky) > 0.3
+    assert np.mean(holding) <= 0.09

@@ -87,6 +87,19 @@ def test_one_table_has_every_rule_and_says_which_models_are_left_out() -> None:
     assert "mmlu has 7 of the 8 models, and not m07." in first.table.caption
 
 
+def test_which_orders_hold_is_told() -> None:
+    records = journal(20)
+    made = analysed(records, Settings(EIGHT), draws=100)
+    _, above, orders = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
+    assert "of 28 pairs some lie beyond 0.97 by luck" in above.text
+    table = orders.table
+    assert table
+    assert (table.rows[0][0], table.rows[-1]) == ("m07", ("m00", "0 of 7", ""))
+    held = sum(int(str(row[1]).split()[0]) for row in table.rows)
+    assert 0 < held < 28
+    assert orders.text.startswith(f"{held} of 28 pairs hold")
+
+
 def test_two_iterations_refuse_what_they_cannot_say() -> None:
     records = journal(2)
     made = analysed(records, Settings(EIGHT), draws=20)

@@ -132,7 +132,11 @@ def test_table_1_is_in_results_markdown_and_report(finished: Path) -> None:
     assert "| rank | variant | τ, truth | ρ, truth | τ, full protocol |" in board
     assert "single judge: m8" in board
     page = (folder / "report.html").read_text()
-    for said in ("single judge: m8, replayed", "L1 distance", "Leaderboard: fixed tasks"):
+    for said in (
+        "single judge: m8, replayed",
+        "iteration × L1 distance",
+        "Leaderboard: fixed tasks",
+    ):
         assert said in page
     rows = [json.loads(line) for line in (folder / "ablations.jsonl").read_text().splitlines()]
     assert rows == list(variants.values())

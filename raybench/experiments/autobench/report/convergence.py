@@ -1,6 +1,6 @@
 """How the judges' weights come to rest."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench import summary
 from raybench.autobench.protocol import Record
@@ -23,12 +23,33 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
             ylabel="weight",
         ),
     )
+    yield from moved(
+        "L1 distance between successive weight vectors; how sure a weight is, its interval in the "
+        "leaderboard says.",
+        {"L1": summary.convergence(records, protocol)},
+    )
+
+
+def moved(text: str, distances: Mapping[str, Sequence[float]]) -> Iterator[Section]:
+    """Yield L1 distances over iterations, and what is left of them without their fall by 1/t."""
     yield Section(
         "Convergence",
-        "L1 distance between successive weight vectors; it falls as the consensus settles.",
+        f"{text} Scores are means over all iterations so far, so that it falls as 1/t by "
+        "construction, with judges at random too: it says how little one more iteration can move, "
+        "not that judges agree.",
+        figure=plots.lines(distances, xlabel="iteration", ylabel="L1 distance"),
+    )
+    yield Section(
+        "Convergence, without the fall by construction",
+        "The same times the number of the iteration: about how far the weights of that iteration "
+        "alone lie from those of all before it. Level is what to expect. Low is iterations that "
+        "say much the same, be they right or not; a trend is judgments that change on the way.",
         figure=plots.lines(
-            {"L1": summary.convergence(records, protocol)},
+            {
+                name: [number * distance for number, distance in enumerate(of, start=1)]
+                for name, of in distances.items()
+            },
             xlabel="iteration",
-            ylabel="L1 distance",
+            ylabel="iteration × L1 distance",
         ),
     )

@@ -1,19 +1,21 @@
 """Where the models stand, and how sure it is who stands above whom."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench import summary
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.whole import Analysed
+from raybench.experiments.autobench.report.texts import LONG
 from raybench.tracking import plots
-from raybench.tracking.report import Section
+from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
 
 
 def sections(
     analysed: Analysed, metrics: Mapping[str, Mapping[str, Estimate]]
 ) -> Iterator[Section]:
-    """Yield the scores with their intervals, and the chance of each order of two."""
+    """Yield the scores with their intervals, how sure each order of two is, and which hold."""
     models = best_first(metrics)
     yield Section(
         "Consensus scores",
@@ -44,17 +46,35 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
             f"{found.ballots.tasks}.",
         )
         return
-    shares = estimates.above(found)
+    sure, surely = estimates.above(found), estimates.surely(found)
+    pairs, held = math.comb(len(models), 2), sum(map(len, surely.values()))
     yield Section(
         title,
-        "How likely the model of the row stands above the model of the column, were the tasks "
-        "others of the same kind: 0.50 is a toss-up. By Student's t of the difference, with the "
-        "spread of the bootstrap's draws. How far other judges could have changed the order it "
-        "does not say.",
+        "How sure the model of the row stands above the model of the column, were the tasks others "
+        "of the same kind: one minus the one-sided p of the difference, by Student's t with the "
+        "spread of the bootstrap's draws. 0.50 is a toss-up; blank where the draws do not differ. "
+        "It is no probability: where models are close, pairs at 0.90 are the other way round more "
+        f"often than one in ten, and of {pairs:,} pairs some lie beyond 0.97 by luck. How far "
+        "other judges could have changed the order it does not say.",
         figure=plots.heatmap(
-            [[shares[row][column] for column in models] for row in models],
+            [[sure[row][column] for column in models] for row in models],
             rows=models,
             columns=models,
-            label="chance to stand above",
+            label="one-sided confidence to stand above",
         ),
+    )
+    if pairs == 0:
+        return
+    yield Section(
+        "Orders that hold",
+        f"{held:,} of {pairs:,} pairs hold by Holm's steps over all of them: where no two models "
+        "differ, one run in twenty names any.",
+        table=Table(
+            ("model", "stands above", "which"),
+            [
+                (model, f"{len(surely[model])} of {len(models) - 1}", ", ".join(surely[model]))
+                for model in models
+            ],
+        ),
+        folded=f"Pairs of {len(models)} models" * (len(models) > LONG),
     )

@@ -64,10 +64,19 @@ def _pair(found: Compared, which: str) -> list[Estimate | None]:
     return [getattr(found.kendall, which), getattr(found.spearman, which)]
 
 
+FEW = (
+    "Few iterations lower a correlation: where models are close, the true one is higher (or lower, "
+    "below 0). So intervals reach to where it would be if every pair whose order does not hold by "
+    "Holm's steps stood as the table has it."
+)
+"""What a correlation of few iterations is worth."""
+
+
 def _caption(analysed: Analysed) -> str:
     told = [
         f"Intervals: 95 %, {_method(analysed)}: these models, other tasks. A rule under "
         "which a model has no score is compared without that model.",
+        FEW,
         *(f"{table.remark}." for table in analysed.tables if table.remark),
     ]
     return " ".join(told)

@@ -43,10 +43,12 @@ def test_a_whole_journal_shows_everything_once() -> None:
     assert list(sections) == [
         "Consensus scores",
         "Who stands above whom",
+        "Orders that hold",
         "Scores by topic",
         "Scores by difficulty",
         "Judging weights",
         "Convergence",
+        "Convergence, without the fall by construction",
         "Judges",
         "How judges use the scale",
         "Who rates whom",
