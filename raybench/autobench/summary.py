@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.ballots import ballots
 from raybench.autobench.analysis.resample import Resampled, draw, resampled
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
-from raybench.stats import intervals
+from raybench.stats import grouped
 from raybench.types import Counts, Estimate
 
 SCORE = "autobench/score"
@@ -44,17 +46,17 @@ def metrics(
 
 def parse_rates(records: Iterable[Record], settings: Settings) -> dict[str, Estimate]:
     """Return every judge's share of ratings that could be read, of those it was asked for."""
-    asked, read = Counter[str](), Counter[str]()
-    for record in records:
-        failed = _failed(record)
-        for judge, rating, key in _ratings(record):
-            if (judge, key) not in failed:
-                asked[judge] += 1
-                read[judge] += rating is not None
-    return {
-        judge: intervals.share(read[judge], asked[judge], over="ratings asked for")
-        for judge in settings.panel
-    }
+    read: dict[str, list[tuple[bool, int]]] = {judge: [] for judge in settings.panel}
+    for judge, could, number in _readings(records):
+        if judge in read:
+            read[judge].append((could, number))
+    return {judge: _read(those) for judge, those in read.items()}
+
+
+def parse_rate(records: Iterable[Record], settings: Settings) -> Estimate:
+    """Return the share of ratings that could be read, of all judges together."""
+    panel = set(settings.panel)
+    return _read([(could, at) for judge, could, at in _readings(records) if judge in panel])
 
 
 def bootstrap(records: Sequence[Record], settings: Settings) -> Resampled:
@@ -180,6 +182,22 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
         distances.append(sum(abs(after[judge] - before[judge]) for judge in settings.panel))
         before = after
     return distances
+
+
+def _readings(records: Iterable[Record]) -> Iterator[tuple[str, bool, int]]:
+    """Yield of every rating that came its judge, whether it could be read, and its iteration."""
+    for number, record in enumerate(records):
+        failed = _failed(record)
+        for judge, rating, key in _ratings(record):
+            if (judge, key) not in failed:
+                yield judge, rating is not None, number
+
+
+def _read(those: Sequence[tuple[bool, int]]) -> Estimate:
+    # What cannot be read comes together: an answer that asks for no rating, a task that confuses.
+    hits = np.array([could for could, _ in those], dtype=float)
+    numbers = np.array([number for _, number in those], dtype=np.int64)
+    return grouped.share(hits, numbers, over="ratings asked for", by="iteration")
 
 
 def _weight(

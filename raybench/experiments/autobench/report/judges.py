@@ -46,7 +46,7 @@ def _statistics(
         table=Table(
             ("judge", "severity", "agreement", "same", "within one", "ratings read"),
             rows,
-            caption="With 95 % intervals, clustered by iteration; of ratings read, Wilson's. "
+            caption="With 95 % intervals, clustered by iteration. "
             "Severity leaves out everybody's ratings of their own answers.",
         ),
     )

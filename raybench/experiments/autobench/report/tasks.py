@@ -70,8 +70,8 @@ def _table(kind: str, by: Mapping[str, Tally]) -> Table:
          "mean rating"),
         rows,
         caption=f"{'; '.join(told).capitalize()}. Share accepted: of those that could be decided "
-        "upon, with Wilson's interval. Mean rating: of the weighted means of all rated tasks, "
-        "accepted or not, with Student's interval.",
+        "upon. Mean rating: of the weighted means of all rated tasks, accepted or not. With 95 % "
+        "intervals, clustered by iteration: a generator that fails is asked again.",
     )  # fmt: skip
 
 
