@@ -103,23 +103,30 @@ def _judge(i: int, block: Given, everybody: Sums, peers: Sums) -> Judge:
     apart = np.abs(said - heard)
     # A consensus in the middle of two ratings is rounded to one of them.
     nearest = np.floor(heard + 0.5 + _ROUNDING)
-    own_over = "own answers that it and others rated, by iteration"
+    at, by = block.sources.numbers(len(block.ratings)), block.sources.by
+    own_over = f"own answers that it and others rated, by {by}"
     counts = {rating: int((gave == rating).sum()) for rating in RATINGS}
     return Judge(
         severity=intervals.cut(
-            grouped.mean(x - y, t, over="others' answers that it and peers rated, by iteration"),
+            grouped.mean(x - y, at[t], over=f"others' answers that it and peers rated, by {by}"),
             _APART,
         ),
         agreement=grouped.correlation(
-            heard, said, when, over="ratings and the others' consensus by iteration"
+            heard,
+            said,
+            when,
+            over=f"ratings and the others' consensus by {by}",
+            sources=block.sources.shared,
         ),
-        same=_share(said == nearest, when),
-        within_one=_share(apart <= 1 + _ROUNDING, when),
+        same=_share(said == nearest, at[when], by),
+        within_one=_share(apart <= 1 + _ROUNDING, at[when], by),
         self_preference=_no_contestant()
         if not own.any()
-        else intervals.cut(grouped.beyond((own_x, own_y, own_t), (x, y, t), over=own_over), _APART),
-        own=_rating(own_y, own_t, own_over) if own.any() else _no_contestant(),
-        own_by_others=_rating(own_x, own_t, own_over) if own.any() else _no_contestant(),
+        else intervals.cut(
+            grouped.beyond((own_x, own_y, at[own_t]), (x, y, at[t]), over=own_over), _APART
+        ),
+        own=_rating(own_y, at[own_t], own_over) if own.any() else _no_contestant(),
+        own_by_others=_rating(own_x, at[own_t], own_over) if own.any() else _no_contestant(),
         used=counts,
     )
 
@@ -130,13 +137,13 @@ def _together(x: Numbers, y: Numbers, where: Any = True) -> tuple[Numbers, Numbe
     return x[both], y[both], np.nonzero(both)[0]
 
 
-def _share(hits: Any, when: grouped.Groups) -> Estimate:
-    over = "ratings of what others rated too, by iteration"
-    return intervals.cut(grouped.mean(hits.astype(float), when, over=over), (0.0, 1.0))
+def _share(hits: Any, groups: grouped.Groups, by: str) -> Estimate:
+    over = f"ratings of what others rated too, by {by}"
+    return intervals.cut(grouped.mean(hits.astype(float), groups, over=over), (0.0, 1.0))
 
 
-def _rating(values: Numbers, when: grouped.Groups, over: str) -> Estimate:
-    return intervals.cut(grouped.mean(values, when, over=over), SCALE)
+def _rating(values: Numbers, groups: grouped.Groups, over: str) -> Estimate:
+    return intervals.cut(grouped.mean(values, groups, over=over), SCALE)
 
 
 def _no_contestant() -> Estimate:

@@ -9,9 +9,10 @@ import numpy as np
 
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.ballots import ballots
-from raybench.autobench.analysis.resample import Resampled, draw, resampled
+from raybench.autobench.analysis.resample import Resampled, draws_of, resampled
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.autobench.standing import Standing
 from raybench.stats import grouped
 from raybench.types import Counts, Estimate
@@ -44,25 +45,27 @@ def metrics(
     }
 
 
-def parse_rates(records: Iterable[Record], settings: Settings) -> dict[str, Estimate]:
+def parse_rates(records: Sequence[Record], settings: Settings) -> dict[str, Estimate]:
     """Return every judge's share of ratings that could be read, of those it was asked for."""
     read: dict[str, list[tuple[bool, int]]] = {judge: [] for judge in settings.panel}
-    for judge, could, number in _readings(records):
+    for judge, could, iteration in _readings(records):
         if judge in read:
-            read[judge].append((could, number))
-    return {judge: _read(those) for judge, those in read.items()}
+            read[judge].append((could, iteration))
+    sources = Sources.of(records, settings)
+    return {judge: _read(those, sources, len(records)) for judge, those in read.items()}
 
 
-def parse_rate(records: Iterable[Record], settings: Settings) -> Estimate:
+def parse_rate(records: Sequence[Record], settings: Settings) -> Estimate:
     """Return the share of ratings that could be read, of all judges together."""
     panel = set(settings.panel)
-    return _read([(could, at) for judge, could, at in _readings(records) if judge in panel])
+    read = [(could, at) for judge, could, at in _readings(records) if judge in panel]
+    return _read(read, Sources.of(records, settings), len(records))
 
 
 def bootstrap(records: Sequence[Record], settings: Settings) -> Resampled:
     """Return the assessment as it was, and along as many draws as an interval takes."""
     held = ballots(records, settings)
-    return resampled(held, settings.weights, draw(held.tasks, seed=settings.seed))
+    return resampled(held, settings.weights, draws_of(held, seed=settings.seed))
 
 
 def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
@@ -185,7 +188,7 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
 
 
 def _readings(records: Iterable[Record]) -> Iterator[tuple[str, bool, int]]:
-    """Yield of every rating that came its judge, whether it could be read, and its iteration."""
+    """Yield of every rating that came: its judge, whether it could be read, the record's number."""
     for number, record in enumerate(records):
         failed = _failed(record)
         for judge, rating, key in _ratings(record):
@@ -193,11 +196,12 @@ def _readings(records: Iterable[Record]) -> Iterator[tuple[str, bool, int]]:
                 yield judge, rating is not None, number
 
 
-def _read(those: Sequence[tuple[bool, int]]) -> Estimate:
-    # What cannot be read comes together: an answer that asks for no rating, a task that confuses.
+def _read(those: Sequence[tuple[bool, int]], sources: Sources, iterations: int) -> Estimate:
+    # What cannot be read comes together, where a task or an answer confuses its judges.
     hits = np.array([could for could, _ in those], dtype=float)
     numbers = np.array([number for _, number in those], dtype=np.int64)
-    return grouped.share(hits, numbers, over="ratings asked for", by="iteration")
+    groups = sources.numbers(iterations)[numbers]
+    return grouped.share(hits, groups, over="ratings asked for", by=sources.by)
 
 
 def _weight(

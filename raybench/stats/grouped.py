@@ -47,11 +47,14 @@ def share(hits: Values, groups: Groups, *, over: str, by: str) -> Estimate:
     return Estimate(found.value, found.stderr, interval, len(hits), method)
 
 
-def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
+def correlation(
+    x: Values, y: Values, groups: Groups, *, over: str, sources: Groups | None = None
+) -> Estimate:
     """Pearson's correlation within groups: of what each side deviates from its group's mean.
 
     One number from all groups together, so that groups of few count for little and one in which a
-    side does not vary still counts: as no agreement where the other side does.
+    side does not vary still counts: as no agreement where the other side does. `sources` has the
+    number of each group's source, where groups share some: then these are what repeats.
     """
     count = np.bincount(groups, minlength=1)
     size = len(count)
@@ -67,6 +70,10 @@ def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
     method = f"correlation within groups, {over}"
     telling = sxx + syy > _ROUNDING
     moved = sxy / math.sqrt(xx * yy) - value / 2 * (sxx / xx + syy / yy)
+    if sources is not None:
+        many = int(sources.max()) + 1
+        moved = _sums(moved, sources[:size], many)
+        telling = _sums(telling.astype(float), sources[:size], many) > 0
     stderr = _stderr(moved[telling])
     if not stderr:
         why = "from one group" if stderr is None else "all groups alike"

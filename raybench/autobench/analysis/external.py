@@ -75,7 +75,9 @@ def _agreement(
     name: str, correlation: Correlation, variant: Variant, full: Variant, table: Table, seed: int
 ) -> Agreement:
     places, theirs = _common(variant.found, full.found, table.scores)
-    n, tasks = len(places), variant.found.ballots.tasks
+    n, tasks = len(places), variant.found.ballots.distinct
+    if variant.found.ballots.sources.shared is not None:
+        name += ", all iterations of a task together"
     if refusal := _refusal(variant.found.scores[places], theirs, table.name):
         refused = Estimate(None, None, None, n, refusal)
         return Agreement(refused, refused, None if variant is full else refused)
@@ -93,8 +95,10 @@ def _agreement(
     ahead = None
     if variant is not full:
         own, own_drawn = of(full.found)
+        alike = variant.found.ballots.sources.by == full.found.ballots.sources.by
+        how = "paired" if alike else "drawn apart"
         ahead = _estimate(
-            f"difference of {name}, paired", own - value, own_drawn - drawn, n, tasks, most=2
+            f"difference of {name}, {how}", own - value, own_drawn - drawn, n, tasks, most=2
         )
     return Agreement(
         _estimate(name, value, drawn, n, tasks),
