@@ -4,7 +4,7 @@ A list of given tasks that is shorter than the run is gone through again and aga
 good at, and what judges see in it, stays with the task: a second iteration of it says more of this
 task and little of others. So the tasks are the sample, each with all its iterations; with every
 iteration for itself, of intervals meant to cover 95 % of the scores that other tasks would give, a
-list of 30 covered 84 to 88 % after 50 iterations and 52 to 58 % after 300.
+list of 30 covered 84 to 88 % after 50 iterations and 52 to 58 % after 300; so, 94 to 97 %.
 """
 
 from collections.abc import Iterable, Mapping
@@ -47,6 +47,18 @@ class Sources:
     def count(self, iterations: int) -> int:
         """Return how many sources so many iterations have."""
         return iterations if self.shared is None else int(self.shared.max()) + 1
+
+    @property
+    def again(self) -> str:
+        """What has to be said where tasks come more than once; else ''."""
+        if self.shared is None:
+            return ""
+        each = np.bincount(self.shared)
+        times = f"{each.min()} to {each.max()}" if each.min() < each.max() else f"{each.max()}"
+        return (
+            f"They are {len(each)} tasks, each {times} times: a task that comes again is no new "
+            "one, and intervals are over tasks, each with all its iterations."
+        )
 
     def over(self, iterations: str) -> str:
         """Return what an interval is over, for its method's name."""
