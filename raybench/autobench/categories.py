@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from raybench.autobench.protocol import Counted
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.autobench.standing import SCALE
-from raybench.stats import intervals
+from raybench.stats import grouped, intervals
 from raybench.types import Estimate
 
 Kind = Literal["topic", "difficulty"]
@@ -44,17 +47,19 @@ def categories(
     Names that differ in case and punctuation only are one category: they share their metric's name.
     Iterations without a category, as given tasks may be, belong to none.
     """
+    every = list(played)
+    sources = Sources.of((iteration.record for iteration in every), settings)
     told = (
         [difficulty.label for difficulty in settings.difficulties]
         if kind == "difficulty"
         else settings.topics
     )
     names = {key(name): name for name in reversed(told)}
-    found: dict[str, list[Counted]] = {of: [] for of in reversed(names)}
-    for iteration in played:
+    found: dict[str, list[tuple[Counted, int]]] = {of: [] for of in reversed(names)}
+    for iteration, number in zip(every, sources.numbers(len(every)).tolist(), strict=True):
         if name := (iteration.record.get(kind) or "").strip():
             names.setdefault(key(name), name)
-            found.setdefault(key(name), []).append(iteration)
+            found.setdefault(key(name), []).append((iteration, number))
     return [_category(names[of], those, settings.models) for of, those in found.items() if those]
 
 
@@ -72,16 +77,24 @@ def key(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name.lower()).strip("_") or "unnamed"
 
 
-def _category(name: str, those: Sequence[Counted], models: Sequence[str]) -> Category:
+def _category(name: str, those: Sequence[tuple[Counted, int]], models: Sequence[str]) -> Category:
     scored = sum(
-        any(score is not None for score in iteration.scores.values()) for iteration in those
+        any(score is not None for score in iteration.scores.values()) for iteration, _ in those
     )
     return Category(name, len(those), scored, {model: _score(model, those) for model in models})
 
 
-def _score(model: str, those: Sequence[Counted]) -> Estimate:
-    seen = [score for iteration in those if (score := iteration.scores.get(model)) is not None]
+def _score(model: str, those: Sequence[tuple[Counted, int]]) -> Estimate:
+    seen = [
+        (score, number)
+        for iteration, number in those
+        if (score := iteration.scores.get(model)) is not None
+    ]
     if len(seen) < _LEAST:
         why = f"refused: fewer than {_LEAST} scored iterations"
         return Estimate(None, None, None, len(seen), why)
-    return intervals.cut(intervals.mean(seen, over="scored iterations"), SCALE)
+    scores, numbers = zip(*seen, strict=True)
+    if len(set(numbers)) == len(numbers):
+        return intervals.cut(intervals.mean(scores, over="scored iterations"), SCALE)
+    values, groups = np.array(scores), np.array(numbers)
+    return intervals.cut(grouped.mean(values, groups, over="scored iterations by task"), SCALE)

@@ -25,6 +25,7 @@ SAY = "bias/say"
 """The judging weight of the biased by equation 3, over what they have by their number."""
 
 _LEVEL = 0.05
+_ROUNDING = 1e-9
 
 
 def effects(pairs: Iterable[tuple[Trial, Trial]]) -> dict[str, Estimate]:
@@ -35,6 +36,10 @@ def effects(pairs: Iterable[tuple[Trial, Trial]]) -> dict[str, Estimate]:
     ranked = [pair for pair in pairs if all(trial.complete for trial in pair)]
     lost = {by: [fair.tau(by) - biased.tau(by) for biased, fair in ranked] for by in BY}
     found = _told(TAU, lost)
+    for by, name in zip(BY, (TAU, f"{TAU}_uniform"), strict=True):
+        if all(fair.tau(by) > 1 - _ROUNDING for _, fair in ranked):
+            # From a perfect order there is nothing to gain.
+            found[name] = intervals.cut(found[name], (0.0, 2.0))
     favoured = [pair for pair in ranked if pair[0].favoured]
     if ranked and not favoured:
         refused = Estimate(None, None, None, 0, "refused: noise favours nobody")
@@ -52,13 +57,14 @@ def verdict(found: Mapping[str, Mapping[str, Estimate]]) -> dict[str, list[str]]
     """Say against which biases the weights help, which they make worse, and what is open.
 
     By the differences of tau and of places: points that move nobody move no ranking. So many tests
-    find something by luck: Holm's steps bound the chance that any of them does.
+    find something by luck: Holm's steps bound the chance that any of them does. How many tests
+    there are is settled before anything is seen: one without any spread tells nothing and counts.
     """
     tests = {
         (bias, name): estimate
         for bias, of in found.items()
         for name in (SAVED[TAU], SAVED[PLACES])
-        if (estimate := of[name]).value is not None and estimate.stderr
+        if (estimate := of[name]).value is not None
     }
     raised = holm({f"{bias}\n{name}": _p(it) for (bias, name), it in tests.items()})
     said: dict[str, list[str]] = {"help": [], "hurt": [], "open": []}
@@ -109,5 +115,7 @@ def _mean(values: Sequence[float], what: str) -> Estimate:
 
 def _p(estimate: Estimate) -> float:
     """Return how often chance alone would set a mean this far from 0, by Student's t."""
-    distance = abs(estimate.value or 0.0) / (estimate.stderr or 1.0)
+    if not estimate.stderr:
+        return 1.0
+    distance = abs(estimate.value or 0.0) / estimate.stderr
     return float(2 * stats.t.sf(distance, estimate.n - 1))

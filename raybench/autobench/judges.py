@@ -26,7 +26,6 @@ SELF_PREFERENCE = "autobench/self_preference"
 AMONG_LEANINGS = "autobench/self_preference_among_leanings"
 RATINGS = (1, 2, 3, 4, 5)
 
-_OWN = "own answers that it and others rated, by iteration"
 _ROUNDING = 1e-9
 
 
@@ -83,8 +82,9 @@ def statistics(played: Sequence[Counted], settings: Settings) -> dict[str, Judge
     block = given(played, settings)
     everybody = Sums.of(block.ratings, block.weights)
     peers = Sums.of(np.where(block.own, np.nan, block.ratings), np.ones_like(block.weights))
-    levelled, groups = Peers.of(block), np.arange(len(block.ratings))
-    prefer = [preference(i, block, levelled, groups, over=_OWN) for i in range(len(block.judges))]
+    levelled, groups = Peers.of(block), block.sources.numbers(len(block.ratings))
+    own = _own(block.sources.by)
+    prefer = [preference(i, block, levelled, groups, over=own) for i in range(len(block.judges))]
     return {
         judge: _judge(i, block, everybody, peers, prefer[i]) for i, judge in enumerate(block.judges)
     }
@@ -115,20 +115,26 @@ def _judge(i: int, block: Given, everybody: Sums, peers: Sums, prefers: Preferen
     apart = np.abs(said - heard)
     # A consensus in the middle of two ratings is rounded to one of them.
     nearest = np.floor(heard + 0.5 + _ROUNDING)
+    at, by = block.sources.numbers(len(block.ratings)), block.sources.by
+    own_over = _own(by)
     counts = {rating: int((gave == rating).sum()) for rating in RATINGS}
     return Judge(
         severity=intervals.cut(
-            grouped.mean(x - y, t, over="others' answers that it and peers rated, by iteration"),
+            grouped.mean(x - y, at[t], over=f"others' answers that it and peers rated, by {by}"),
             APART,
         ),
         agreement=grouped.correlation(
-            heard, said, when, over="ratings and the others' consensus by iteration"
+            heard,
+            said,
+            when,
+            over=f"ratings and the others' consensus by {by}",
+            sources=block.sources.shared,
         ),
-        same=_share(said == nearest, when),
-        within_one=_share(apart <= 1 + _ROUNDING, when),
+        same=_share(said == nearest, at[when], by),
+        within_one=_share(apart <= 1 + _ROUNDING, at[when], by),
         self_preference=prefers,
-        own=_rating(own_y, own_t, _OWN) if own.any() else NO_CONTESTANT,
-        own_by_others=_rating(own_x, own_t, _OWN) if own.any() else NO_CONTESTANT,
+        own=_rating(own_y, at[own_t], own_over) if own.any() else NO_CONTESTANT,
+        own_by_others=_rating(own_x, at[own_t], own_over) if own.any() else NO_CONTESTANT,
         used=counts,
     )
 
@@ -139,10 +145,14 @@ def _together(x: Numbers, y: Numbers, where: Any = True) -> tuple[Numbers, Numbe
     return x[both], y[both], np.nonzero(both)[0]
 
 
-def _share(hits: Any, when: grouped.Groups) -> Estimate:
-    over = "ratings of what others rated too, by iteration"
-    return intervals.cut(grouped.mean(hits.astype(float), when, over=over), (0.0, 1.0))
+def _share(hits: Any, groups: grouped.Groups, by: str) -> Estimate:
+    over = f"ratings of what others rated too, by {by}"
+    return intervals.cut(grouped.mean(hits.astype(float), groups, over=over), (0.0, 1.0))
 
 
-def _rating(values: Numbers, when: grouped.Groups, over: str) -> Estimate:
-    return intervals.cut(grouped.mean(values, when, over=over), SCALE)
+def _rating(values: Numbers, groups: grouped.Groups, over: str) -> Estimate:
+    return intervals.cut(grouped.mean(values, groups, over=over), SCALE)
+
+
+def _own(by: str) -> str:
+    return f"own answers that it and others rated, by {by}"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from raybench.autobench.analysis.ballots import ballots
 from raybench.autobench.protocol import Counted
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 
 Numbers = NDArray[np.float64]
 
@@ -22,6 +23,8 @@ class Given:
     ratings: Numbers
     weights: Numbers
     """Iterations × judges."""
+    sources: Sources
+    """Which of the iterations share a task."""
 
     @property
     def own(self) -> NDArray[np.bool_]:
@@ -39,7 +42,8 @@ def given(played: Sequence[Counted], settings: Settings) -> Given:
             if iteration.record["task"] is not None
         ]
     ).reshape(held.tasks, len(held.judges))
-    return Given(held.judges, held.contestants, held.ratings.astype(np.float64), weights)
+    ratings = held.ratings.astype(np.float64)
+    return Given(held.judges, held.contestants, ratings, weights, held.sources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,10 @@ class Settings:
     """Whether a judge rates its own answers, and a generator its own tasks."""
     weights: Weights = "consensus"
     tasks: tuple[Task, ...] = ()
-    """Given ones, in the order of iterations and from the first again; () has them generated."""
+    """Given ones, in the order of iterations and from the first again; () has them generated.
+
+    Tasks that come again are no new ones: intervals are over tasks, each with all its iterations.
+    """
     topics: tuple[str, ...] = TOPICS
     difficulties: tuple[Difficulty, ...] = DIFFICULTIES
     mean_threshold: float = 2.5

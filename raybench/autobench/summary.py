@@ -5,13 +5,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.ballots import ballots
-from raybench.autobench.analysis.resample import Resampled, draw, resampled
+from raybench.autobench.analysis.resample import Resampled, draws_of, resampled
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.autobench.standing import Standing
-from raybench.stats import intervals
+from raybench.stats import grouped
 from raybench.types import Counts, Estimate
 
 SCORE = "autobench/score"
@@ -42,25 +45,27 @@ def metrics(
     }
 
 
-def parse_rates(records: Iterable[Record], settings: Settings) -> dict[str, Estimate]:
+def parse_rates(records: Sequence[Record], settings: Settings) -> dict[str, Estimate]:
     """Return every judge's share of ratings that could be read, of those it was asked for."""
-    asked, read = Counter[str](), Counter[str]()
-    for record in records:
-        failed = _failed(record)
-        for judge, rating, key in _ratings(record):
-            if (judge, key) not in failed:
-                asked[judge] += 1
-                read[judge] += rating is not None
-    return {
-        judge: intervals.share(read[judge], asked[judge], over="ratings asked for")
-        for judge in settings.panel
-    }
+    read: dict[str, list[tuple[bool, int]]] = {judge: [] for judge in settings.panel}
+    for judge, could, iteration in _readings(records):
+        if judge in read:
+            read[judge].append((could, iteration))
+    sources = Sources.of(records, settings)
+    return {judge: _read(those, sources, len(records)) for judge, those in read.items()}
+
+
+def parse_rate(records: Sequence[Record], settings: Settings) -> Estimate:
+    """Return the share of ratings that could be read, of all judges together."""
+    panel = set(settings.panel)
+    read = [(could, at) for judge, could, at in _readings(records) if judge in panel]
+    return _read(read, Sources.of(records, settings), len(records))
 
 
 def bootstrap(records: Sequence[Record], settings: Settings) -> Resampled:
     """Return the assessment as it was, and along as many draws as an interval takes."""
     held = ballots(records, settings)
-    return resampled(held, settings.weights, draw(held.tasks, seed=settings.seed))
+    return resampled(held, settings.weights, draws_of(held, seed=settings.seed))
 
 
 def counts(records: Iterable[Record], models: Sequence[str]) -> dict[str, Counts]:
@@ -180,6 +185,23 @@ def convergence(records: Sequence[Record], settings: Settings) -> list[float]:
         distances.append(sum(abs(after[judge] - before[judge]) for judge in settings.panel))
         before = after
     return distances
+
+
+def _readings(records: Iterable[Record]) -> Iterator[tuple[str, bool, int]]:
+    """Yield of every rating that came: its judge, whether it could be read, the record's number."""
+    for number, record in enumerate(records):
+        failed = _failed(record)
+        for judge, rating, key in _ratings(record):
+            if (judge, key) not in failed:
+                yield judge, rating is not None, number
+
+
+def _read(those: Sequence[tuple[bool, int]], sources: Sources, iterations: int) -> Estimate:
+    # What cannot be read comes together, where a task or an answer confuses its judges.
+    hits = np.array([could for could, _ in those], dtype=float)
+    numbers = np.array([number for _, number in those], dtype=np.int64)
+    groups = sources.numbers(iterations)[numbers]
+    return grouped.share(hits, groups, over="ratings asked for", by=sources.by)
 
 
 def _weight(

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import SCALE
-from raybench.stats import intervals
+from raybench.stats import grouped, intervals
 from raybench.types import Estimate
 
 Fate = Literal["accepted", "too low", "faulty", "empty", "unrated", "no reply"]
@@ -19,6 +21,9 @@ FATES: Mapping[Fate, str] = {
     "unrated": "no judge's rating could be had and read, which is not its generator's doing",
     "no reply": "the call to its generator broke",
 }
+
+_DECIDED = "tasks decided upon"
+_RATED = "rated tasks by iteration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +89,32 @@ def tallies(
 
 
 def tally(those: Sequence[Attempt]) -> Tally:
-    """Count what became of these tries."""
+    """Count what became of these tries.
+
+    Tries of one iteration share its topic and difficulty and often their generator, which tries
+    again after a rejection: so they fail together, and iterations are what repeats.
+    """
     fates = Counter(attempt.fate for attempt in those)
-    means = [attempt.mean for attempt in those if attempt.mean is not None]
-    decided = len(those) - fates["no reply"] - fates["unrated"]
+    decided = [it for it in those if it.fate not in ("no reply", "unrated")]
+    hits = np.array([it.fate == "accepted" for it in decided], dtype=float)
+    rated = [(it.mean, it.iteration) for it in those if it.mean is not None]
+    means = np.array([mean for mean, _ in rated], dtype=float)
     return Tally(
         proposed=len(those) - fates["no reply"],
         fates={fate: fates[fate] for fate in FATES},
         faults=sum(bool(attempt.faults) for attempt in those),
-        accepted=intervals.share(fates["accepted"], decided, over="tasks decided upon"),
-        mean=intervals.cut(intervals.mean(means, over="rated tasks"), SCALE),
+        accepted=grouped.share(
+            hits, _numbers([it.iteration for it in decided]), over=_DECIDED, by="iteration"
+        ),
+        mean=intervals.cut(
+            grouped.mean(means, _numbers([at for _, at in rated]), over=_RATED), SCALE
+        ),
     )
+
+
+def _numbers(iterations: Sequence[int]) -> grouped.Groups:
+    """Return the iterations numbered from 0."""
+    return np.unique(np.array(iterations, dtype=np.int64), return_inverse=True)[1].reshape(-1)
 
 
 def _fate(attempt: Mapping[str, Any], settings: Settings) -> tuple[Fate, str]:

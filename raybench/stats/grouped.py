@@ -9,7 +9,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from raybench.stats import clusters
+from raybench.stats import clusters, repeats
 from raybench.stats.intervals import student
 from raybench.types import Estimate
 
@@ -32,11 +32,29 @@ def mean(values: Values, groups: Groups, *, over: str) -> Estimate:
     return _estimate(found.value, found.stderr, found.sources, len(values), f"mean over {over}")
 
 
-def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
+def share(hits: Values, groups: Groups, *, over: str, by: str) -> Estimate:
+    """Share of hits, each 0 or 1, with an interval inside 0 and 1; `by` names the groups.
+
+    Wilson's interval takes every observation for one of its own, and is far too narrow where misses
+    come together: with a correlation of 0.3 within groups of thirteen it covers 59 to 84 % where
+    it should cover 95 %, this one 91 to 100 %.
+    """
+    if not len(hits):
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    found = clusters.mean(hits[None, :], groups)
+    method = f"share of {over}, clustered by {by}; {repeats.BOUNDED}"
+    interval = repeats.bounded(found, len(hits))
+    return Estimate(found.value, found.stderr, interval, len(hits), method)
+
+
+def correlation(
+    x: Values, y: Values, groups: Groups, *, over: str, sources: Groups | None = None
+) -> Estimate:
     """Pearson's correlation within groups: of what each side deviates from its group's mean.
 
     One number from all groups together, so that groups of few count for little and one in which a
-    side does not vary still counts: as no agreement where the other side does.
+    side does not vary still counts: as no agreement where the other side does. `sources` has the
+    number of each group's source, where groups share some: then these are what repeats.
     """
     count = np.bincount(groups, minlength=1)
     size = len(count)
@@ -52,6 +70,10 @@ def correlation(x: Values, y: Values, groups: Groups, *, over: str) -> Estimate:
     method = f"correlation within groups, {over}"
     telling = sxx + syy > _ROUNDING
     moved = sxy / math.sqrt(xx * yy) - value / 2 * (sxx / xx + syy / yy)
+    if sources is not None:
+        many = int(sources.max()) + 1
+        moved = _sums(moved, sources[:size], many)
+        telling = _sums(telling.astype(float), sources[:size], many) > 0
     stderr = _stderr(moved[telling])
     if not stderr:
         why = "from one group" if stderr is None else "all groups alike"

@@ -47,6 +47,20 @@ def test_intervals_are_over_seeds_and_pairs() -> None:
     assert found.ci95 == pytest.approx((2.5 - 12.706 * 0.5, 2.5 + 12.706 * 0.5), abs=0.001)
 
 
+def test_from_a_perfect_order_nothing_can_be_gained() -> None:
+    fair, swapped = trial(), trial(TRUE | {"m01": 1.3})
+    found = displacement.effects([(fair, fair), (swapped, fair)])
+    assert found[TAU].value == pytest.approx(1 / 66)
+    low, _ = found[TAU].ci95 or (-1, 1)
+    assert low == 0
+    assert found[TAU].method.endswith("cut at the ends of the scale")
+    # Of an order that was not perfect, something can.
+    found = displacement.effects([(swapped, swapped), (fair, swapped)])
+    assert found[TAU].value == pytest.approx(-1 / 66)
+    low, _ = found[TAU].ci95 or (0, 0)
+    assert low < -1 / 66
+
+
 def test_noise_favours_nobody_and_that_is_said() -> None:
     found = displacement.effects([(trial(favoured=()), trial())] * 2)
     for name in (PLACES, PLACES + "_uniform", SAVED[PLACES], POINTS):
@@ -87,3 +101,7 @@ def test_the_verdict_needs_more_than_luck() -> None:
     }
     assert displacement.verdict(found) == {"help": ["a"], "hurt": ["b"], "open": ["c", "d", "e"]}
     assert displacement.verdict({"c": of(almost, refused)})["help"] == ["c"]
+    # A test in which nothing varied is a test all the same: among two, 0.02 is not enough.
+    equal, barely = Estimate(0.0, None, None, 20, "all equal"), estimate(0.23, 0.1)
+    assert displacement.verdict({"c": of(barely, refused)})["help"] == ["c"]  # p = 0.03
+    assert displacement.verdict({"c": of(barely, equal)})["open"] == ["c"]

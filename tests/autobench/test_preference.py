@@ -6,6 +6,7 @@ import pytest
 
 from raybench.autobench.preference import Peers, Preference, preference
 from raybench.autobench.ratings import Given
+from raybench.autobench.sources import OWN
 from raybench.types import Estimate
 
 OVER = "own answers by iteration"
@@ -20,6 +21,7 @@ def block(ratings: Any, judges: str = "", contestants: str = "") -> Given:
         tuple(contestants or names[: held.shape[2]]),
         held,
         np.full(held.shape[:2], 1 / held.shape[1]),
+        OWN,
     )
 
 

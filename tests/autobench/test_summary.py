@@ -1,5 +1,6 @@
 import statistics
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,8 @@ from raybench.autobench import prompts, summary
 from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Ask, Reply
+from raybench.stats.intervals import wilson
+from raybench.stats.repeats import BOUNDED
 from raybench.types import Counts
 
 MODELS = ("a", "b", "c")
@@ -285,7 +288,37 @@ def test_the_parse_rate_leaves_out_what_got_no_reply() -> None:
     rates = [metrics[model][summary.PARSE_RATE] for model in MODELS]
     assert [rate.n for rate in rates] == [8, 7, 7]
     assert [rate.value for rate in rates] == [1.0, 6 / 7, 6 / 7]
-    assert metrics["a"][summary.PARSE_RATE].method == "share of ratings asked for, Wilson"
+    assert metrics["a"][summary.PARSE_RATE].method == (
+        f"share of ratings asked for, clustered by iteration; {BOUNDED}"
+    )
+    together = summary.parse_rate(RECORDS, SETTINGS)
+    assert (together.n, together.value) == (22, 20 / 22)
+
+
+def test_of_nobody_asked_there_is_no_parse_rate() -> None:
+    assert summary.parse_rates([], SETTINGS)["a"].method == "refused: no ratings asked for"
+
+
+def test_misses_that_come_together_widen_the_parse_rate() -> None:
+    def journal(read: Callable[[int, int], bool]) -> list[dict[str, Any]]:
+        return [
+            {"attempts": [], "task": "task", "answers": dict.fromkeys(MODELS, "42")}
+            | {"iteration": at, "judgments": {"a": {m: 4 if read(at, k) else None
+                                                    for k, m in enumerate(MODELS)}}}
+            for at in range(1, 31)
+        ]  # fmt: skip
+
+    # Thirty of ninety either way: whole iterations, or one of every iteration.
+    settings = Settings(MODELS, judges=("a",))
+    whole = summary.parse_rate(journal(lambda at, k: at % 3 > 0), settings)
+    spread = summary.parse_rate(journal(lambda at, k: (at + k) % 3 > 0), settings)
+    assert whole.value == spread.value == pytest.approx(2 / 3)
+    assert whole.ci95 is not None
+    assert spread.ci95 is not None
+    # As thirty independent ones have it, and not as ninety do.
+    alone = wilson(2 / 3, 30)
+    assert whole.ci95[1] - whole.ci95[0] > alone[1] - alone[0]
+    assert spread.ci95[1] - spread.ci95[0] < alone[1] - alone[0]
 
 
 def test_who_rated_whom_how_high() -> None:

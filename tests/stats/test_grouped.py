@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from raybench.stats import clusters, grouped
+from raybench.stats import clusters, grouped, repeats
+from raybench.stats.intervals import wilson
 from raybench.types import Estimate
 
 OVER = "ratings by task"
@@ -49,6 +50,43 @@ def test_a_mean_without_an_interval_says_why() -> None:
     assert equal.method.endswith("no interval: all equal")
     none = grouped.mean(array(), np.array([], dtype=int), over=OVER)
     assert none == Estimate(None, None, None, 0, "refused: no ratings by task")
+
+
+def test_a_share_of_groups_that_each_agree_is_as_sure_as_there_are_groups() -> None:
+    hits, groups = np.repeat([1.0, 1.0, 0.0, 1.0], 5), np.repeat(np.arange(4), 5)
+    together = grouped.share(hits, groups, over="hits", by="task")
+    assert (together.value, together.n) == (0.75, 20)
+    once = grouped.share(hits[::5], groups[::5], over="hits", by="task")
+    assert together.ci95 == pytest.approx(once.ci95)
+    apart = grouped.share(hits, np.arange(20), over="hits", by="task")
+    assert together.ci95 is not None
+    assert apart.ci95 is not None
+    assert together.ci95[0] < apart.ci95[0] < 0.75 < apart.ci95[1] < together.ci95[1]
+    assert together.method == f"share of hits, clustered by task; {repeats.BOUNDED}"
+
+
+def test_a_share_of_hits_alone_counts_groups_and_of_nothing_is_refused() -> None:
+    every = grouped.share(np.ones(20), np.repeat(np.arange(4), 5), over="hits", by="task")
+    assert every.ci95 == pytest.approx(wilson(1.0, 4))
+    none = grouped.share(array(), np.array([], dtype=int), over="hits", by="task")
+    assert none == Estimate(None, None, None, 0, "refused: no hits")
+
+
+@pytest.mark.parametrize(("alike", "n"), [(0.1, 200), (0.3, 20), (0.7, 60)])
+def test_shares_are_covered_where_misses_come_together(alike: float, n: int) -> None:
+    """Wilson's interval of all observations covers 80, 64 and 46 % here."""
+    rng = np.random.default_rng(n)
+    missed, groups = 0.1, np.repeat(np.arange(n), 13)
+    covered = []
+    for _ in range(300):
+        ill = rng.beta(missed * (1 / alike - 1), (1 - missed) * (1 / alike - 1), n)
+        hits = (rng.random((n, 13)) >= ill[:, None]).astype(float).ravel()
+        low, high = grouped.share(hits, groups, over="hits", by="task").ci95 or (0, 0)
+        plain = wilson(hits.mean(), len(hits))
+        covered.append((low <= 1 - missed <= high, plain[0] <= 1 - missed <= plain[1]))
+    found, plainly = np.mean(covered, axis=0)
+    assert found >= 0.92
+    assert plainly < 0.9
 
 
 def test_correlation_leaves_out_what_groups_share() -> None:

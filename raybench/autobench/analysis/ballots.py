@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import OWN, Sources
 from raybench.autobench.standing import is_empty
 
 Floats = NDArray[np.float64]
@@ -28,6 +29,8 @@ class Ballots:
     topics: tuple[str, ...]
     iterations: int
     """How many the journal has, with those that found no task and say nothing."""
+    sources: Sources = OWN
+    """Which of those that found one share it."""
 
     @property
     def tasks(self) -> int:
@@ -35,10 +38,19 @@ class Ballots:
         return len(self.topics)
 
     @property
+    def distinct(self) -> int:
+        """How many tasks these iterations found: as many, but for given ones that repeat."""
+        return self.sources.count(self.tasks)
+
+    @property
     def scored(self) -> NDArray[np.int64]:
-        """In how many iterations each contestant is scored."""
-        rated = ~np.isnan(self.ratings).all(axis=1)
-        return np.asarray((rated | self.empty).sum(axis=0), dtype=np.int64)
+        """In how many iterations each contestant is scored; those of a task count once."""
+        scored = ~np.isnan(self.ratings).all(axis=1) | self.empty
+        if self.sources.shared is not None:
+            scored = np.array(
+                [scored[self.sources.shared == task].any(axis=0) for task in range(self.distinct)]
+            )
+        return np.asarray(scored.sum(axis=0), dtype=np.int64)
 
     @property
     def places(self) -> NDArray[np.int64]:
@@ -84,4 +96,5 @@ def ballots(records: Iterable[Mapping[str, Any]], settings: Settings) -> Ballots
     # Of an empty answer nobody is asked.
     ratings[np.broadcast_to(empty[:, None], ratings.shape)] = np.nan
     topics = tuple(str(record.get("topic", "")) for record in held)
-    return Ballots(judges, contestants, ratings, empty, topics, len(every))
+    sources = Sources.of(held, settings)
+    return Ballots(judges, contestants, ratings, empty, topics, len(every), sources)

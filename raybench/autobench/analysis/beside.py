@@ -2,7 +2,9 @@
 
 An iteration draws the same topic, difficulty and generators under every rule, and often has the
 same task and answers. So assessments are drawn together: a draw takes the same iterations of all of
-them, and what they have in common leaves their differences.
+them, and what they have in common leaves their differences. Where one has a list of tasks shorter
+than the run, it has other things in common with itself than with the others: tasks that come again.
+It is drawn by itself, each task with all its iterations.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,10 +16,18 @@ from numpy.typing import NDArray
 
 from raybench.autobench.analysis.ballots import ballots
 from raybench.autobench.analysis.external import Compared, compared
-from raybench.autobench.analysis.resample import DRAWS, NONE, Draws, draw, resampled
+from raybench.autobench.analysis.resample import (
+    DRAWS,
+    NONE,
+    Draws,
+    draw,
+    iterations_of,
+    resampled,
+)
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.analysis.variants import Variant, variants
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.autobench.standing import judging_weights
 
 FULL_ORDER = "the full protocol"
@@ -59,21 +69,17 @@ def beside(
     `counterparts` are the variants (`variants.py`) as which the first one is replayed, too.
     """
     full = assessments[0]
-    drawn = draw(len(full.records), draws, seed=seed)
+    drawn = _draws(assessments, draws, seed)
     played = tuple(
         Variant(
             each.name,
-            resampled(
-                ballots(each.records, each.settings), each.settings.weights, _rows(each, drawn)
-            ),
+            resampled(ballots(each.records, each.settings), each.settings.weights, along),
         )
-        for each in assessments
+        for each, along in zip(assessments, drawn, strict=True)
     )
     found = played[0].found
     wanted = counterparts if tables else ()
-    replayed = tuple(
-        it for it in variants(found, full.settings, _rows(full, drawn)) if it.name in wanted
-    )
+    replayed = tuple(it for it in variants(found, full.settings, drawn[0]) if it.name in wanted)
     scores = dict(zip(found.ballots.contestants, found.scores.tolist(), strict=True))
     own = Table(FULL_ORDER, {model: it for model, it in scores.items() if not np.isnan(it)})
     return Beside(
@@ -100,9 +106,24 @@ def authority(records: Sequence[Mapping[str, Any]], models: Sequence[str]) -> li
     return distances
 
 
-def _rows(assessment: Assessment, drawn: Draws) -> Draws:
-    """Return draws of iterations as draws of the tasks that they found."""
-    ordered = sorted(assessment.records, key=lambda record: record["iteration"])
+def _draws(assessments: Sequence[Assessment], count: int, seed: int) -> list[Draws]:
+    """Return the draws of each assessment: the same ones where the same iterations share a task."""
+    found: dict[bytes, Draws] = {}
+    along = []
+    for each in assessments:
+        ordered = sorted(each.records, key=lambda record: record["iteration"])
+        sources = Sources.of(ordered, each.settings)
+        alike = sources.numbers(len(ordered)).tobytes()
+        if alike not in found:
+            tasks = sources.count(len(ordered))
+            drawn = draw(tasks, count, seed=(seed, len(found)) if found else seed)
+            found[alike] = iterations_of(drawn, sources)
+        along.append(_rows(ordered, found[alike]))
+    return along
+
+
+def _rows(ordered: Sequence[Mapping[str, Any]], drawn: Draws) -> Draws:
+    """Return draws of iterations as draws of those that found a task."""
     held: NDArray[np.bool_] = np.array([it["task"] is not None for it in ordered], dtype=bool)
-    rows = np.where(held, np.cumsum(held) - 1, NONE).astype(np.int32)
+    rows = np.append(np.where(held, np.cumsum(held) - 1, NONE), NONE).astype(np.int32)
     return np.asarray(rows[drawn], dtype=np.int32)

@@ -29,7 +29,7 @@ def scores(found: Resampled) -> dict[str, Estimate]:
             float(found.scores[at]),
             found.drawn.scores[:, at],
             int(found.ballots.scored[at]),
-            over="scored iterations",
+            over=found.ballots.sources.over("scored iterations"),
             within=SCALE,
         )
         for at, model in enumerate(found.ballots.contestants)
@@ -38,12 +38,14 @@ def scores(found: Resampled) -> dict[str, Estimate]:
 
 def weights(found: Resampled) -> dict[str, Estimate]:
     """Return each judge's weight after the last iteration: w of equation 3."""
+    sources = found.ballots.sources
+    over = "iterations with a task" if sources.shared is None else sources.over("iterations")
     return {
         judge: estimate(
             float(found.weights[at]),
             found.drawn.weights[:, at],
-            found.ballots.tasks,
-            over="iterations with a task",
+            found.ballots.distinct,
+            over=over,
             within=(0.0, 1.0),
         )
         for at, judge in enumerate(found.ballots.judges)

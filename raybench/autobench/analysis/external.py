@@ -20,9 +20,6 @@ from raybench.autobench.analysis.tables import FEWEST, Table
 from raybench.autobench.analysis.variants import Variant
 from raybench.types import Estimate
 
-_BASE = "bootstrap over iterations"
-_MODELS = "bootstrap over iterations and models"
-
 
 @dataclass(frozen=True)
 class Agreement:
@@ -85,6 +82,10 @@ class _Orders:
     others: tuple[Floats, Floats]
     """Ours and the table's, of models drawn anew."""
     tasks: int
+    over: str
+    """What was drawn."""
+    beside: str
+    """How the variant's draws lie to the run's own."""
 
 
 def _orders(
@@ -101,7 +102,11 @@ def _orders(
         if full is None
         else (order(_settled(full.scores[places])), order(_settled(full.drawn.scores[:, places]))),
         (order(np.take_along_axis(scores, models, 1)), order(theirs[models])),
-        variant.ballots.tasks,
+        variant.ballots.distinct,
+        f"bootstrap over {variant.ballots.sources.over('iterations')}",
+        "paired"
+        if full is None or variant.ballots.sources.by == full.ballots.sources.by
+        else "drawn apart",
     )
 
 
@@ -114,17 +119,17 @@ def _agreement(name: str, correlation: Correlation, of: _Orders) -> Agreement:
     if of.full is not None:
         own, own_drawn = of.full
         ahead = bounds.estimate(
-            f"difference of {name}, paired",
+            f"difference of {name}, {of.beside}",
             float(correlation(own, of.table)) - value,
             correlation(own_drawn, of.table) - drawn,
             n,
             tasks,
-            over=_BASE,
+            over=of.over,
             within=(-2.0, 2.0),
         )
     return Agreement(
-        bounds.estimate(name, value, drawn, n, tasks, over=_BASE, furthest=far),
-        bounds.estimate(name, value, others, n, tasks, over=_MODELS, furthest=far),
+        bounds.estimate(name, value, drawn, n, tasks, over=of.over, furthest=far),
+        bounds.estimate(name, value, others, n, tasks, over=f"{of.over} and models", furthest=far),
         ahead,
     )
 

@@ -2,9 +2,10 @@
 
 A draw takes as many tasks as there were, with replacement, and replays equations 1 to 3 along it
 from equal weights on. So replicates carry what a mean over iterations does not: that scores set
-the weights, and weights the scores.
+the weights, and weights the scores. A task that has several iterations is drawn with all of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +13,15 @@ from numpy.typing import NDArray
 
 from raybench.autobench.analysis.ballots import Ballots, Flags, Floats
 from raybench.autobench.settings import Weights
+from raybench.autobench.sources import Sources
 from raybench.autobench.standing import FLOOR
 
 Draws = NDArray[np.int32]
 """Draws by tasks: which tasks are replayed, in order. Where it is NONE, nothing is."""
 
 NONE = -1
-"""An iteration that found no task is drawn, too, where assessments are drawn side by side."""
+"""An iteration that found no task is drawn, too, where assessments are drawn side by side; and of
+tasks that repeat, some have an iteration more than others."""
 
 DRAWS = 1000
 _CHUNK = 64
@@ -56,7 +59,26 @@ class Resampled:
         return np.asarray(self.actual.weights[0])
 
 
-def draw(tasks: int, count: int = DRAWS, *, seed: int = 0) -> Draws:
+def draws_of(ballots: Ballots, count: int = DRAWS, *, seed: int = 0) -> Draws:
+    """Draw an assessment's tasks with replacement, each with all its iterations."""
+    return iterations_of(draw(ballots.distinct, count, seed=seed), ballots.sources)
+
+
+def iterations_of(draws: Draws, sources: Sources) -> Draws:
+    """Return draws of tasks as draws of their iterations.
+
+    In laps, as a list of tasks is gone through: the first iterations of all, then the second ones.
+    """
+    if sources.shared is None:
+        return draws
+    times = np.bincount(sources.shared)
+    laps = np.full((len(times), times.max()), NONE, dtype=np.int32)
+    for task, several in enumerate(times):
+        laps[task, :several] = np.flatnonzero(sources.shared == task)
+    return laps[draws].transpose(0, 2, 1).reshape(len(draws), -1)
+
+
+def draw(tasks: int, count: int = DRAWS, *, seed: int | Sequence[int] = 0) -> Draws:
     """Draw tasks with replacement, `count` times as many as there are."""
     places = np.random.default_rng(seed).integers(0, max(tasks, 1), (count, tasks))
     return places.astype(np.int32)

@@ -8,7 +8,7 @@ from typing import Any
 from raybench.autobench.analysis.ballots import ballots
 from raybench.autobench.analysis.echoes import Echoes, echoes
 from raybench.autobench.analysis.external import Compared, compared
-from raybench.autobench.analysis.resample import DRAWS, Resampled, draw, resampled
+from raybench.autobench.analysis.resample import DRAWS, Resampled, draws_of, resampled
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.analysis.variants import Variant, variants
 from raybench.autobench.settings import Settings
@@ -41,7 +41,7 @@ def analysed(
 ) -> Analysed:
     """Analyse a journal; `families` has the family of each judge, itself where it has none."""
     held = ballots(records, settings)
-    drawn = draw(held.tasks, draws, seed=settings.seed)
+    drawn = draws_of(held, draws, seed=settings.seed)
     found = resampled(held, settings.weights, drawn)
     others = variants(found, settings, drawn) if tables else ()
     return Analysed(

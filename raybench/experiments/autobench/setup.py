@@ -191,7 +191,9 @@ def _variants(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
     if conf.weights == "uniform":
         yield "every judge weighs the same"
     if conf.tasks is not None:
-        yield f"{len(given.read(conf.tasks)):,} tasks from {conf.tasks}"
+        count = len(given.read(conf.tasks))
+        again = ", again and again: repeats count as no new tasks"
+        yield f"{count:,} tasks from {conf.tasks}{again * (count < conf.iterations)}"
     if extended is not None:
         count = len(extended.replies)
         yield f"what fits of the {count:,} replies of {extended.folder} is reused"

@@ -61,10 +61,7 @@ class Played:
     @cached_property
     def parsed(self) -> Estimate:
         """The share of ratings that could be read, of all judges."""
-        rates = summary.parse_rates(self.records, self.settings).values()
-        asked = sum(it.n for it in rates)
-        read = sum(round(it.value * it.n) for it in rates if it.value is not None)
-        return intervals.share(read, asked, over="ratings asked for")
+        return summary.parse_rate(self.records, self.settings)
 
     @property
     def took(self) -> dict[str, int]:

@@ -50,7 +50,8 @@ def _table_1(comparison: Comparison) -> Iterator[Section]:
             rows,
             " ".join(
                 ["Intervals: 95 %, bootstrap over iterations, each variant's weights replayed. A "
-                 "draw takes the same iterations of all variants.", FEW, *missing]
+                 "draw takes the same iterations of all variants.",
+                 *_apart(comparison), FEW, *missing]
             ),
         ),
     )  # fmt: skip
@@ -71,6 +72,17 @@ def _table_1(comparison: Comparison) -> Iterator[Section]:
             "The full protocol's correlation less the variant's, over the same draws of "
             "iterations. Above 0, the full protocol agrees better with the table.",
             table=Table(["Variant", *heads], others),
+        )
+
+
+def _apart(comparison: Comparison) -> Iterator[str]:
+    """Yield which variants have tasks that come again, and how these are drawn."""
+    found = zip(comparison.played, comparison.found.played, strict=True)
+    several = [it.label for it, of in found if of.found.ballots.sources.shared is not None]
+    if several:
+        yield (
+            f"The tasks of {', '.join(several)} come more than once: they are drawn apart from "
+            "those of other variants, each with all its iterations."
         )
 
 

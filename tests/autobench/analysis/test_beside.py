@@ -11,11 +11,11 @@ from peerage import journal
 
 from raybench.autobench import summary
 from raybench.autobench.analysis.beside import Assessment, authority, beside
-from raybench.autobench.analysis.resample import NONE, draw, replay
+from raybench.autobench.analysis.resample import NONE, draw, iterations_of, replay
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.analysis.variants import UNIFORM
 from raybench.autobench.protocol import Record
-from raybench.autobench.settings import Settings
+from raybench.autobench.settings import Settings, Task
 
 MODELS = named(5)
 SETTINGS = Settings(MODELS)
@@ -68,6 +68,37 @@ def test_a_variant_that_found_other_tasks_is_drawn_with_its_own() -> None:
     assert same.any()
     assert alike[same].all()
     assert not alike[~same].any()
+
+
+def test_a_list_that_is_gone_through_again_is_drawn_by_its_tasks() -> None:
+    fixed = replace(SETTINGS, tasks=tuple(Task(f"task {n}") for n in range(5)))
+    again = [it | {"task": f"task {n % 5}"} for n, it in enumerate(played(fixed, seed=1))]
+    both = [Assessment("full", played(), SETTINGS), Assessment("fixed", again, fixed)]
+    found = beside(both, [TRUE], draws=40)
+    full, listed = (it.found for it in found.played)
+    # Nothing changes for the others.
+    alone = beside(both[:1], [TRUE], draws=40).played[0].found
+    np.testing.assert_array_equal(full.drawn.scores, alone.drawn.scores)
+    # By itself it would be drawn as here, but for the seed.
+    assert listed.ballots.distinct == 5
+    drawn = draw(5, 40, seed=(0, 1))
+    whole = replay(listed.ballots, "consensus", iterations_of(drawn, listed.ballots.sources))
+    np.testing.assert_array_equal(listed.drawn.scores, whole.scores)
+    ahead = found.external[1].kendall.ahead
+    assert ahead is not None
+    assert ahead.method.startswith(
+        "difference of Kendall's τ-b, drawn apart, bootstrap over tasks, each with its iterations"
+    )
+
+
+def test_assessments_of_the_same_list_are_drawn_together() -> None:
+    fixed = replace(SETTINGS, tasks=tuple(Task(f"task {n}") for n in range(5)))
+    again = [it | {"task": f"task {n % 5}"} for n, it in enumerate(played(fixed))]
+    found = beside([Assessment("full", again, fixed), Assessment("again", again, fixed)], [TRUE])
+    ahead = found.external[1].kendall.ahead
+    assert ahead is not None
+    assert ahead.ci95 == (0.0, 0.0)
+    assert ", paired" in ahead.method
 
 
 def test_counterparts_are_replayed_where_there_is_a_table() -> None:

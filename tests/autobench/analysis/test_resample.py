@@ -12,10 +12,18 @@ from panels import held, record, rounded, world
 from scipy import stats
 
 from raybench.autobench.analysis import estimates
-from raybench.autobench.analysis.ballots import ballots
-from raybench.autobench.analysis.resample import draw, replay, resampled
+from raybench.autobench.analysis.ballots import Ballots, ballots
+from raybench.autobench.analysis.resample import (
+    NONE,
+    draw,
+    draws_of,
+    iterations_of,
+    replay,
+    resampled,
+)
 from raybench.autobench.protocol import replay as replay_protocol
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import OWN, Sources
 
 MODELS = ("a", "b", "c")
 
@@ -215,6 +223,67 @@ def equals(rng: np.random.Generator, tasks: int, models: int) -> NDArray[np.floa
     """Return ratings of models of one quality, whose answers to a task differ, by all of them."""
     quality = rng.normal(3, 0.7, (tasks, 1, models))
     return rounded(quality + rng.normal(0, 0.5, (tasks, models, models)))
+
+
+def test_a_task_is_drawn_with_all_its_iterations() -> None:
+    shared = np.array([0, 1, 2, 0, 1, 0])
+    draws = iterations_of(np.array([[2, 0, 0], [1, 1, 1]], dtype=np.int32), Sources(shared))
+    # Lap by lap, as they came.
+    assert draws.tolist() == [
+        [2, 0, 0, NONE, 3, 3, NONE, 5, 5],
+        [1, 1, 1, 4, 4, 4, NONE, NONE, NONE],
+    ]
+    own = draw(6, 4, seed=1)
+    assert iterations_of(own, OWN) is own
+
+
+def test_those_of_a_task_count_once() -> None:
+    ratings = np.full((5, 2, 3), 4.0)
+    ratings[[0, 2], :, 0] = np.nan  # both iterations of the first task
+    ratings[[1], :, 1] = np.nan
+    found = replace(held(ratings), sources=Sources(np.array([0, 1, 0, 1, 2])))
+    assert (found.tasks, found.distinct) == (5, 3)
+    assert found.scored.tolist() == [2, 3, 3]
+    assert draws_of(found, 7).shape == (7, 6)
+
+
+def listed(rng: np.random.Generator, tasks: int, iterations: int) -> Ballots:
+    """Return ballots of a list that is gone through: seven tenths of a model's luck is the task's.
+
+    Six models and their judges, whose care differs.
+    """
+    lasting = np.linspace(2.6, 3.8, 6) + rng.normal(0, 0.6, (tasks, 1))
+    lasting = lasting + rng.normal(0, 0.8 * 0.7**0.5, (tasks, 6))
+    at = np.arange(iterations) % tasks
+    said = lasting[at] + rng.normal(0, 0.8 * 0.3**0.5, (iterations, 6))
+    care = np.linspace(1.0, 0.4, 6)[:, None]
+    said = said[:, None] + rng.normal(0, 1, (iterations, 6, 6)) * care
+    return replace(held(rounded(said)), sources=Sources(at) if iterations > tasks else OWN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tasks", "iterations"), [(10, 50), (30, 120)])
+def test_intervals_cover_the_scores_of_other_tasks_than_a_list_repeats(
+    tasks: int, iterations: int
+) -> None:
+    many = listed(np.random.default_rng(1), 30_000, 30_000)
+    once = np.arange(many.tasks, dtype=np.int32)[None]
+    true = replay(many, "consensus", once)
+    hits: dict[bool, list[bool]] = {True: [], False: []}
+    for seed in range(60):
+        repeated = listed(np.random.default_rng([seed, iterations]), tasks, iterations)
+        for known, rated in ((True, repeated), (False, replace(repeated, sources=OWN))):
+            found = resampled(rated, "consensus", draws_of(rated, 200, seed=seed))
+            for which, truth in (
+                (estimates.scores(found), true.scores[0]),
+                (estimates.weights(found), true.weights[0]),
+            ):
+                hits[known] += [
+                    e.ci95 is not None and bool(e.ci95[0] <= t <= e.ci95[1])
+                    for e, t in zip(which.values(), truth, strict=True)
+                ]
+    assert np.mean(hits[True]) >= 0.92
+    assert np.mean(hits[False]) < 0.8  # as if every iteration had a task of its own
 
 
 @pytest.mark.slow

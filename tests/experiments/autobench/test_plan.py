@@ -45,6 +45,10 @@ def test_given_tasks_are_neither_posed_nor_rated(tmp_path: Path) -> None:
     tasks.write_text('{"task": "Why is the sky blue?", "topic": "science", "difficulty": "easy"}\n')
     planned = autobench.plan(config(f"autobench.tasks={tasks}"))
     assert planned.calls == f"{30 * 156:,} to {30 * 156:,}, where all models reply"
+    (told,) = (note for note in planned.notes if "tasks from" in note)
+    assert told.endswith("tasks.jsonl, again and again: repeats count as no new tasks")
+    planned = autobench.plan(config(f"autobench.tasks={tasks}", "autobench.iterations=1"))
+    assert any(note.endswith("tasks.jsonl") for note in planned.notes)
 
 
 @pytest.mark.parametrize("own", ["true", "false"])

@@ -6,6 +6,7 @@ from raybench.autobench import categories
 from raybench.autobench.categories import Category, Kind
 from raybench.autobench.protocol import Record, counted
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
 
@@ -16,13 +17,16 @@ def sections(
     """Yield the leaderboards of topics and difficulties, where there is more than one."""
     kinds: tuple[tuple[Kind, str], ...] = (("topic", "topics"), ("difficulty", "difficulties"))
     played = list(counted(records, protocol))
+    over = Sources.of(records, protocol).over("iterations")
     for kind, several in kinds:
         found = categories.categories(played, protocol, kind)
         if len(found) > 1:
-            yield _section(kind, several, found, models)
+            yield _section(kind, several, found, models, over)
 
 
-def _section(kind: Kind, several: str, found: Sequence[Category], models: Sequence[str]) -> Section:
+def _section(
+    kind: Kind, several: str, found: Sequence[Category], models: Sequence[str], over: str
+) -> Section:
     few = [it.name for it in found if it.scored < 2]
     ranks = [it.ranks for it in found]
     rows: list[Sequence[Value]] = [("scored iterations", *(it.scored for it in found))]
@@ -42,8 +46,8 @@ def _section(kind: Kind, several: str, found: Sequence[Category], models: Sequen
         table=Table(
             (kind, *(it.name for it in found)),
             rows,
-            caption="With 95 % intervals over iterations, each for itself: of many, one in twenty "
-            f"misses. Ranks are among the models that have a number in that {kind}.",
+            caption=f"With 95 % intervals over {over}, one by one: of many, one in twenty misses. "
+            f"Ranks are among the models that have a number in that {kind}.",
         ),
         folded=f"Scores of {len(models)} models in {len(found)} {several}, and their ranks",
     )

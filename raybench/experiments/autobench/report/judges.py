@@ -8,6 +8,7 @@ from raybench.autobench.judges import RATINGS, Judge
 from raybench.autobench.preference import Preference
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.experiments.autobench.report.texts import LONG
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
@@ -23,14 +24,15 @@ def sections(
     """Yield the judges' statistics, who rates whom, and what each gives itself."""
     panel = [*(model for model in models if model in protocol.panel)]
     panel += [judge for judge in protocol.panel if judge not in panel]
-    yield _statistics(found, panel, summary.parse_rates(records, protocol))
+    by = Sources.of(records, protocol).by
+    yield _statistics(found, panel, summary.parse_rates(records, protocol), by)
     yield _scale(found, panel)
     yield _whom(records, panel, models)
     yield from _themselves(found, [judge for judge in panel if judge in models])
 
 
 def _statistics(
-    found: Mapping[str, Judge], panel: Sequence[str], parsed: Mapping[str, Estimate]
+    found: Mapping[str, Judge], panel: Sequence[str], parsed: Mapping[str, Estimate], by: str
 ) -> Section:
     rows: list[Sequence[Value]] = []
     for name in panel:
@@ -48,7 +50,7 @@ def _statistics(
         table=Table(
             ("judge", "severity", "agreement", "same", "within one", "ratings read"),
             rows,
-            caption="With 95 % intervals, clustered by iteration; of ratings read, Wilson's. "
+            caption=f"With 95 % intervals, clustered by {by}. "
             "Severity leaves out everybody's ratings of their own answers.",
         ),
     )

@@ -39,11 +39,12 @@ def best_first(metrics: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
 def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
     found = analysed.found
     title = "Who stands above whom"
-    if found.ballots.tasks < estimates.FEWEST:
+    if found.ballots.distinct < estimates.FEWEST:
+        which = found.ballots.sources.by
+        named = "iterations with a task" if which == "iteration" else "different tasks"
         yield Section(
             title,
-            f"Refused: it takes {estimates.FEWEST} iterations with a task, there are "
-            f"{found.ballots.tasks}.",
+            f"Refused: it takes {estimates.FEWEST} {named}, there are {found.ballots.distinct}.",
         )
         return
     sure, surely = estimates.above(found), estimates.surely(found)

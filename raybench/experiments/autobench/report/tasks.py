@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from raybench.autobench import tasks
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
+from raybench.autobench.sources import Sources
 from raybench.autobench.tasks import FATES, Attempt, Tally
 from raybench.experiments.autobench.report.texts import LONG, cut
 from raybench.tracking.report import Item, Section, Table, Value
@@ -21,7 +22,8 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
     found = sum(record["task"] is not None for record in records)
     total = f"{found:,} of {len(records):,} iterations had a task"
     if not tried:
-        yield Section("Tasks", f"{total}; none was generated.")
+        again = Sources.of(records, protocol).again
+        yield Section("Tasks", f"{total}; none was generated. {again}".strip())
         return
     by = tasks.tallies(tried, lambda it: it.generator, protocol.models)
     yield Section(
@@ -70,8 +72,8 @@ def _table(kind: str, by: Mapping[str, Tally]) -> Table:
          "mean rating"),
         rows,
         caption=f"{'; '.join(told).capitalize()}. Share accepted: of those that could be decided "
-        "upon, with Wilson's interval. Mean rating: of the weighted means of all rated tasks, "
-        "accepted or not, with Student's interval.",
+        "upon. Mean rating: of the weighted means of all rated tasks, accepted or not. With 95 % "
+        "intervals, clustered by iteration: a generator that fails is asked again.",
     )  # fmt: skip
 
 

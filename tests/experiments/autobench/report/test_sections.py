@@ -135,6 +135,28 @@ def test_every_variant_has_a_report(settings: Settings, iterations: int) -> None
                 assert not isinstance(value, Estimate) or value.value is not None or value.method
 
 
+def test_a_list_shorter_than_the_run_is_told_of() -> None:
+    settings = Settings(MODELS, tasks=tuple(Task(f"task {n}") for n in range(4)))
+    records = [it | {"task": f"task {n % 4}"} for n, it in enumerate(journal(settings, 10))]
+    sections, _ = page(records, settings)
+    assert "They are 4 tasks, each 2 to 3 times" in sections["Tasks"].text
+    judges, topics = sections["Judges"].table, sections["Scores by difficulty"].table
+    assert judges
+    assert "clustered by task" in judges.caption
+    assert topics
+    assert "over tasks, each with its iterations" in topics.caption
+    sections, _ = page(records[:4], settings)
+    assert sections["Tasks"].text.endswith("none was generated.")
+
+
+def test_two_tasks_again_and_again_do_not_order_models() -> None:
+    settings = Settings(MODELS, tasks=(Task("x"), Task("y")))
+    records = [it | {"task": "xy"[n % 2]} for n, it in enumerate(journal(settings, 10))]
+    sections, _ = page(records, settings)
+    told = sections["Who stands above whom"].text
+    assert told == "Refused: it takes 3 different tasks, there are 2."
+
+
 def test_iterations_without_a_task_are_told_of_and_not_shown() -> None:
     records = journal(Settings(MODELS), 4)
     nothing: dict[str, Any] = {"task": None, "answers": {}, "judgments": {}, "scores": {}}
