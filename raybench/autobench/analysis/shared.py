@@ -23,15 +23,17 @@ def shared(ratings: Floats) -> Floats:
 
 
 def levelled(ratings: Floats) -> tuple[Floats, Floats]:
-    """Return judges' ratings less their own mean, 0 where there is none, and 1 where there is one.
+    """Return judges' ratings less their mean of a task (0: none), and 1 where there is one.
 
-    Judges by tasks by contestants.
+    Judges by tasks by contestants. How severe a judge is at a task, or by topic, moves all models
+    alike and changes no order: judges that happen to be severe at the same tasks, as two of many
+    do, are no echo chamber.
     """
     by_judge = ratings.transpose(1, 0, 2)
     seen = (~np.isnan(by_judge)).astype(np.float64)
     known = np.nan_to_num(by_judge)
-    many = np.maximum(seen.sum(axis=(1, 2), keepdims=True), 1)
-    return (known - known.sum(axis=(1, 2), keepdims=True) / many) * seen, seen
+    many = np.maximum(seen.sum(axis=2, keepdims=True), 1)
+    return (known - known.sum(axis=2, keepdims=True) / many) * seen, seen
 
 
 def correlations(values: Floats, seen: Floats) -> Floats:

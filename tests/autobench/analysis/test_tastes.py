@@ -57,6 +57,16 @@ def test_judges_that_are_severe_alike_share_no_taste() -> None:
     assert found <= 1
 
 
+def test_judges_that_are_severe_by_topic_each_by_itself_share_no_taste() -> None:
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        severity = rng.normal(0, 0.5, (10, 12))[rng.integers(0, 10, 60)]
+        said = world(rng, 60, 12) + severity[:, :, None]
+        found += bool(tastes.clusters(held(rounded(said)), seed=seed))
+    assert found <= 2
+
+
 def test_what_was_not_rated_is_no_taste() -> None:
     rng = np.random.default_rng(0)
     ratings = rounded(world(rng, 40, 8))
