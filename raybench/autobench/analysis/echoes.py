@@ -20,7 +20,7 @@ from raybench.stats.paired import holm
 from raybench.types import Estimate
 
 NOT_LIFTED = Estimate(None, None, None, 0, "refused: only families have models of their own")
-_FEW = 300
+_FEW = 150
 """Draws that families are tried along: there may be many, and a spread needs no more."""
 
 

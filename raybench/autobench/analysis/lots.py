@@ -9,6 +9,11 @@ has; and for careless judges, which make weak models look better and strong ones
 How far such sets make their own models fall spreads like a bell, so that p is Student's: the share
 of sets that reach as far could never be small where there are few (66 pairs of twelve judges), and
 found no family of two at all once it was raised for the number of families.
+
+In simulation (8 and 12 judges in families of two or three, 20 and 100 iterations, strong models as
+the more careful judges or not, tastes of 0.3 points or everybody preferring itself by 0.5) a run
+without favour had a warning in 0 to 10 %, 3 % on average. Of families that lift their own, and
+change the order, by 0.5 points 25 to 90 % were told, by 1 point 60 to 100 %.
 """
 
 from collections.abc import Iterator, Sequence

@@ -6,12 +6,15 @@ judge follows it. (Taking out each answer's mean over judges instead makes clust
 which all see more of the truth than the mean does, and of judges at random, which all see less.)
 What is left between two judges is shared taste; more of it than chance makes is a cluster.
 
-In simulation (4, 8 and 12 judges, 10 to 200 iterations) panels without shared taste, judges at
-random among them or not, had no cluster in 85 to 100 % of cases, and three planted judges of 8 or
-12 were found exactly in 80 % and more. Of 4 judges few are ever found, and of a family that does
-nothing but favour its own members few among 8 contestants, all among 12. Two caveats: a large
-cluster pulls the common factor towards itself, and a judge that uses only the middle of the scale
-(rounding does the rest) bends it: either may show as a second cluster of the others.
+How severe a judge is at a task is taken out beforehand: it changes no order.
+
+In simulation (6 and 12 judges; plain ones, ceilings, answers right or wrong, tastes of their own,
+some that use the middle of the scale only, unlike severity, severity by topic) panels without
+shared taste had no cluster in 79 to 100 % of cases after 6 iterations, 86 to 100 % after 20 to 60
+(97 % on average), and all after 200. That 3 of 8 or 12 judges share a taste of 0.6 points was found
+in 73 and 93 % after 20 iterations (often with one of them left out), in all after 60. Of 4 judges
+few are ever found. A caveat: a large cluster pulls the common factor towards itself, and may show
+as a second cluster of the others.
 """
 
 import numpy as np

@@ -47,11 +47,13 @@ def _clusters(analysed: Analysed) -> str:
     if not found.clusters:
         return (
             "No judges share a taste beyond what chance would make of independent ones: with what "
-            "they all see taken out, their ratings go separate ways."
+            "they all see taken out, and how severe each is at a task, their ratings go separate "
+            "ways."
         )
     return (
-        "Clusters are judges whose ratings go together once what all judges see is taken out, "
-        "beyond what chance makes of independent ones. They may be right together, and they may "
+        "Clusters are judges whose ratings go together once what all judges see is taken out, and "
+        "how severe each is at a task, beyond what chance and rounding make of independent ones. "
+        "They may be right together, and they may "
         "err together: only the order without them says what hangs on it."
     )
 
