@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from raybench.autobench.analysis import echoes
+from raybench.autobench.analysis import warned
 from raybench.autobench.analysis.echoes import Company
 from raybench.autobench.analysis.estimates import scores
+from raybench.autobench.analysis.swaps import LIKELY, Swap
 from raybench.autobench.analysis.whole import Analysed
 from raybench.tracking.report import Section, Table, Value
 
@@ -15,10 +16,10 @@ _MOST = 8
 def sections(analysed: Analysed) -> Iterator[Section]:
     """Yield clusters, the order without the largest, and families with theirs."""
     found = analysed.echoes
-    warned = [f"Warning: {text}." for text in echoes.warnings(found, analysed.families)]
+    told = [f"Warning: {text}." for text in warned.warnings(found, analysed.families)]
     yield Section(
         "Echo chambers",
-        "\n".join([*warned, _clusters(analysed)]),
+        "\n".join([*told, _clusters(analysed)]),
         table=Table(
             ("Cluster", "Judges", "Share of the judging weight"),
             [(one.name, ", ".join(one.judges), one.weight) for one in found.clusters],
@@ -34,9 +35,9 @@ def sections(analysed: Analysed) -> Iterator[Section]:
 
 def note(analysed: Analysed) -> str:
     """Return the warnings as one short line, or ''."""
-    warned = list(echoes.warnings(analysed.echoes, analysed.families))
-    more = f" ({len(warned) - 1} more in the report)" if len(warned) > 1 else ""
-    return f"{warned[0]}{more}" if warned else ""
+    told = list(warned.warnings(analysed.echoes, analysed.families))
+    more = f" ({len(told) - 1} more in the report)" if len(told) > 1 else ""
+    return f"{told[0]}{more}" if told else ""
 
 
 def _clusters(analysed: Analysed) -> str:
@@ -46,11 +47,13 @@ def _clusters(analysed: Analysed) -> str:
     if not found.clusters:
         return (
             "No judges share a taste beyond what chance would make of independent ones: with what "
-            "they all see taken out, their ratings go separate ways."
+            "they all see taken out, and how severe each is at a task, their ratings go separate "
+            "ways."
         )
     return (
-        "Clusters are judges whose ratings go together once what all judges see is taken out, "
-        "beyond what chance makes of independent ones. They may be right together, and they may "
+        "Clusters are judges whose ratings go together once what all judges see is taken out, and "
+        "how severe each is at a task, beyond what chance and rounding make of independent ones. "
+        "They may be right together, and they may "
         "err together: only the order without them says what hangs on it."
     )
 
@@ -77,31 +80,44 @@ def _families(analysed: Analysed) -> Section:
             family.name,
             ", ".join(family.judges),
             family.weight,
+            family.lifted,
+            _tested(family),
             f"{family.refusal.capitalize()}." if family.refusal else _changes(family),
         )
         for family in analysed.echoes.families
     ]
     return Section(
         "Without one family's judges",
-        "Families with two judges or more. A pair that changes places is told with the share of "
-        f"bootstrap draws in which it does so in the same way; below {echoes.SURE:.0%} that is a "
-        "toss-up, and no warning.",
-        table=Table(("Family", "Judges", "Share of the weight", "Order without them"), rows),
+        "Families with two judges or more. Lifted by: how many points the family's own models "
+        "lose, against others as strong, where its judges are left out. p: how often as many "
+        "judges drawn by lot would lift their own models as far, by Student's t and raised by "
+        f"Holm's steps for the number of families; above {warned.LEVEL} there is no warning. "
+        "Close models change places whoever is left out: a pair is likely to where the chance of "
+        f"its order is {LIKELY:.0%} or more both with the judges and without them.",
+        table=Table(
+            ("Family", "Judges", "Share of the weight", "Lifted by", "p", "Order without them"),
+            rows,
+        ),
     )
+
+
+def _tested(family: Company) -> Value:
+    if family.lot is None or family.lot.p is None:
+        return family.lot.refusal if family.lot else None
+    return "< 0.001" if family.lot.p < 0.001 else family.lot.p
 
 
 def _changes(company: Company) -> str:
     if not company.swaps:
         return "The order does not change."
     told = [
-        f"{swap.up} falls below {swap.down} ("
-        + ("too few iterations to say how surely" if swap.share is None else _sure(swap.share))
-        + ")"
-        for swap in sorted(company.swaps, key=lambda swap: -(swap.share or 0))
+        f"{swap.up} falls below {swap.down} ({_chance(swap)})" for swap in company.swaps[:_MOST]
     ]
-    more = f"; and {len(told) - _MOST} pairs more" if len(told) > _MOST else ""
-    return "Changed: " + "; ".join(told[:_MOST]) + more + "."
+    more = len(company.swaps) - len(told)
+    return "Changed: " + "; ".join(told) + (f"; and {more} pairs more" if more else "") + "."
 
 
-def _sure(share: float) -> str:
-    return f"{share:.0%} of draws" + (", a toss-up" if share < echoes.SURE else "")
+def _chance(swap: Swap) -> str:
+    if swap.before is None or swap.after is None:
+        return "too few iterations to say how likely"
+    return "likely" if swap.likely else "may be chance"
