@@ -120,8 +120,8 @@ def _lifted(found: Resampled, without: Resampled, own: Flags) -> Estimate:
     return estimates.estimate(
         float(value),
         fall(before, without.drawn.scores, np.broadcast_to(own, before.shape)),
-        found.ballots.tasks,
-        over="iterations with a task",
+        found.ballots.distinct,
+        over=found.ballots.sources.over("iterations"),
         within=(SCALE[0] - SCALE[1], SCALE[1] - SCALE[0]),
     )
 

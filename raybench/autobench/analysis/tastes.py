@@ -39,8 +39,8 @@ def refusal(ballots: Ballots) -> str:
     """Return why these ratings show no clusters, or ''."""
     if len(ballots.judges) < FEWEST_JUDGES:
         return f"refused: clusters take {FEWEST_JUDGES} judges, there are {len(ballots.judges)}"
-    if ballots.tasks < FEWEST_TASKS:
-        return f"refused: clusters take {FEWEST_TASKS} iterations with a task, not {ballots.tasks}"
+    if ballots.distinct < FEWEST_TASKS:
+        return f"refused: clusters take {FEWEST_TASKS} iterations with a task, not {ballots.distinct}"
     return ""
 
 
