@@ -53,8 +53,9 @@ def _clusters(analysed: Analysed) -> str:
     return (
         "Clusters are judges whose ratings go together once what all judges see is taken out, and "
         "how severe each is at a task, beyond what chance and rounding make of independent ones. "
-        "They may be right together, and they may "
-        "err together: only the order without them says what hangs on it."
+        "They may be right together, as two that see far more than the others do, and they may "
+        "err together: only the order without them says what hangs on it. A cluster of half of the "
+        "judges passes for what all see, and then it is the others that seem to be one."
     )
 
 
