@@ -13,10 +13,10 @@ some that use the middle of the scale only, unlike severity, severity by topic) 
 shared taste had no cluster in 79 to 100 % of cases after 6 iterations, 86 to 100 % after 20 to 60
 (97 % on average), and all after 200. That 3 of 8 or 12 judges share a taste of 0.6 points was found
 in 73 and 93 % after 20 iterations (often with one of them left out), in all after 60. Of 4 judges
-few are ever found. Two caveats: a large cluster pulls the common factor towards itself, and may show
-as a second cluster of the others, or, with half of the judges in it, as theirs alone. And two judges
-that see nearly all of a truth of which the others see little share what nobody else saw: the two
-ablest of twelve stand-ins, who hardly err, were a cluster in 2 of 12 runs of 30 iterations.
+few are ever found. Two caveats: a large cluster pulls the common factor towards itself, and may
+show as a second cluster of the others, or, with half of the judges in it, as theirs alone. And two
+judges that see nearly all of a truth of which the others see little share what nobody else saw: the
+two ablest of twelve stand-ins, who hardly err, were a cluster in 2 of 12 runs of 30 iterations.
 """
 
 import numpy as np
@@ -42,7 +42,9 @@ def refusal(ballots: Ballots) -> str:
     if len(ballots.judges) < FEWEST_JUDGES:
         return f"refused: clusters take {FEWEST_JUDGES} judges, there are {len(ballots.judges)}"
     if ballots.distinct < FEWEST_TASKS:
-        return f"refused: clusters take {FEWEST_TASKS} iterations with a task, not {ballots.distinct}"
+        return (
+            f"refused: clusters take {FEWEST_TASKS} iterations with a task, not {ballots.distinct}"
+        )
     return ""
 
 
