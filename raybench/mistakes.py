@@ -36,6 +36,8 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
             "KEY=[a,b]"
         )
     if match := re.search(r"Could not override '([^']+)'", text):
+        if match[1] in known_keys:
+            return f"'{match[1]}': its value is not what it takes; names in it have no spaces"
         return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys, overrides)
     if match := re.search(r"Key '([^']+)' (?:is )?not in '(\w+)'\s+full_key: (\S+)", text):
         return _unknown_key(match[1], match[2], match[3], _where(text), known_keys, overrides)
@@ -50,6 +52,8 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
             f"{_where(text)}a list and a mapping stand in each other's place: models is a list, "
             "every item of which begins with '- name: …'; everything else is KEY: VALUE"
         )
+    if match := re.search(r"Cannot assign \w+ to Dict\S*[\s\S]*full_key: (\S+)", text):
+        return f"{_where(text)}'{match[1]}' takes values by their names: {match[1]}.NAME=VALUE"
     if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
         reason = next((line for line in lines if line.startswith(("Value ", "Invalid "))), lines[0])

@@ -52,6 +52,14 @@ MISTAKES = {
     },
     "several values": ([AUTOBENCH, "seed=1,2"], ["seed=1,2", "--multirun"]),
     "no list": ([AUTOBENCH, "autobench.topics=math"], ["autobench.topics", "a list"]),
+    "a table without a name": (
+        [AUTOBENCH, "autobench.external=mmlu.csv"],
+        ["'autobench.external' takes values by their names", "autobench.external.NAME=VALUE"],
+    ),
+    "a table of two names": (
+        [AUTOBENCH, "autobench.external={a b: mmlu.csv}"],
+        ["'autobench.external': its value is not what it takes", "no spaces"],
+    ),
     "one topic twice": (
         [AUTOBENCH, "autobench.topics=[math,logic,math]"],
         ["autobench.topics names 'math' 2 times"],

@@ -39,10 +39,12 @@ def _tasks(path: str | Path, lines: list[bytes], setting: str) -> Iterator[Task]
             continue
         try:
             row = json.loads(line)
+            if not isinstance(row, dict):
+                raise ValueError("no object")
             text, *labels = (row.get(name) or "" for name in ("task", "topic", "difficulty"))
             if not all(isinstance(it, str) for it in (text, *labels)):
                 raise ValueError("not all of its fields are texts")
-        except (ValueError, AttributeError) as error:
+        except ValueError as error:
             raise ConfigurationError(
                 f"{setting}: {path}, line {number}, is no task ({error}): {_MEND}"
             ) from error
