@@ -1,6 +1,6 @@
 """What do swaps cost a peer assessment of real engines that take turns on one slot?
 
-    python -m perf.autobench_swaps
+    python -m perf.autobench_swaps                                        half an hour
     python -m perf.autobench_swaps --one-by-one 2 --side-by-side 2 8 32
 
 Runs `python -m raybench +experiment=autobench` on two real engines of which one may be awake at a
@@ -36,7 +36,7 @@ def main() -> None:
     """Print a line per run."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--one-by-one", type=int, nargs="+", default=[3])
-    parser.add_argument("--side-by-side", type=int, nargs="+", default=[3, 12, 48])
+    parser.add_argument("--side-by-side", type=int, nargs="+", default=[3, 12])
     arguments = parser.parse_args()
     heads = "under way", "iterations", "swaps", "an iteration", "swapping s", "whole s"
     print(_LINE.format(*heads, "s an iteration"))

@@ -1,4 +1,4 @@
-"""Contestants that change places where some judges are left out, and how likely that is."""
+"""Contestants that change places where some judges are left out, and how sure that is."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.resample import Resampled
 
 LIKELY = 0.9
-"""Least chance of a pair's order, with the judges and without them, for a warning to name it."""
+"""How sure both orders of a pair have to be for a warning to name it: one minus a one-sided p."""
 
 
 @dataclass(frozen=True)
@@ -19,18 +19,18 @@ class Swap:
     """Above with all judges, below without those."""
     down: str
     before: float | None
-    """How likely `up` stands above with all judges; None from too few iterations."""
+    """How sure `up` stands above with all judges; None from too few iterations."""
     after: float | None
-    """How likely it stands below without those."""
+    """How sure it stands below without those."""
 
     @property
     def surety(self) -> float:
-        """How likely the less likely of the two orders is, 0 where that is not known."""
+        """How sure the less sure of the two orders is, 0 where that is not known."""
         return min(self.before or 0.0, self.after or 0.0)
 
     @property
     def likely(self) -> bool:
-        """Tell whether both orders are: else the pair may change places by chance."""
+        """Tell whether both orders are sure enough: else it may be chance."""
         return self.surety >= LIKELY
 
 

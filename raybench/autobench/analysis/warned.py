@@ -29,14 +29,14 @@ def warnings(found: Echoes, families: Mapping[str, str]) -> Iterator[str]:
 
 
 def _named(company: Company, families: Mapping[str, str]) -> str:
-    sure = [swap for swap in company.swaps if swap.likely]
-    if not sure:
+    named = [swap for swap in company.swaps if swap.likely]
+    if not named:
         return ""
-    first = sure[0]
+    first = named[0]
     own = " (its own)" if families.get(first.up, first.up) == company.name else ""
-    more = f", and {len(sure) - 1} more pairs change places" if len(sure) > 1 else ""
-    chances = f"chances of {first.before:.0%} with them and {first.after:.0%} without"
-    return f"{first.up}{own} falls below {first.down} ({chances}){more}"
+    more = f", and {len(named) - 1} more pairs change places" if len(named) > 1 else ""
+    sure = f"sure at {first.before:.2f} with them and {first.after:.2f} without"
+    return f"{first.up}{own} falls below {first.down} ({sure}){more}"
 
 
 def _many(judges: Sequence[str]) -> str:

@@ -49,7 +49,7 @@ def test_a_family_that_lifts_its_own_is_warned_of() -> None:
     assert kin.without["m03"].value is not None
     said = [text for text in warned.warnings(found, families) if "of kin" in text]
     assert said[0].startswith("without the 3 judges of kin, its own models lose 0.")
-    assert "the order changes: m03 (its own) falls below m04 (chances of " in said[0]
+    assert "the order changes: m03 (its own) falls below m04 (sure at " in said[0]
 
 
 def panel(seed: int, favour: float) -> tuple[Echoes, dict[str, str]]:
@@ -126,7 +126,7 @@ def test_only_what_is_likely_is_named() -> None:
     (exact,) = warned.warnings(Echoes((), (company(Lot(0.0001), sure, chance),)), families)
     assert exact.endswith(
         "(p < 0.001 beside judges by lot), and the order changes: a (its own) falls below c "
-        "(chances of 95% with them and 90% without)"
+        "(sure at 0.95 with them and 0.90 without)"
     )
 
 
@@ -135,5 +135,5 @@ def test_of_a_cluster_that_moves_nothing_surely_there_is_no_warning() -> None:
     assert list(warned.warnings(Echoes((company(None, few, close),), ()), {})) == []
     (said,) = warned.warnings(Echoes((company(None, Swap("a", "b", 0.95, 0.91)),), ()), {})
     assert said == (
-        "without the 2 judges of kin, a falls below b (chances of 95% with them and 91% without)"
+        "without the 2 judges of kin, a falls below b (sure at 0.95 with them and 0.91 without)"
     )
