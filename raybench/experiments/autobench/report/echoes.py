@@ -93,8 +93,8 @@ def _families(analysed: Analysed) -> Section:
         "lose, against others as strong, where its judges are left out. p: how often as many "
         "judges drawn by lot would lift their own models as far, by Student's t and raised by "
         f"Holm's steps for the number of families; above {warned.LEVEL} there is no warning. "
-        "Close models change places whoever is left out: a pair is called likely where its order is "
-        f"sure at {LIKELY} (one minus a one-sided p) or more, with the judges and without them.",
+        "Close models change places whoever is left out: a pair is called likely where its order "
+        f"is sure at {LIKELY} (one minus a one-sided p) or more, with the judges and without them.",
         table=Table(
             ("Family", "Judges", "Share of the weight", "Lifted by", "p", "Order without them"),
             rows,
