@@ -65,3 +65,17 @@ class HttpEndpoint(ThreadingHTTPServer):
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/v1"
+
+
+class Busy(HttpEndpoint):
+    """Refuses its first request; then says 'Answer: A' to all."""
+
+    refused = False
+
+    def play(self, handler: Handler) -> None:
+        with self.lock:
+            first, self.refused = not self.refused, True
+        if first:
+            return handler.send(503, {"error": "too busy"}, **{"Retry-After": "1"})
+        message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
+        return handler.send(200, {"choices": [message]})

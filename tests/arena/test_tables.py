@@ -1,7 +1,7 @@
 """What the person is told of the endpoints that tables wait for, whatever process they are in."""
 
 import pytest
-from http_endpoint import Handler, HttpEndpoint
+from http_endpoint import Busy
 
 from raybench.arena.decoding import Decoding
 from raybench.arena.table import Order
@@ -14,20 +14,6 @@ from raybench.fleet.link import Link
 from raybench.types import ModelSpec
 
 DECODING = Decoding({"task": 64, "task_rating": 16, "answer": 64, "answer_rating": 16})
-
-
-class Busy(HttpEndpoint):
-    """Refuses its first request."""
-
-    refused = False
-
-    def play(self, handler: Handler) -> None:
-        with self.lock:
-            first, self.refused = not self.refused, True
-        if first:
-            return handler.send(503, {"error": "too busy"}, **{"Retry-After": "2"})
-        message = {"message": {"content": "It floats."}, "finish_reason": "stop"}
-        return handler.send(200, {"choices": [message]})
 
 
 @pytest.mark.parametrize("actors", [0, pytest.param(1, marks=pytest.mark.slow)])
@@ -44,5 +30,5 @@ async def test_what_an_endpoint_is_waited_for_is_told(actors: int) -> None:
             async with asked as opened:
                 await opened.put([Order(step, (0,))])
                 (batch,) = await opened.pick_up()
-    assert batch.replies[0].text == "It floats."
-    assert any("too busy" in told and "trying again in 2 s" in told for told in said), said
+    assert batch.replies[0].text == "Answer: A"
+    assert any("too busy" in told and "trying again in 1 s" in told for told in said), said

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 import pytest_asyncio
-from http_endpoint import Handler, HttpEndpoint
+from http_endpoint import Busy
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
@@ -278,20 +278,6 @@ async def test_several_processes_ask_every_unit_once(fleet: Fleet, tmp_path: Pat
     units = await under_way
     assert len(units) == 2 * 4 * sum(count for _, count in part.shards)
     assert set(names(units).values()) == {1}
-
-
-class Busy(HttpEndpoint):
-    """Refuses its first request."""
-
-    refused = False
-
-    def play(self, handler: Handler) -> None:
-        with self.lock:
-            first, self.refused = not self.refused, True
-        if first:
-            return handler.send(503, {"error": "too busy"}, **{"Retry-After": "1"})
-        message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
-        return handler.send(200, {"choices": [message]})
 
 
 async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Path) -> None:
