@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from raybench.autobench import categories, judges, summary
+from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.analysis.whole import ALONE, analysed
@@ -23,6 +24,8 @@ OF_JUDGES = (
     Column(summary.WEIGHT, "Judging weight", digits=4),
     Column(summary.PARSE_RATE, "Ratings read"),
 )
+PAIRS = "pairs.jsonl"
+"""How sure each model stands above each other, and whether that order holds over all pairs."""
 JUDGES = "judges.jsonl"
 """What can be said of every judge, contestant or not: results.json holds the contestants'."""
 
@@ -51,7 +54,7 @@ def concluded(
         agreement=agreement.by_table(whole),
         about={"calls": kept.took, "weights_moved": summary.convergence(records, protocol)},
         notes=remarks(records, protocol, kept, whole),
-        files={JUDGES: _rows(records, protocol, found)},
+        files={JUDGES: _rows(records, protocol, found), PAIRS: _pairs(whole.found)},
         mute=summary.silent(records, protocol.everybody),
         heard=summary.heard(records),
     )
@@ -87,3 +90,12 @@ def _rows(
     parsed = summary.parse_rates(records, protocol)
     for name, judge in found.items():
         yield {"judge": name, "parse_rate": parsed[name].to_json(), **judge.to_json()}
+
+
+def _pairs(found: Resampled) -> Iterator[dict[str, Any]]:
+    surely = estimates.surely(found)
+    for model, others in estimates.above(found).items():
+        for other, sure in others.items():
+            if other != model:
+                holds = other in surely[model]
+                yield {"model": model, "above": other, "confidence": sure, "holds": holds}

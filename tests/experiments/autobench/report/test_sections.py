@@ -88,6 +88,18 @@ def test_results_hold_topics_and_judges() -> None:
     assert rows[1]["parse_rate"]["value"] == 1.0
 
 
+def test_every_pair_has_a_line_with_how_sure_its_order_is() -> None:
+    settings = Settings(MODELS)
+    outcome = concluded(journal(settings, 24), settings, Kept(0))
+    rows = {(row["model"], row["above"]): row for row in outcome.files["pairs.jsonl"]}
+    assert len(rows) == 6
+    scores = {model: of["autobench/score"].value or 0 for model, of in outcome.metrics.items()}
+    for (model, other), row in rows.items():
+        assert row["confidence"] + rows[other, model]["confidence"] == pytest.approx(1)
+        assert (row["confidence"] > 0.5) == (scores[model] > scores[other])
+        assert row["confidence"] > 0.95 or not row["holds"]
+
+
 def test_self_preference_is_said_where_both_intervals_show_it() -> None:
     def rate(judge: str, contestant: str, quality: float, rng: random.Random) -> float:
         return fair(judge, contestant, quality, rng) + 1.5 * (judge == contestant == "c")
