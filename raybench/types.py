@@ -162,6 +162,31 @@ class ModelSpec:
         return drawn
 
 
+Form = Literal["line", "text", "code"]
+"""How a move is written: on a line of its own, as the whole of a reply, or as a program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one role of a game sees, and what is asked of it: nothing that it may not know."""
+
+    role: str
+    rules: str
+    """What stays the same while a game lasts: how it is played, and what the role is after."""
+    view: str
+    """Where the game stands, as the role sees it."""
+    action: str = ""
+    """The name of what the role is to do now; '' where it is not its turn."""
+    task: str = ""
+    """What it is to do now, in words that say how the move is written."""
+    form: Form = "line"
+    images: tuple[str, ...] = ()
+    """What it sees beside the words, as data URIs."""
+
+    def __str__(self) -> str:
+        return "\n\n".join(part for part in (self.rules, self.view, self.task) if part)
+
+
 Interval = tuple[float, float]
 
 

@@ -1,0 +1,49 @@
+"""Games, one file each. A new one is a new file; nothing else lists them."""
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import Any, cast
+
+from raybench.errors import ConfigurationError, did_you_mean
+from raybench.games.parts.contract import (
+    MANAGER,
+    Game,
+    InvalidMove,
+    Jury,
+    Need,
+    Program,
+    State,
+    Written,
+)
+
+__all__ = [
+    "MANAGER",
+    "Game",
+    "InvalidMove",
+    "Jury",
+    "Need",
+    "Program",
+    "State",
+    "Written",
+    "load",
+    "names",
+]
+
+
+def names() -> list[str]:
+    """Return the names of all games."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+
+
+@cache
+def load(name: str) -> Game[Any]:
+    """Return a game by name; "Liar's Dice", 'liarsdice' and 'liars_dice' are one."""
+    known = {_plain(module): module for module in names()}
+    if (module := known.get(_plain(name))) is None:
+        raise ConfigurationError(f"unknown game '{name}'." + did_you_mean(name, known.values()))
+    return cast(Game[Any], importlib.import_module(f"{__name__}.{module}").GAME)
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())

@@ -1,0 +1,62 @@
+"""Bids: how people write them, which are higher, how likely they hold."""
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import product
+
+from raybench.games.parts.contract import InvalidMove
+
+Bid = tuple[int, int]
+"""How many dice, of which face. Tuples compare as bids do: first by the number of dice."""
+
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_SINGULAR = {"sixe": "six", "on": "one", "fiv": "five", "nin": "nine"}
+_BID = re.compile(r"(?:i\s+)?(?:bid\W+)?(\w+?)(?:\s*[x×,]\s*|\s+(?:of\s+|dice\s+of\s+)?)(\w+?)'?s?")
+_CALL = re.compile(r"(?:i\s+)?(?:call|liar|challenge)(?:\s+(?:it|liar|the\s+bluff))?")
+
+
+def read(move: str) -> Bid | None:
+    """Return the bid that a move makes, None where it calls.
+
+    Raises InvalidMove where it is neither.
+    """
+    text = move.strip().strip(".!\"'").lower()
+    if _CALL.fullmatch(text):
+        return None
+    if found := _BID.fullmatch(text):
+        quantity, face = (_number(word) for word in found.groups())
+        if quantity is not None and face is not None:
+            return quantity, face
+    raise InvalidMove(
+        f"'{text[:60]}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'"
+    )
+
+
+def above(last: Bid | None, dice: int, faces: int) -> list[Bid]:
+    """Return the bids that are higher than the last, with so many dice on the table, in order."""
+    every = product(range(last[0] if last else 1, dice + 1), range(1, faces + 1))
+    return [bid for bid in every if last is None or bid > last]
+
+
+def chance(bid: Bid, own: Sequence[int], others: int, faces: int, *, wild: bool) -> float:
+    """Return how likely a bid holds for who sees their own dice, and not so many others."""
+    quantity, face = bid
+    joker = wild and face != 1
+    missing = max(0, quantity - count(own, face, wild=wild))
+    p = (1 + joker) / faces
+    return sum(
+        math.comb(others, k) * p**k * (1 - p) ** (others - k) for k in range(missing, others + 1)
+    )
+
+
+def count(dice: Sequence[int], face: int, *, wild: bool) -> int:
+    """Return how many of the dice count as that face."""
+    return dice.count(face) + (dice.count(1) if wild and face != 1 else 0)
+
+
+def _number(word: str) -> int | None:
+    if word.isdecimal():
+        return int(word[:9])
+    singular = _SINGULAR.get(word, word)
+    return _NUMBERS.index(singular) + 1 if singular in _NUMBERS else None
