@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
+_TABLES = ("autobench.external.", "games.rules.", "games.weights.")
+"""Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 
@@ -83,8 +85,8 @@ def at_home(arguments: Sequence[str]) -> list[str]:
 
 
 def with_tables(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with the tables that they name as new ones: a plus is not asked for."""
-    return [f"++{it}" if it.startswith("autobench.external.") else it for it in arguments]
+    """Return the arguments with what they add to a table as new: a plus is not asked for."""
+    return [f"++{it}" if it.startswith(_TABLES) else it for it in arguments]
 
 
 def own_roster(arguments: Sequence[str]) -> list[str]:
@@ -180,6 +182,10 @@ def _problems(config: Config) -> Iterator[str]:
         named = [model.name for model in config.roster.models]
         given = {name: path for name, path in config.autobench.external.items() if path.strip()}
         yield from tables.problems(given, named)
+    if config.experiment == "games":
+        from raybench.games.parts import choice
+
+        yield from choice.problems(config.games.names, config.games.rules)
     from raybench.tracking.mlflow import check_uri
 
     try:

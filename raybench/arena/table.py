@@ -5,7 +5,7 @@ It lives in an actor of the cluster, or in the driver where no cluster is needed
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raybench.arena.decoding import Decoding, reply
 from raybench.autobench.settings import Settings
@@ -20,6 +20,21 @@ class Order:
     step: Step
     places: tuple[int, ...]
 
+    @property
+    def key(self) -> Address:
+        """What it is known by."""
+        return self.step.address
+
+    @property
+    def turn(self) -> int:
+        """All steps of an iteration go to the same table."""
+        return self.step.iteration
+
+    def left(self, brought: "Batch") -> "Order | None":
+        """Return what is still to be brought after some replies."""
+        places = tuple(it for it in self.places if it not in brought.replies)
+        return replace(self, places=places) if places else None
+
 
 @dataclass(frozen=True, slots=True)
 class Batch:
@@ -28,6 +43,11 @@ class Batch:
     step: Address
     model: str
     replies: dict[int, Reply]
+
+    @property
+    def key(self) -> Address:
+        """That of the order."""
+        return self.step
 
 
 class Table:

@@ -11,6 +11,7 @@ from raybench.config import (
     autobench,
     autobench_ablations,
     autobench_biases,
+    games,
     places,
     questioning,
     roster,
@@ -18,6 +19,7 @@ from raybench.config import (
 from raybench.config.autobench import AutobenchConf, DifficultyConf
 from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
+from raybench.config.games import GamesConf
 from raybench.config.missing import MISSING
 from raybench.config.places import (
     SANDBOXES,
@@ -53,6 +55,7 @@ __all__ = [
     "DifficultyConf",
     "ExamConf",
     "FleetConf",
+    "GamesConf",
     "HleConf",
     "HleScreenConf",
     "IndexConf",
@@ -87,6 +90,7 @@ class Config:
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
+    games: GamesConf = field(default_factory=GamesConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
     hle_screen: HleScreenConf = field(default_factory=HleScreenConf)
@@ -112,6 +116,8 @@ def problems(config: Config) -> Iterator[str]:
         )
     if config.experiment == "autobench_biases":
         yield from autobench_biases.problems(config.autobench_biases)
+    if config.experiment == "games":
+        yield from games.problems(config.games, config.roster)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
     if config.experiment == "hle":
@@ -135,6 +141,8 @@ def judges(config: Config) -> list[ModelConf]:
     wanted = [] if conf is None else referees(conf)
     if config.experiment == "autobench":
         wanted = config.autobench.judges
+    if config.experiment == "games":
+        wanted = config.games.jury
     if config.experiment == "autobench_ablations":
         wanted = autobench_ablations.judges(
             config.autobench_ablations, config.autobench, config.roster

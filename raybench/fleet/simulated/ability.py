@@ -17,7 +17,8 @@ class Ability:
     """A simulated model's options."""
 
     ability: float = 0.5
-    """Mean quality of what it writes, from 0 to 1; in an exam, its mean chance of being right."""
+    """Mean quality of what it writes, from 0 to 1; in an exam, its mean chance of being right, in a
+    game that of playing well."""
     spread: float = 0.1
     """Standard deviation of that quality."""
     judge: JudgeKind = "skilled"
@@ -27,7 +28,7 @@ class Ability:
     """Standard deviation of the error of a judge of ability 0; one of ability 1 makes none. Where
     the verdict is yes or no, the probability that it is the wrong one."""
     unparsed: float = 0.0
-    """Share of replies to a request for a rating that do not hold one."""
+    """Share of replies to a request for a rating, or for a move, that do not hold one."""
     infra_error: float = 0.0
     """Share of requests that get no reply."""
     latency_s: float = 0.0

@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from raybench.fleet.simulated import exam, peers
+from raybench.fleet.simulated import exam, peers, play
 from raybench.fleet.simulated.ability import Ability
 from raybench.fleet.simulated.answers import spoilt
 from raybench.fleet.simulated.instances import instance
@@ -46,6 +46,8 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
         text = json.dumps(found)
     elif request.gold is not None and exam.is_exam(request.gold):
         text = exam.answer(request.gold, ability, rng)
+    elif request.gold is not None and play.is_play(request.gold):
+        text = play.reply(request.gold, ability, rng)
     elif request.gold is not None:
         knows = rng.random() < ability.quality(rng)
         text = request.gold if knows else spoilt(request.gold, rng)

@@ -26,6 +26,10 @@ class InvalidMove(Exception):
     """
 
 
+class Unjudged(Exception):
+    """What the manager brought decides nothing: the match is void, and never scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Jury:
     """Opinions are wanted: every juror is asked each of the prompts, which know of no other.
@@ -110,6 +114,14 @@ class State(ABC):
 
         With two roles it is 1, 0 or -1, unless the game says otherwise.
         """
+
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """What each seat turned out to be, where that is dealt; empty where seats say it all.
+
+        Ratings tell by it whether a side has it easier. No player may see it.
+        """
+        return {}
 
     @property
     def needed(self) -> Need | None:

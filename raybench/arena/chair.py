@@ -1,0 +1,107 @@
+"""A model in a seat of a match: its strategy asks, and what it cost is counted."""
+
+import hashlib
+import json
+import random
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from raybench.games import State
+from raybench.players.contract import NoMove, Player, Try
+from raybench.players.reading import as_reply
+from raybench.tournament.match import Heard, Void
+from raybench.types import Completion, Form, Message, Observation, Request
+
+Put = Callable[[str, Request], Awaitable[Completion]]
+"""Puts a request to a model of that name."""
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How moves are drawn."""
+
+    tokens: Mapping[Form, int]
+    """Most tokens of a reply, by the form of the move."""
+    temperature: float | None = None
+    """Of every player; None leaves each model its own."""
+    listed: bool = False
+    """Where a game can list the moves, a reply is held to be one of them."""
+    seed: int = 0
+
+    def drawn(self, *what: object) -> int:
+        """Return the seed of one request, whenever it is sent."""
+        digest = hashlib.blake2b("/".join(map(str, (self.seed, *what))).encode(), digest_size=4)
+        return int.from_bytes(digest.digest(), "big") >> 1
+
+
+@dataclass
+class Chair:
+    """One role of one match."""
+
+    model: str
+    player: Player
+    put: Put
+    decoding: Decoding
+    match: str
+    """What tells the match, and how often it has been begun, from others: seeds come from it."""
+    imitates: bool = False
+    """The model is a stand-in, which has to be told what it could play."""
+    asked: int = 0
+    """Calls so far, with those before the match was cut off."""
+    _heard: list[Completion] = field(default_factory=list)
+
+    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+        """Return what the model replies. Raises Void where it could not be reached."""
+        self._heard = []
+
+        async def ask(messages: Sequence[Message]) -> Completion:
+            return await self._ask(state, seen, messages)
+
+        move, error = None, None
+        try:
+            move = await self.player.move(seen, ask, tries)
+        except NoMove as why:
+            error = str(why)
+        heard = self._heard
+        return Heard(
+            reply=heard[-1].text if heard else "",
+            move=move,
+            error=error,
+            seconds=sum(it.seconds for it in heard),
+            tokens=sum(it.output_tokens for it in heard),
+            prompt_tokens=sum(it.prompt_tokens for it in heard),
+            calls=len(heard),
+            truncated=any(it.finish in ("length", "thinking") for it in heard),
+        )
+
+    async def _ask(
+        self, state: State, seen: Observation, messages: Sequence[Message]
+    ) -> Completion:
+        seed = self.decoding.drawn(self.match, seen.role, self.asked)
+        self.asked += 1
+        request = Request(
+            tuple(messages),
+            seed=seed,
+            max_tokens=self.decoding.tokens[seen.form],
+            temperature=self.decoding.temperature,
+            regex=_one_of(state) if self.decoding.listed else None,
+            gold=_examples(state, seen.form, seed) if self.imitates else None,
+        )
+        completion = await self.put(self.model, request)
+        if completion.finish == "error":
+            raise Void(f"{self.model} gave no reply: {completion.error}")
+        self._heard.append(completion)
+        return completion
+
+
+def _one_of(state: State) -> str | None:
+    legal = state.legal()
+    return f"Move: ({'|'.join(map(re.escape, legal))})" if legal else None
+
+
+def _examples(state: State, form: Form, seed: int) -> str:
+    """Return what a stand-in makes its reply from: a good move, and any."""
+    rng = random.Random(seed)
+    good, some = state.good(rng), state.sample(rng)
+    return json.dumps({"good": as_reply(good, form), "any": as_reply(some, form)})

@@ -1,0 +1,204 @@
+"""Has a schedule's matches played, many at once, and hands on what happens in them."""
+
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from raybench import games
+from raybench.arena.room import Begun, House, Room, Told
+from raybench.arena.seats import Seats, in_actors
+from raybench.errors import RunFailed
+from raybench.fleet import Fleet
+from raybench.fleet.client import Say
+from raybench.fleet.link import Door, Link, listening
+from raybench.tournament import records
+from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.schedule import Schedule
+from raybench.tournament.turns import Ending, Turn
+from raybench.types import Completion
+
+Lines = Sequence[Mapping[str, Any]]
+Rooms = Seats[Begun, Told]
+_SUSPECT = 10
+"""So many matches may be void one after the other before it is called an outage."""
+
+
+@dataclass
+class _Open:
+    """A match under way."""
+
+    fixture: Fixture
+    roles: tuple[str, ...]
+    attempt: int
+    turns: list[Turn]
+    since: float = field(default_factory=time.monotonic)
+
+
+class Pool:
+    """Drives a schedule."""
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        rooms: Rooms,
+        house: House,
+        *,
+        at_once: int,
+        replays: int,
+        keep: Callable[[Lines], None],
+        count: Callable[[str, Completion], None] = lambda model, completion: None,
+        unfinished: Mapping[int, records.Unfinished] = {},
+    ) -> None:
+        """`keep` takes the lines of turns before they count; `count` what was asked of models.
+
+        A match that is void is begun anew as often as `replays` says. `unfinished` are matches that
+        an earlier session began.
+        """
+        self._schedule = schedule
+        self._rooms = rooms
+        self._house = house
+        self._at_once = at_once
+        self._replays = replays
+        self._keep = keep
+        self._count = count
+        self._unfinished = dict(unfinished)
+        self._open: dict[int, _Open] = {}
+        self._again: list[Begun] = []
+        self._void: deque[dict[str, Any]] = deque()
+        """Void matches since the last one that counts: they may be part of an outage."""
+        self._reached = False
+        """A match has been played to its end."""
+
+    async def matches(self) -> AsyncIterator[list[dict[str, Any]]]:
+        """Yield the records of matches as they end.
+
+        Raises RunFailed where one after the other is void: that is an outage, and nothing of it
+        belongs in the journal.
+        """
+        while True:
+            await self._begin()
+            if not self._open:
+                break
+            ended = self._take(await self._rooms.pick_up())
+            if ended:
+                yield ended
+        if self._void:
+            if not self._reached:
+                self._give_up()
+            yield [*self._void]
+
+    async def _begin(self) -> None:
+        """Have as many matches under way as there may be."""
+        orders, self._again = self._again, []
+        lines = []
+        for number, fixture in self._schedule.take(self._at_once - len(self._open)):
+            earlier = self._unfinished.pop(number, None)
+            first = games.load(fixture.game).new(
+                fixture.seed, **self._house.rules.get(fixture.game, {})
+            )
+            if earlier is None:
+                lines.append(records.begun(number, fixture))
+                earlier = records.Unfinished(fixture)
+            attempt, turns = earlier.attempt, list[Turn]()
+            try:
+                turns = records.seen_again(first, earlier.turns)
+            except games.InvalidMove:
+                attempt += 1  # the game's rules are others by now: from the beginning
+            self._open[number] = _Open(fixture, first.roles, attempt, turns)
+            orders.append(Begun(number, attempt, fixture, [*turns]))
+        if lines:
+            self._keep(lines)
+        if orders:
+            await self._rooms.put(orders)
+
+    def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
+        """Keep turns, and return the records of what ended."""
+        self._keep(
+            [
+                records.turned(told.number, self._open[told.number].attempt, turn)
+                for told in news
+                for turn in told.turns
+            ]
+        )
+        ended: list[dict[str, Any]] = []
+        for told in news:
+            for model, completion in told.spent:
+                self._count(model, completion)
+            match = self._open[told.number]
+            match.turns += told.turns
+            if told.ending is not None:
+                ended += self._ended(told.number, match, told.ending)
+        return ended
+
+    def _ended(self, number: int, match: _Open, ending: Ending) -> list[dict[str, Any]]:
+        if ending.void is not None and match.attempt < self._replays:
+            match.attempt, match.turns = match.attempt + 1, []
+            self._again.append(Begun(number, match.attempt, match.fixture))
+            return []
+        del self._open[number]
+        record = records.finished(
+            number, match.attempt, match.fixture, match.roles, match.turns, ending
+        ) | {
+            "seconds": round(time.monotonic() - match.since, 3),
+            "ended_ms": time.time_ns() // 1_000_000,
+        }
+        if ending.void is not None:
+            self._schedule.done(number, None)
+            self._void.append(record)
+            if len(self._void) >= _SUSPECT:
+                self._give_up()
+            return []
+        scores = tuple(ending.scores[role] for role in match.roles)
+        self._schedule.done(number, Result(match.fixture, scores))
+        # Others can be reached: what was void before is no outage, and is told of.
+        void, self._void, self._reached = [*self._void], deque(), True
+        return [*void, record]
+
+    def _give_up(self) -> None:
+        last = self._void[-1]
+        raise RunFailed(
+            f"the last {len(self._void)} matches could not be played, the last one because "
+            f"{last['void']}. They do not count and are kept for later"
+        )
+
+
+@asynccontextmanager
+async def rooms(
+    fleet: Fleet, link: Link, house: House, *, actors: int, say: Say
+) -> AsyncIterator[Rooms]:
+    """Set up so many actors, or one room in this process where it is 0.
+
+    `say` is told what actors wait for; the fleet of this process tells that by itself.
+    """
+    if not actors:
+
+        async def given() -> Fleet:
+            return fleet
+
+        room = Room(given, house)
+        opened: Rooms = Seats([room])
+        try:
+            yield opened
+        finally:
+            await opened.close()
+            await room.close()
+        return
+    async with listening(link, say) as heard, in_actors(actors, _Remote, heard, house) as seats:
+        yield seats
+
+
+class _Remote(Room):
+    """A room in a process of its own."""
+
+    def __init__(self, link: Link, house: House) -> None:
+        super().__init__(Door(link).fleet, house)
+
+    async def pick_up(self) -> list[Told]:
+        """Wait for news; texts of completions stand in the turns already."""
+        news = await super().pick_up()
+        for told in news:
+            told.spent = [(model, replace(it, text="", reasoning="")) for model, it in told.spent]
+        return news

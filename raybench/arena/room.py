@@ -1,0 +1,187 @@
+"""Where matches are put and their turns picked up: one process's side of a tournament.
+
+It lives in an actor of the cluster, or in the driver where no cluster is needed.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from raybench import games, sandbox
+from raybench.arena.batches import Batches
+from raybench.arena.chair import Chair, Decoding
+from raybench.arena.manager import Manager, Programs
+from raybench.fleet import Fleet
+from raybench.players.contract import Player
+from raybench.players.direct import Direct
+from raybench.sandbox.places import Settings
+from raybench.tournament.fixtures import Fixture
+from raybench.tournament.match import Terms, play
+from raybench.tournament.turns import Ending, Turn
+from raybench.types import Completion, Request
+
+
+@dataclass(frozen=True)
+class House:
+    """What holds for all matches; it travels."""
+
+    rules: Mapping[str, Mapping[str, Any]]
+    """Of games that are not played by their own."""
+    terms: Terms
+    decoding: Decoding
+    jurors: Sequence[str] = ()
+    players_judge: bool = False
+    """Jurors may be asked about matches that they play in."""
+    stand_ins: frozenset[str] = frozenset()
+    """Models that have to be told what they could play."""
+    sandbox: Settings = Settings()
+    slots: int | None = None
+
+
+@dataclass
+class Begun:
+    """A match to be played, from its beginning or from where it was cut off."""
+
+    number: int
+    attempt: int
+    """How often it has been begun anew."""
+    fixture: Fixture
+    kept: list[Turn] = field(default_factory=list)
+
+    @property
+    def key(self) -> int:
+        """What it is known by."""
+        return self.number
+
+    @property
+    def turn(self) -> int:
+        """Matches are dealt out one by one."""
+        return self.number
+
+    def left(self, brought: "Told") -> "Begun | None":
+        """Return the match as it is to be gone on with."""
+        if brought.ending is not None:
+            return None
+        self.kept.extend(brought.turns)
+        return self
+
+
+@dataclass(slots=True)
+class Told:
+    """What happened in a match since it was told of last."""
+
+    number: int
+    turns: list[Turn]
+    ending: Ending | None = None
+    spent: list[tuple[str, Completion]] = field(default_factory=list)
+    """What models were asked for it, jurors too."""
+
+    @property
+    def key(self) -> int:
+        """That of the match."""
+        return self.number
+
+
+class Room:
+    """Plays what is put into it, all of it at once; what happens is picked up."""
+
+    def __init__(self, fleet: Callable[[], Awaitable[Fleet]], house: House) -> None:
+        self._fleet = fleet
+        self._house = house
+        self._news: dict[int, Told] = {}
+        """Of matches, what has not been picked up."""
+        self._any = asyncio.Event()
+        self._error: Exception | None = None
+        self._working: set[asyncio.Task[None]] = set()
+        self._batches: Batches | None = None
+        self._programs = Programs(house.slots)
+        sandbox.configure(house.sandbox)
+
+    async def put(self, orders: Sequence[Begun]) -> None:
+        """Begin with these matches."""
+        if self._batches is None:
+            self._batches = Batches(await self._fleet())
+        for order in orders:
+            work = asyncio.create_task(self._play(order, self._batches))
+            self._working.add(work)
+            work.add_done_callback(self._working.discard)
+            # One after the other, so that they do not all wait for replies in the same moment.
+            await asyncio.sleep(0)
+
+    async def pick_up(self) -> list[Told]:
+        """Wait for news, and return all since the last time."""
+        await self._any.wait()
+        self._any.clear()
+        if news := self._news:
+            self._news = {}
+            if self._error is not None:
+                self._any.set()  # told when all before it is safe
+            return [*news.values()]
+        assert self._error is not None
+        raise self._error
+
+    def leave(self) -> None:
+        """Go: nobody takes the place of the driver's own room."""
+
+    async def close(self) -> None:
+        """Stop playing."""
+        for work in self._working:
+            work.cancel()
+        await asyncio.gather(*self._working, return_exceptions=True)
+        if self._batches is not None:
+            await self._batches.close()
+
+    async def _play(self, order: Begun, batches: Batches) -> None:
+        try:
+            number = order.number
+
+            def tell(turn: Turn) -> None:
+                self._of(number).turns.append(turn)
+                self._any.set()
+
+            house, fixture = self._house, order.fixture
+
+            async def put(model: str, request: Request) -> Completion:
+                completion = await batches.ask(model, request)
+                self._of(number).spent.append((model, completion))
+                return completion
+
+            game = games.load(fixture.game)
+            first = game.new(fixture.seed, **house.rules.get(fixture.game, {}))
+            match = f"{number}/{order.attempt}"
+            calls: dict[str, int] = {}
+            for turn in order.kept:
+                calls[turn.role] = calls.get(turn.role, 0) + turn.calls
+            chairs = {
+                role: Chair(
+                    model,
+                    _PLAYER,
+                    put,
+                    house.decoding,
+                    match,
+                    model in house.stand_ins,
+                    calls.get(role, 0),
+                )
+                for role, model in zip(first.roles, fixture.seats, strict=True)
+            }
+            manager = Manager(
+                put,
+                self._programs,
+                house.decoding,
+                match,
+                [it for it in house.jurors if house.players_judge or it not in fixture.seats],
+            )
+            ending = await play(first, chairs, manager.bring, house.terms, tell, [*order.kept])
+            self._of(number).ending = ending
+        except Exception as error:  # ours, not a model's: whoever waits has to know
+            self._error = error
+        self._any.set()
+
+    def _of(self, number: int) -> Told:
+        if (told := self._news.get(number)) is None:
+            told = self._news[number] = Told(number, [])
+        return told
+
+
+_PLAYER: Player = Direct()

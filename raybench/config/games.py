@@ -1,0 +1,88 @@
+"""The games: which are played, by which rules, by whom, how often."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from raybench.config.roster import RosterConf
+from raybench.errors import did_you_mean
+
+PAIRINGS = ("round_robin", "random", "swiss", "information")
+"""The ways of raybench.tournament.pairing."""
+
+
+@dataclass
+class GamesConf:
+    """A tournament; the values are in conf/games/default.yaml."""
+
+    names: list[str] = field(default_factory=list)
+    rules: dict[str, Any] = field(default_factory=dict)
+    matches: int = 1000
+    cycles: int | None = None
+    pairing: str = "round_robin"
+    narrow: float | None = None
+    budget_tokens: int | None = None
+    budget_s: float | None = None
+    tries: int = 3
+    invalid: int = 10
+    deadline_s: float | None = None
+    replays: int = 2
+    jury: list[str] = field(default_factory=list)
+    weights: dict[str, float] = field(default_factory=dict)
+    listed_moves: bool = False
+    temperature: float | None = None
+    move_tokens: int = 1024
+    speech_tokens: int = 1024
+    code_tokens: int = 2048
+    at_once: int | None = None
+    bootstrap: int = 1000
+
+
+def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
+    """Yield what is wrong with a tournament of a roster; what games say of their rules, they do."""
+    if len(roster.models) == 1:
+        yield (
+            "games needs at least two models to play against each other, the roster has one: add "
+            "one under roster.models"
+        )
+    if games.pairing not in PAIRINGS:
+        yield f"games.pairing is '{games.pairing}'." + did_you_mean(games.pairing, PAIRINGS)
+    for name in ("matches", "tries", "invalid", "move_tokens", "speech_tokens", "code_tokens"):
+        if getattr(games, name) < 1:
+            yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
+    for name in ("cycles", "narrow", "budget_tokens", "budget_s", "deadline_s"):
+        value = getattr(games, name)
+        if value is not None and value <= 0:
+            yield f"games.{name} is {value}: it is more than 0, or null"
+    if games.at_once is not None and games.at_once < 1:
+        yield (
+            f"games.at_once is {games.at_once}: it is 1 or more, or null for as many as keep the "
+            "engines busy"
+        )
+    for name in ("replays", "bootstrap"):
+        if getattr(games, name) < 0:
+            yield f"games.{name} is {getattr(games, name)}: it is 0 or more"
+    if games.temperature is not None and not 0 <= games.temperature <= 2:
+        yield (
+            f"games.temperature is {games.temperature}: it is 0 to 2, or null for each model's own"
+        )
+    if games.cycles is not None and games.pairing != "round_robin":
+        yield (
+            f"games.cycles is {games.cycles}, but only a round robin has cycles: leave it out, or "
+            "games.pairing=round_robin"
+        )
+    for game, weight in games.weights.items():
+        if weight < 0:
+            yield f"games.weights.{game} is {weight}: it is 0 or more"
+    for game, rules in games.rules.items():
+        if not isinstance(rules, dict):
+            yield f"games.rules.{game} is {rules!r}: give rules, as in games.rules.{game}.players=4"
+    known = [model.name for model in (*roster.models, *roster.judges)]
+    for name, count in Counter(games.jury).items():
+        if name not in known:
+            yield f"games.jury names '{name}', which the roster does not have." + did_you_mean(
+                name, known
+            )
+        if count > 1:
+            yield f"games.jury names '{name}' {count} times: once is enough"

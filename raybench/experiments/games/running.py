@@ -1,0 +1,131 @@
+"""The matches of a run: those still missing are played and kept."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, aclosing, closing
+from typing import Any
+
+from raybench import sandbox
+from raybench.arena.pool import Pool, rooms
+from raybench.config import Config
+from raybench.errors import RunFailed
+from raybench.experiments.games import setup
+from raybench.experiments.games.conclusion import concluded
+from raybench.experiments.games.ledger import Ledger
+from raybench.experiments.games.ratings import widest
+from raybench.experiments.session import Session, open_session
+from raybench.fleet.link import Link
+from raybench.pipeline.store import Journal
+from raybench.tournament import records
+from raybench.tournament.records import Match
+from raybench.tournament.schedule import Schedule
+from raybench.types import Completion
+
+JOURNAL = "turns"
+"""What happened in matches, as it happened; of those that ended, `matches` has all."""
+
+
+class Spent:
+    """What budgets are compared with."""
+
+    def __init__(self, played: Sequence[Match]) -> None:
+        """Begin with what earlier sessions of the run spent; their time is not known."""
+        self.tokens = sum(effort.tokens for it in played for effort in it.efforts.values())
+        self._since = time.monotonic()
+
+    @property
+    def told(self) -> dict[str, Callable[[], float]]:
+        """Return what says how much has been spent, by its unit."""
+        return {
+            "tokens": lambda: float(self.tokens),
+            "seconds": lambda: time.monotonic() - self._since,
+        }
+
+
+async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+    """Play the matches that are still missing, many at once."""
+    async with open_session(
+        config,
+        resolved,
+        setup.plan(config),
+        journal="matches",
+        keep=records.kept,
+        conclusions=setup.CONCLUSIONS,
+    ) as session:
+        played: list[Match] = session.journal.records
+        ledger = Ledger(ended=[it.number for it in played])
+        with closing(session.open_journal(JOURNAL, ledger.enter)) as turns:
+            ledger.reading = False
+            spent = Spent(played)
+            schedule = _schedule(config, played, ledger, turns, spent.told)
+            if not schedule.over:
+                await _play(config, session, schedule, ledger, turns, spent)
+        session.conclude(concluded(config, played, session.journal.path, schedule.stopped))
+
+
+def _schedule(config: Config, played: Sequence[Match], ledger: Ledger, turns: Journal) -> Schedule:
+    """Return the schedule as far as it has come."""
+    begun = {it.number: it.fixture for it in played}
+    begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
+    stop = setup.stop(config, lambda results: widest(config, results), spent)
+    try:
+        schedule = Schedule(setup.matchmaking(config), stop, begun)
+        for match in played:
+            schedule.done(match.number, match.result)
+    except ValueError as error:
+        raise RunFailed(
+            f"the journals beside {turns.path} are not what this run leaves: {error}. Mend them, "
+            "or start anew with resume=false"
+        ) from error
+    return schedule
+
+
+async def _play(
+    config: Config,
+    session: Session,
+    schedule: Schedule,
+    ledger: Ledger,
+    turns: Journal,
+    spent: Spent,
+) -> None:
+    """Play what is missing."""
+    house, count = setup.house(config), setup.actors(config)
+    models = setup.everybody(config)
+    if any(game.sandboxed for game in setup.chosen(config)):
+        session.phase("trying the sandbox")
+        sandbox.configure(house.sandbox)
+        sandbox.run("")
+    async with session.fleet(models, ray=count > 0) as fleet:
+        session.phase("playing")
+        link = Link.to(fleet, models, config.fleet)
+        with ExitStack() as stack:
+            counts = {
+                it.name: stack.enter_context(fleet.account.call(it.name))
+                for it in models
+                if count  # what is asked in this process, the fleet counts itself
+            }
+
+            def counted(model: str, completion: Completion) -> None:
+                if model in counts:
+                    counts[model](completion)
+                spent.tokens += completion.output_tokens
+                session.spend(
+                    prompt_tokens=completion.prompt_tokens,
+                    output_tokens=completion.output_tokens,
+                    errors=int(completion.finish == "error"),
+                )
+
+            async with rooms(fleet, link, house, actors=count, say=session.phase) as opened:
+                pool = Pool(
+                    schedule,
+                    opened,
+                    house,
+                    at_once=setup.at_once(config),
+                    replays=config.games.replays,
+                    keep=turns.extend,
+                    count=counted,
+                    unfinished=ledger.unfinished,
+                )
+                async with aclosing(pool.matches()) as ended:
+                    async for matches in ended:
+                        session.keep(*matches)

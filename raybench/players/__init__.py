@@ -1,0 +1,1 @@
+"""Strategies: an observation and an `ask` function in, a move out. They know no game's rules."""

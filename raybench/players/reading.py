@@ -1,0 +1,76 @@
+"""How a move is asked for, and how it is read from a reply."""
+
+import re
+
+from raybench.players.contract import NoMove
+from raybench.types import Completion, Form
+
+HOW: dict[Form, str] = {
+    "line": "Think first if you like. Then end your reply with one line that holds nothing but "
+    "your move, as in:\nMove: YOUR MOVE",
+    "text": "Reply with exactly what you say, and nothing else.",
+    "code": "End your reply with the program in one code block, between lines of ```python and "
+    "```.",
+}
+"""What a player is told about the form of its reply."""
+_LINE = re.compile(r"^[ \t>*_#`-]*move[ \t*_`]*[:：][ \t*_`]*(\S.*?)[ \t]*$", re.I | re.M)
+_BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.S | re.M)
+_WRAPPED = "*_`\"'“”<>[]"
+_CUT = ("length", "thinking", "overflow")
+
+
+def read(reply: Completion, form: Form) -> str:
+    """Return the move that the reply holds.
+
+    Raises NoMove where there is none, or where the reply was cut before its end was safe.
+    """
+    text = reply.text.strip()
+    if not text:
+        raise NoMove(_why_empty(reply))
+    if form == "line":
+        return _line(reply)
+    if form == "code":
+        return _block(reply)
+    return text
+
+
+def as_reply(move: str, form: Form) -> str:
+    """Return a reply that holds the move."""
+    return {"line": f"Move: {move}", "text": move, "code": f"```python\n{move}\n```"}[form]
+
+
+def _line(reply: Completion) -> str:
+    found = [*_LINE.finditer(reply.text)]
+    # Of a reply that was cut, the last line may be half a move.
+    if reply.finish in _CUT:
+        found = [it for it in found if "\n" in reply.text[it.end() :]]
+    if found:
+        return found[-1][1].strip().strip(_WRAPPED).strip()
+    lines = reply.text.strip().splitlines()
+    if reply.finish not in _CUT and len(lines) == 1:
+        return lines[0].strip().strip(_WRAPPED).strip()
+    raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
+
+
+def _block(reply: Completion) -> str:
+    if found := _BLOCK.findall(reply.text.replace("\r\n", "\n")):
+        return str(found[-1])
+    raise NoMove(_cut(reply, "there is no code block (``` … ```) in the reply"))
+
+
+def _cut(reply: Completion, what: str) -> str:
+    if reply.finish not in _CUT:
+        return what
+    return f"{what}: it was cut off after {reply.output_tokens} tokens; be brief"
+
+
+def _why_empty(reply: Completion) -> str:
+    if reply.finish == "thinking":
+        return _cut(reply, "the reply ended while you were thinking, before your move")
+    if reply.finish == "refusal":
+        return "the reply was declined instead of given"
+    if reply.finish == "overflow":
+        return "the prompt and a reply do not fit into the model's context"
+    if reply.finish == "unsupported":
+        return "the model does not take what the prompt holds"
+    return "the reply is empty"

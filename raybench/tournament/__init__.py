@@ -1,0 +1,1 @@
+"""How models compete: one match by the rules, who meets whom, and what the results say."""

@@ -1,0 +1,191 @@
+"""One match: whose turn it is, what becomes of the move, and when it is forfeited.
+
+Nothing here waits or asks by itself: players and manager are handed in. Turns are told as they
+happen, so that a match which was cut off goes on from those that were kept.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
+from raybench.players.contract import Try
+from raybench.tournament.turns import Ending, Forfeit, Reason, Turn
+from raybench.types import Observation
+
+
+class Void(Exception):
+    """What was asked could not be had, which is no player's fault: the match does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a player may get wrong, and how long it may think."""
+
+    tries: int = 3
+    """At one turn."""
+    invalid: int = 10
+    """Replies without a valid move in the whole match: the next one forfeits it."""
+    deadline_s: float | None = None
+    """Of the model's own time, for one turn with all its tries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came back from a player for one try."""
+
+    reply: str
+    move: str | None
+    error: str | None = None
+    """Why there is no move in the reply."""
+    seconds: float = 0.0
+    tokens: int = 0
+    prompt_tokens: int = 0
+    calls: int = 1
+    truncated: bool = False
+
+
+class Seated(Protocol):
+    """Who sits at a role."""
+
+    @property
+    def model(self) -> str:
+        """The name of the model."""
+        ...
+
+    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+        """Return the reply of the role that is to move, to what it has seen of the state.
+
+        Raises Void where none can be had.
+        """
+        ...
+
+
+Manage = Callable[[Need], Awaitable[str]]
+"""Brings what a game needs from outside, as the manager's move. Raises Void where it cannot."""
+Tell = Callable[[Turn], None]
+
+
+async def play(
+    first: State,
+    seats: Mapping[str, Seated],
+    manage: Manage,
+    terms: Terms,
+    tell: Tell,
+    kept: Sequence[Turn] = (),
+) -> Ending:
+    """Play a match to its end. `kept` are turns of it that were told before it was cut off."""
+    match = _Match(first, terms)
+    try:
+        for turn in kept:
+            match.take(turn)
+        while (role := match.state.to_move) is not None and not match.ended:
+            if role == MANAGER:
+                turn, after = await _managed(match.state, manage), None
+            else:
+                turn, after = await _moved(match, role, seats[role])
+            tell(turn)
+            match.take(turn, after)
+    except (Void, Unjudged) as reason:
+        return Ending({}, "void", match.forfeits, void=str(reason))
+    return match.ending()
+
+
+async def _managed(state: State, manage: Manage) -> Turn:
+    assert state.needed is not None, "the manager is to move and nothing is needed"
+    move = await manage(state.needed)
+    return Turn(MANAGER, "", "manage", "", move, move, None, calls=0)
+
+
+async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State | None]:
+    """Return the turn, and the state that its move leads to where it is valid."""
+    seen = match.state.observe(role)
+    heard = await seat.reply(match.state, seen, match.tries)
+    error, after = heard.error, None
+    if heard.move is not None:
+        try:
+            after = match.state.apply(heard.move)
+        except InvalidMove as refusal:
+            error = str(refusal)
+    turn = Turn(
+        role,
+        seat.model,
+        seen.action,
+        f"{seen.view}\n\n{seen.task}",
+        heard.reply,
+        heard.move,
+        error,
+        round(heard.seconds, 3),
+        heard.tokens,
+        heard.prompt_tokens,
+        heard.calls,
+        heard.truncated,
+    )
+    return turn, after
+
+
+class _Match:
+    """Where a match stands after the turns that it took."""
+
+    def __init__(self, first: State, terms: Terms) -> None:
+        self.state = first
+        self.forfeits: list[Forfeit] = []
+        self.ended = False
+        """A forfeit ended it; the state does not know."""
+        self.tries: list[Try] = []
+        """Of the role that is to move, at this turn."""
+        self._terms = terms
+        self._spent = 0.0
+        """Seconds of this turn."""
+        self._invalid: dict[str, int] = {}
+        self._turns = 0
+
+    def take(self, turn: Turn, after: State | None = None) -> None:
+        """Go on by a turn, to the state that its move leads to.
+
+        Raises Unjudged where the manager's move decides nothing.
+        """
+        self._turns += 1
+        self._spent += turn.seconds
+        late = self._terms.deadline_s is not None and self._spent > self._terms.deadline_s
+        if late and turn.role != MANAGER:
+            self._forfeit(turn.role, "time")
+        elif turn.error is None and turn.move is not None:
+            self._go_on(after or self.state.apply(turn.move))
+        else:
+            self.tries.append(Try(turn.reply, turn.error or "it is no move"))
+            count = self._invalid[turn.role] = self._invalid.get(turn.role, 0) + 1
+            if len(self.tries) >= self._terms.tries or count > self._terms.invalid:
+                self._forfeit(turn.role, "invalid moves")
+
+    def _go_on(self, state: State) -> None:
+        self.state, self.tries, self._spent = state, [], 0.0
+
+    def _forfeit(self, role: str, reason: Reason) -> None:
+        self.forfeits.append(Forfeit(role, reason, self._turns))
+        left = self.state.without(role)
+        if left is None:
+            self.ended = True
+        else:
+            self._go_on(left)
+
+    def ending(self) -> Ending:
+        """Return how the match ended."""
+        if self.state.over:
+            return Ending(
+                self.state.scores(), self.state.outcome, self.forfeits, sides=self.state.parts
+            )
+        last = self.forfeits[-1]
+        out = {each.role for each in self.forfeits}
+        others = [role for role in self.state.roles if role not in out]
+        # Who forfeited before is behind those who are left, and not better than who does so now.
+        scores = {
+            role: -1.0 / len(out) if role in out else 1.0 / max(1, len(others))
+            for role in self.state.roles
+        }
+        return Ending(
+            scores,
+            f"{last.role} forfeited ({last.reason})",
+            self.forfeits,
+            sides=self.state.parts,
+        )

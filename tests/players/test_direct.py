@@ -1,0 +1,40 @@
+"""The plain strategy: one prompt with all the role may know, then its mistakes with the reasons."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from raybench.players.contract import NoMove, Try
+from raybench.players.direct import Direct, prompt
+from raybench.types import Completion, Message, Observation
+
+SEEN = Observation("white", "The rules.", "The board.", "move", "Move a piece.", images=("data:,",))
+
+
+def test_the_prompt_has_rules_first_and_pictures() -> None:
+    (asked,) = prompt(SEEN, [])
+    assert asked.content.startswith("The rules.\n\nThe board.\n\nMove a piece.\n")
+    assert "Move: YOUR MOVE" in asked.content
+    assert (asked.role, asked.images, asked.foreign) == ("user", ("data:,",), True)
+
+
+def test_what_was_refused_comes_back_with_the_reason() -> None:
+    first, *rest = prompt(SEEN, [Try("Move: Ke9", "there is no square e9"), Try("", "it is empty")])
+    assert first == prompt(SEEN, [])[0]
+    assert [it.role for it in rest] == ["assistant", "user", "assistant", "user"]
+    assert rest[0].content == "Move: Ke9"
+    assert rest[1].content == "That is no valid move: there is no square e9. Try again."
+    assert rest[2].content == "(no reply)"
+
+
+async def test_it_asks_once_and_reads_the_reply() -> None:
+    asked = []
+
+    async def ask(messages: Sequence[Message]) -> Completion:
+        asked.append(messages)
+        return Completion("Move: e4" if len(asked) == 1 else "I pass\nnow", "stop")
+
+    assert await Direct().move(SEEN, ask, []) == "e4"
+    with pytest.raises(NoMove):
+        await Direct().move(SEEN, ask, [])
+    assert len(asked) == 2

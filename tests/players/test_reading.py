@@ -1,0 +1,93 @@
+"""Moves are read as people and models write them; what was cut is never taken for whole."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.players.contract import NoMove
+from raybench.players.reading import as_reply, read
+from raybench.types import Completion, Finish, Form
+
+
+def reply(text: str, finish: Finish = "stop") -> Completion:
+    return Completion(text, finish, output_tokens=7)
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("Move: e4", "e4"),
+        ("I take the centre.\n\nMove: e4", "e4"),
+        ("Move: d4? No.\nMove: e4", "e4"),
+        ("**Move:** e4", "e4"),
+        ("**Move: e4**", "e4"),
+        ("- move : `e4`", "e4"),
+        ("> MOVE: 'e4'  ", "e4"),
+        ("Move: raise to 12", "raise to 12"),
+        ("e4", "e4"),
+        ("Move: e4\n\nThis opens lines.", "e4"),
+        ("Move: <e4>", "e4"),
+    ],
+)
+def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
+    assert read(reply(text), "line") == move
+
+
+@pytest.mark.parametrize("text", ["I would\nplay e4", "My move is\ne4", "Move:\n\nhm"])
+def test_without_such_a_line_there_is_none(text: str) -> None:
+    with pytest.raises(NoMove, match="no line 'Move"):
+        read(reply(text), "line")
+
+
+def test_of_a_reply_that_was_cut_only_whole_lines_count() -> None:
+    assert read(reply("Move: e4\nBecause", "length"), "line") == "e4"
+    for text in ("Move: Nf", "thinking\nMove: Nf", "Nf"):
+        with pytest.raises(NoMove, match="cut off after 7 tokens; be brief"):
+            read(reply(text, "length"), "line")
+
+
+@pytest.mark.parametrize(
+    ("finish", "why"),
+    [
+        ("empty", "the reply is empty"),
+        ("thinking", "while you were thinking"),
+        ("refusal", "declined"),
+        ("overflow", "context"),
+        ("unsupported", "does not take"),
+    ],
+)
+@pytest.mark.parametrize("form", ["line", "text", "code"])
+def test_why_there_is_nothing_is_said(finish: Finish, why: str, form: Form) -> None:
+    with pytest.raises(NoMove, match=why):
+        read(reply("", finish), form)
+
+
+def test_a_speech_is_all_that_was_said() -> None:
+    assert (
+        read(reply("  Friends,\n\nlend me your ears. \n"), "text")
+        == "Friends,\n\nlend me your ears."
+    )
+
+
+def test_of_programs_the_last_one_counts() -> None:
+    text = "First:\n```python\na = 1\n```\nNo, better:\n```py\nb = 2\n```\nThere."
+    assert read(reply(text), "code") == "b = 2\n"
+    with pytest.raises(NoMove, match="no code block"):
+        read(reply("a = 1"), "code")
+    with pytest.raises(NoMove, match="cut off"):
+        read(reply("```python\na = 1\nb =", "length"), "code")
+
+
+@given(st.from_regex(r"[A-Za-z0-9+#=-]{1,12}", fullmatch=True))
+def test_moves_come_back_from_replies_made_of_them(move: str) -> None:
+    assert read(reply(as_reply(move, "line")), "line") == move
+    assert read(reply(as_reply(move, "code")), "code").strip() == move
+
+
+@given(st.text(max_size=200), st.sampled_from(["stop", "length", "thinking"]))
+def test_no_text_breaks_it(text: str, finish: Finish) -> None:
+    for form in ("line", "text", "code"):
+        try:
+            assert isinstance(read(reply(text, finish), form), str)
+        except NoMove as why:
+            assert str(why)

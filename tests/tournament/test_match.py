@@ -1,0 +1,149 @@
+"""One match: moves, mistakes, forfeits, time, void matches, and going on from the middle."""
+
+import random
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tournament.seated import Says, Told, says
+
+from raybench import games
+from raybench.games import Need, State
+from raybench.players.contract import Try
+from raybench.tournament.match import Heard, Terms, Void, play
+from raybench.tournament.turns import Ending, Turn
+
+DICE = games.load("liars_dice")
+TERMS = Terms()
+
+
+async def nothing(need: Need) -> str:
+    raise AssertionError("nothing is needed")
+
+
+async def played(
+    first: State, *by: Says, terms: Terms = TERMS, kept: list[Turn] | None = None
+) -> tuple[Ending, list[Turn], Mapping[str, Told]]:
+    turns: list[Turn] = []
+    seats = {role: Told(f"m-{role}", of) for role, of in zip(first.roles, by, strict=True)}
+    ending = await play(first, seats, nothing, terms, turns.append, kept or [])
+    return ending, turns, seats
+
+
+async def test_a_match_is_played_to_its_end() -> None:
+    ending, turns, _ = await played(DICE.new(3), says("bid 1 4", "call"), says("bid 2 6"))
+    assert [(it.role, it.model, it.move, it.error) for it in turns] == [
+        ("player_1", "m-player_1", "bid 1 4", None),
+        ("player_2", "m-player_2", "bid 2 6", None),
+        ("player_1", "m-player_1", "call", None),
+    ]
+    assert sum(ending.scores.values()) == 0
+    assert ending.outcome.startswith("player_1 called player_2's 2 dice of 6")
+    assert not ending.forfeits and ending.void is None
+    assert turns[0].reply == "Move: bid 1 4" and "Your dice" in turns[0].observation
+
+
+async def test_what_is_invalid_is_answered_with_the_reason_and_tried_again() -> None:
+    ending, turns, seats = await played(
+        DICE.new(3), says("call", "bid 9 9", "bid 1 4", "call"), says("bid 2 6")
+    )
+    assert [it.error for it in turns] == [
+        "there is no bid to call yet: begin with a bid",
+        "there is no face 9: faces are 1 to 6",
+        None,
+        None,
+        None,
+    ]
+    assert seats["player_1"].tries[2] == (
+        Try("Move: call", "there is no bid to call yet: begin with a bid"),
+        Try("Move: bid 9 9", "there is no face 9: faces are 1 to 6"),
+    )
+    assert seats["player_1"].tries[3] == (), "at the next turn nothing is held against it"
+    assert not ending.forfeits
+
+
+async def test_the_failing_move_is_journalled_and_forfeits_at_the_bound() -> None:
+    ending, turns, _ = await played(
+        DICE.new(3), says("call", "call", "call"), says(), terms=Terms(tries=3)
+    )
+    assert [it.move for it in turns] == ["call"] * 3
+    assert all(it.error for it in turns)
+    assert ending.scores == {"player_1": -1.0, "player_2": 1.0}
+    (forfeit,) = ending.forfeits
+    assert (forfeit.role, forfeit.reason, forfeit.turn) == ("player_1", "invalid moves", 3)
+    assert ending.outcome == "player_1 forfeited (invalid moves)"
+
+
+async def test_the_budget_of_a_match_counts_all_turns_of_a_player() -> None:
+    wrong = says("call", "bid 1 1", "bid 1 1", "bid 2 1", "bid 2 1")
+    ending, turns, _ = await played(
+        DICE.new(3), wrong, says("bid 1 3", "bid 3 1"), terms=Terms(tries=3, invalid=2)
+    )
+    assert [it.error is None for it in turns] == [False, True, True, False, True, True, False]
+    assert [it.role for it in ending.forfeits] == ["player_1"]
+
+
+@pytest.mark.parametrize(("seconds", "forfeits"), [(0.5, 0), (0.51, 1)])
+async def test_time_is_that_of_the_turn(seconds: float, forfeits: int) -> None:
+    slow = says("call", "bid 1 4", "call", seconds=seconds)
+    ending, _, _ = await played(DICE.new(3), slow, says("bid 2 6"), terms=Terms(deadline_s=1.0))
+    assert len(ending.forfeits) == forfeits
+    assert all(it.reason == "time" for it in ending.forfeits)
+
+
+async def test_a_model_that_cannot_be_reached_makes_a_match_void() -> None:
+    def gone(state: State, tries: object) -> Heard:
+        raise Void("m-player_2 gave no reply: connection refused")
+
+    ending, turns, _ = await played(DICE.new(3), says("bid 1 4"), gone)
+    assert ending.void == "m-player_2 gave no reply: connection refused"
+    assert not ending.scores and len(turns) == 1
+
+
+async def test_where_the_game_goes_on_without_them_others_play_on() -> None:
+    first = DICE.new(1, players=3, rounds="elimination", dice=1)
+    rng = random.Random(1)
+
+    def good(state: State, tries: object) -> Heard:
+        return Heard("", state.good(rng))
+
+    ending, _, _ = await played(first, says("xyzzy", "xyzzy", "xyzzy"), good, good)
+    assert [it.role for it in ending.forfeits] == ["player_1"]
+    assert ending.scores["player_1"] == -1.0
+    assert sorted(ending.scores.values()) == [-1.0, 0.0, 1.0]
+
+
+def random_player(seed: int, mistakes: float) -> Says:
+    rng = random.Random(seed)
+
+    def say(state: State, tries: object) -> Heard:
+        if rng.random() < mistakes:
+            return Heard("hm", None, "there is no move")
+        move = state.sample(rng)
+        return Heard(move, move, seconds=rng.random())
+
+    return say
+
+
+@given(st.integers(0, 999), st.floats(0, 0.6), st.integers(0, 40))
+async def test_a_match_that_was_cut_off_goes_on_to_the_same_end(
+    seed: int, mistakes: float, cut: int
+) -> None:
+    """Whatever was kept of it: the budgets count on, too."""
+    terms = Terms(tries=3, invalid=4, deadline_s=2.0)
+    first = DICE.new(seed, players=3, rounds="elimination", dice=2)
+    ending, turns, _ = await played(
+        first, *(random_player(seed + role, mistakes) for role in range(3)), terms=terms
+    )
+    left = turns[cut:]
+
+    def as_before(state: State, tries: object) -> Heard:
+        turn = left.pop(0)
+        return Heard(turn.reply, turn.move, turn.error, turn.seconds)
+
+    again, told, _ = await played(
+        first, as_before, as_before, as_before, terms=terms, kept=turns[:cut]
+    )
+    assert (again, told) == (ending, turns[cut:])
+    assert not left
