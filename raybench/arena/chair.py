@@ -29,9 +29,9 @@ class Decoding:
     """Where a game can list the moves, a reply is held to be one of them."""
     seed: int = 0
 
-    def drawn(self, *what: object) -> int:
-        """Return the seed of one request, whenever it is sent."""
-        digest = hashlib.blake2b("/".join(map(str, (self.seed, *what))).encode(), digest_size=4)
+    def drawn(self, what: str) -> int:
+        """Return the seed of one request, whenever it is sent; `what` names it."""
+        digest = hashlib.blake2b(f"{self.seed}/{what}".encode(), digest_size=4)
         return int.from_bytes(digest.digest(), "big") >> 1
 
 
@@ -78,7 +78,7 @@ class Chair:
     async def _ask(
         self, state: State, seen: Observation, messages: Sequence[Message]
     ) -> Completion:
-        seed = self.decoding.drawn(self.match, seen.role, self.asked)
+        seed = self.decoding.drawn(f"{self.match}/{seen.role}/{self.asked}")
         self.asked += 1
         request = Request(
             tuple(messages),
@@ -90,7 +90,7 @@ class Chair:
         )
         completion = await self.put(self.model, request)
         if completion.finish == "error":
-            raise Void(f"{self.model} gave no reply: {completion.error}")
+            raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
         self._heard.append(completion)
         return completion
 

@@ -92,7 +92,7 @@ class Manager:
         requests = (
             Request(
                 (Message("user", prompt, foreign=True),),
-                seed=self.decoding.drawn(self.match, "jury", self.asked, juror, place),
+                seed=self.decoding.drawn(f"{self.match}/jury/{self.asked}/{juror}/{place}"),
                 max_tokens=_VOTE_TOKENS,
                 json_schema=need.schema,
             )

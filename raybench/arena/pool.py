@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +14,7 @@ from raybench.errors import RunFailed
 from raybench.fleet import Fleet
 from raybench.fleet.client import Say
 from raybench.fleet.link import Door, Link, listening
+from raybench.games.parts import choice
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.schedule import Schedule
@@ -48,11 +49,14 @@ class Pool:
         *,
         at_once: int,
         replays: int,
-        keep: Callable[[Lines], None],
+        keep: Callable[[Lines], Awaitable[None]],
         count: Callable[[str, Completion], None] = lambda model, completion: None,
         unfinished: Mapping[int, records.Unfinished] = {},
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
+
+        So many matches at once are with the rooms: more than these play side by side, so that the
+        next one begins in the moment when one ends.
 
         A match that is void is begun anew as often as `replays` says. `unfinished` are matches that
         an earlier session began.
@@ -66,13 +70,14 @@ class Pool:
         self._count = count
         self._unfinished = dict(unfinished)
         self._open: dict[int, _Open] = {}
+        self._seats: dict[str, tuple[str, ...]] = {}
         self._again: list[Begun] = []
         self._void: deque[dict[str, Any]] = deque()
         """Void matches since the last one that counts: they may be part of an outage."""
         self._reached = False
         """A match has been played to its end."""
 
-    async def matches(self) -> AsyncIterator[list[dict[str, Any]]]:
+    async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.
 
         Raises RunFailed where one after the other is void: that is an outage, and nothing of it
@@ -82,7 +87,7 @@ class Pool:
             await self._begin()
             if not self._open:
                 break
-            ended = self._take(await self._rooms.pick_up())
+            ended = await self._take(await self._rooms.pick_up())
             if ended:
                 yield ended
         if self._void:
@@ -95,28 +100,37 @@ class Pool:
         orders, self._again = self._again, []
         lines = []
         for number, fixture in self._schedule.take(self._at_once - len(self._open)):
-            earlier = self._unfinished.pop(number, None)
-            first = games.load(fixture.game).new(
-                fixture.seed, **self._house.rules.get(fixture.game, {})
-            )
-            if earlier is None:
+            attempt, turns = 0, list[Turn]()
+            if (earlier := self._unfinished.pop(number, None)) is None:
                 lines.append(records.begun(number, fixture))
-                earlier = records.Unfinished(fixture)
-            attempt, turns = earlier.attempt, list[Turn]()
-            try:
-                turns = records.seen_again(first, earlier.turns)
-            except games.InvalidMove:
-                attempt += 1  # the game's rules are others by now: from the beginning
-            self._open[number] = _Open(fixture, first.roles, attempt, turns)
+            else:
+                attempt, turns = self._gone_on_with(earlier)
+            self._open[number] = _Open(fixture, self._roles(fixture.game), attempt, turns)
             orders.append(Begun(number, attempt, fixture, [*turns]))
         if lines:
-            self._keep(lines)
+            await self._keep(lines)
         if orders:
             await self._rooms.put(orders)
 
-    def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
+    def _gone_on_with(self, earlier: records.Unfinished) -> tuple[int, list[Turn]]:
+        """Return which attempt at a match it is, and the turns with which it goes on."""
+        fixture = earlier.fixture
+        rules = self._house.rules.get(fixture.game, {})
+        first = games.load(fixture.game).new(fixture.seed, **rules)
+        try:
+            return earlier.attempt, records.seen_again(first, earlier.turns)
+        except games.InvalidMove:
+            # The game's rules are others by now: from the beginning.
+            return earlier.attempt + 1, []
+
+    def _roles(self, game: str) -> tuple[str, ...]:
+        if game not in self._seats:
+            self._seats[game] = choice.seats(games.load(game), self._house.rules.get(game, {}))
+        return self._seats[game]
+
+    async def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
         """Keep turns, and return the records of what ended."""
-        self._keep(
+        await self._keep(
             [
                 records.turned(told.number, self._open[told.number].attempt, turn)
                 for told in news

@@ -10,14 +10,14 @@ from typing import Any
 
 from raybench import games, sandbox
 from raybench.arena.batches import Batches
-from raybench.arena.chair import Chair, Decoding
+from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
 from raybench.fleet import Fleet
 from raybench.players.contract import Player
 from raybench.players.direct import Direct
 from raybench.sandbox.places import Settings
 from raybench.tournament.fixtures import Fixture
-from raybench.tournament.match import Terms, play
+from raybench.tournament.match import Seated, Terms, play
 from raybench.tournament.turns import Ending, Turn
 from raybench.types import Completion, Request
 
@@ -31,12 +31,13 @@ class House:
     terms: Terms
     decoding: Decoding
     jurors: Sequence[str] = ()
-    players_judge: bool = False
-    """Jurors may be asked about matches that they play in."""
+    """Who plays in a match does not judge it."""
     stand_ins: frozenset[str] = frozenset()
     """Models that have to be told what they could play."""
     sandbox: Settings = Settings()
     slots: int | None = None
+    at_once: int = 256
+    """Matches that one room plays side by side; further ones wait there for their place."""
 
 
 @dataclass
@@ -58,6 +59,11 @@ class Begun:
     def turn(self) -> int:
         """Matches are dealt out one by one."""
         return self.number
+
+    @property
+    def name(self) -> str:
+        """What tells it from other matches, and from itself begun anew: seeds come from it."""
+        return f"{self.number}/{self.attempt}"
 
     def left(self, brought: "Told") -> "Begun | None":
         """Return the match as it is to be gone on with."""
@@ -95,6 +101,7 @@ class Room:
         self._error: Exception | None = None
         self._working: set[asyncio.Task[None]] = set()
         self._batches: Batches | None = None
+        self._places = asyncio.Semaphore(house.at_once)
         self._programs = Programs(house.slots)
         sandbox.configure(house.sandbox)
 
@@ -132,47 +139,42 @@ class Room:
         if self._batches is not None:
             await self._batches.close()
 
+    def seat(self, order: Begun, role: str, model: str, put: Put) -> Seated:
+        """Return who sits at a role: the model, asked by its strategy."""
+        asked = sum(turn.calls for turn in order.kept if turn.role == role)
+        house = self._house
+        return Chair(
+            model,
+            _PLAYER,
+            put,
+            house.decoding,
+            order.name,
+            imitates=model in house.stand_ins,
+            asked=asked,
+        )
+
     async def _play(self, order: Begun, batches: Batches) -> None:
+        number, fixture, house = order.number, order.fixture, self._house
+
+        def tell(turn: Turn) -> None:
+            self._of(number).turns.append(turn)
+            self._any.set()
+
+        async def put(model: str, request: Request) -> Completion:
+            completion = await batches.ask(model, request)
+            self._of(number).spent.append((model, completion))
+            return completion
+
         try:
-            number = order.number
-
-            def tell(turn: Turn) -> None:
-                self._of(number).turns.append(turn)
-                self._any.set()
-
-            house, fixture = self._house, order.fixture
-
-            async def put(model: str, request: Request) -> Completion:
-                completion = await batches.ask(model, request)
-                self._of(number).spent.append((model, completion))
-                return completion
-
-            game = games.load(fixture.game)
-            first = game.new(fixture.seed, **house.rules.get(fixture.game, {}))
-            match = f"{number}/{order.attempt}"
-            calls: dict[str, int] = {}
-            for turn in order.kept:
-                calls[turn.role] = calls.get(turn.role, 0) + turn.calls
-            chairs = {
-                role: Chair(
-                    model,
-                    _PLAYER,
-                    put,
-                    house.decoding,
-                    match,
-                    model in house.stand_ins,
-                    calls.get(role, 0),
-                )
+            first = games.load(fixture.game).new(fixture.seed, **house.rules.get(fixture.game, {}))
+            seats = {
+                role: self.seat(order, role, model, put)
                 for role, model in zip(first.roles, fixture.seats, strict=True)
             }
-            manager = Manager(
-                put,
-                self._programs,
-                house.decoding,
-                match,
-                [it for it in house.jurors if house.players_judge or it not in fixture.seats],
-            )
-            ending = await play(first, chairs, manager.bring, house.terms, tell, [*order.kept])
+            jurors = [it for it in house.jurors if it not in fixture.seats]
+            manager = Manager(put, self._programs, house.decoding, order.name, jurors)
+            async with self._places:
+                ending = await play(first, seats, manager.bring, house.terms, tell, [*order.kept])
             self._of(number).ending = ending
         except Exception as error:  # ours, not a model's: whoever waits has to know
             self._error = error

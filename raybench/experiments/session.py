@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,6 +51,8 @@ class Outcome:
     """What leaderboard.md, the report and the terminal say of the run, by short names."""
     files: Mapping[str, Iterable[Mapping[str, Any]]] = field(default_factory=dict)
     """Further files of JSON lines, by their names."""
+    texts: Mapping[str, Callable[[], Iterable[str]]] = field(default_factory=dict)
+    """Further files of text, by their names, which may have a folder, and what writes each."""
     unshared: Mapping[str, Iterable[Mapping[str, Any]]] = field(default_factory=dict)
     """Those that stay in the run's folder, for they hold what is not to be published."""
     accepted: bool = False
@@ -187,6 +189,7 @@ class Session:
             run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns, outcome.of)),
             run.write_lines("failures.jsonl", outcome.failures),
             *(run.write_lines(name, rows) for name, rows in outcome.files.items()),
+            *(run.write_parts(name, parts()) for name, parts in outcome.texts.items()),
         ]
         for name, rows in outcome.unshared.items():
             run.write_lines(name, rows)

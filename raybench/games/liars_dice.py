@@ -98,7 +98,10 @@ class Dice(State):
                 f"{self._last[1]}: bid more dice, or as many of a higher face, or call"
             )
         made = (*self.bids, (self.turn, quantity, face))
-        return replace(self, bids=made, turn=self._next(self.turn, self.hands))
+        following = self._next(self.turn, self.hands)
+        return Dice(
+            self.rules, self.seed, self.hands, following, made, self.round, self.told, self.places
+        )
 
     def _called(self) -> "Dice":
         bidder, quantity, face = self.bids[-1]

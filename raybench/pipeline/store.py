@@ -131,11 +131,16 @@ class Run:
 
     def write(self, name: str, text: str) -> Path:
         """Write a file whole or not at all."""
+        return self.write_parts(name, [text])
+
+    def write_parts(self, name: str, parts: Iterable[str]) -> Path:
+        """Write a file, whose parts need not be in memory together, whole or not at all."""
         path = self.folder / name
-        aside = path.with_name(f".{name}.tmp")
+        aside = path.with_name(f".{path.name}.tmp")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             with aside.open("w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
+                file.writelines(parts)
                 file.flush()
                 os.fsync(file.fileno())
             aside.replace(path)

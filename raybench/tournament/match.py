@@ -17,6 +17,11 @@ from raybench.types import Observation
 class Void(Exception):
     """What was asked could not be had, which is no player's fault: the match does not count."""
 
+    def __init__(self, reason: str, missing: str | None = None) -> None:
+        """`missing` is the model that could not be reached."""
+        super().__init__(reason)
+        self.missing = missing
+
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -86,7 +91,9 @@ async def play(
                 turn, after = await _moved(match, role, seats[role])
             tell(turn)
             match.take(turn, after)
-    except (Void, Unjudged) as reason:
+    except Void as reason:
+        return Ending({}, "void", match.forfeits, void=str(reason), missing=reason.missing)
+    except Unjudged as reason:
         return Ending({}, "void", match.forfeits, void=str(reason))
     return match.ending()
 

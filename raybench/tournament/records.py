@@ -112,6 +112,7 @@ class Match:
     outcome: str
     forfeits: tuple[Forfeit, ...]
     void: str | None
+    missing: str | None
     sides: Mapping[str, str]
     efforts: Mapping[str, Effort]
     """By role."""
@@ -126,7 +127,11 @@ class Match:
         """Return what it came to; None where it is void."""
         if self.void is not None:
             return None
-        return Result(self.fixture, tuple(self.scores[role] for role in self.roles))
+        return Result(
+            self.fixture,
+            tuple(self.scores[role] for role in self.roles),
+            tuple(self.sides[role] for role in self.roles) if self.sides else (),
+        )
 
     @property
     def seats(self) -> dict[str, str]:
@@ -149,6 +154,7 @@ def kept(record: Mapping[str, Any]) -> Match:
         outcome=record["outcome"],
         forfeits=tuple(Forfeit(**each) for each in record["forfeits"]),
         void=void,
+        missing=record["missing"],
         sides=dict(record["sides"]),
         efforts=_efforts(seats, record["turns"]),
         errors=tuple((it["role"], it["error"]) for it in record["turns"] if it["error"]),

@@ -50,12 +50,21 @@ class Ending:
     forfeits: Sequence["Forfeit"] = ()
     void: str | None = None
     """Why nothing was decided: it is nobody's fault who plays."""
+    missing: str | None = None
+    """The model that could not be reached, where that is why."""
     sides: Mapping[str, str] = field(default_factory=dict)
     """What each seat turned out to be, where that is dealt."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as journals have it."""
-        return asdict(self)
+        return {
+            "scores": dict(self.scores),
+            "outcome": self.outcome,
+            "forfeits": [asdict(forfeit) for forfeit in self.forfeits],
+            "void": self.void,
+            "missing": self.missing,
+            "sides": dict(self.sides),
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """The matches of a run: those still missing are played and kept."""
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing
 from typing import Any
 
 from raybench import sandbox
-from raybench.arena.pool import Pool, rooms
+from raybench.arena.pool import Lines, Pool, rooms
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.games import setup
@@ -63,7 +64,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         session.conclude(concluded(config, played, session.journal.path, schedule.stopped))
 
 
-def _schedule(config: Config, played: Sequence[Match], ledger: Ledger, turns: Journal) -> Schedule:
+def _schedule(
+    config: Config,
+    played: Sequence[Match],
+    ledger: Ledger,
+    turns: Journal,
+    spent: Mapping[str, Callable[[], float]],
+) -> Schedule:
     """Return the schedule as far as it has come."""
     begun = {it.number: it.fixture for it in played}
     begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
@@ -115,17 +122,20 @@ async def _play(
                     errors=int(completion.finish == "error"),
                 )
 
+            async def keep(lines: Lines) -> None:
+                await asyncio.to_thread(turns.extend, lines)  # the disk holds no match up
+
             async with rooms(fleet, link, house, actors=count, say=session.phase) as opened:
                 pool = Pool(
                     schedule,
                     opened,
                     house,
-                    at_once=setup.at_once(config),
+                    at_once=house.at_once * max(1, count) + setup.ahead(config),
                     replays=config.games.replays,
-                    keep=turns.extend,
+                    keep=keep,
                     count=counted,
                     unfinished=ledger.unfinished,
                 )
                 async with aclosing(pool.matches()) as ended:
                     async for matches in ended:
-                        session.keep(*matches)
+                        await asyncio.to_thread(session.keep, *matches)

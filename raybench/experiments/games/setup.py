@@ -52,6 +52,11 @@ def rules(config: Config) -> dict[str, dict[str, Any]]:
     return {games.load(name).name: dict(of) for name, of in config.games.rules.items()}
 
 
+def weights(config: Config) -> dict[str, float]:
+    """Return what games weigh in the overall rating, by the games' own names."""
+    return {games.load(name).name: it for name, it in config.games.weights.items()}
+
+
 def house(config: Config) -> House:
     """Return what holds for all matches."""
     conf, sandbox = config.games, config.sandbox
@@ -72,6 +77,7 @@ def house(config: Config) -> House:
         stand_ins=frozenset(it.name for it in everybody(config) if it.engine == "simulated"),
         sandbox=Settings(sandbox.backend, sandbox.python, sandbox.scientific_python),
         slots=sandbox.slots,
+        at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
 
 
@@ -133,6 +139,11 @@ def at_once(config: Config) -> int:
     batches = (model.options.get("max_num_seqs") for model in everybody(config))
     largest = max((it for it in batches if isinstance(it, int)), default=_BATCH)
     return min(config.games.matches, largest * awake)
+
+
+def ahead(config: Config) -> int:
+    """Return how many more matches wait with the rooms, to begin when one ends."""
+    return max(1, at_once(config) // 4)
 
 
 def actors(config: Config) -> int:

@@ -220,6 +220,8 @@ class Written:
     round: str = "?"
     forfeits: tuple[str, ...] = ()
     """The roles that forfeited."""
+    left: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    """Those of them that left after so many of the moves, and how many the others could play on."""
 
 
 def _fits(value: object, default: object) -> bool:

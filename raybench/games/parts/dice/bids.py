@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import product
 
 from raybench.games.parts.contract import InvalidMove
@@ -42,12 +43,14 @@ def above(last: Bid | None, dice: int, faces: int) -> list[Bid]:
 def chance(bid: Bid, own: Sequence[int], others: int, faces: int, *, wild: bool) -> float:
     """Return how likely a bid holds for who sees their own dice, and not so many others."""
     quantity, face = bid
-    joker = wild and face != 1
     missing = max(0, quantity - count(own, face, wild=wild))
-    p = (1 + joker) / faces
-    return sum(
-        math.comb(others, k) * p**k * (1 - p) ** (others - k) for k in range(missing, others + 1)
-    )
+    return _tail(missing, others, (1 + (wild and face != 1)) / faces)
+
+
+@cache
+def _tail(k: int, n: int, p: float) -> float:
+    """Return how likely at least k of n happen, each with probability p."""
+    return sum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1))
 
 
 def count(dice: Sequence[int], face: int, *, wild: bool) -> int:

@@ -1,0 +1,49 @@
+"""The ratings of a run, as its configuration wants them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from raybench.config import Config
+from raybench.experiments.games import setup
+from raybench.games.parts import choice
+from raybench.tournament import ratings
+from raybench.tournament.fixtures import Result
+from raybench.tournament.ratings import Rated
+from raybench.tournament.records import Match
+
+
+@dataclass(frozen=True)
+class Both:
+    """Ratings by all matches that count, and by those in which nobody forfeited."""
+
+    all: Rated
+    played: Rated
+    forfeited: int
+    """Matches with forfeits."""
+
+
+def rated(config: Config, matches: Sequence[Match]) -> Both:
+    """Rate the models."""
+    every = [it.result for it in matches if it.result is not None]
+    clean = [it.result for it in matches if it.result is not None and not it.forfeits]
+    found = _rate(config, every, config.games.bootstrap)
+    same = len(clean) == len(every)
+    played = found if same else _rate(config, clean, config.games.bootstrap)
+    return Both(found, played, len(every) - len(clean))
+
+
+def widest(config: Config, results: Sequence[Result]) -> float | None:
+    """Return the widest half of an interval of an overall rating, None where one is open."""
+    return ratings.widest(_rate(config, results, 0))
+
+
+def _rate(config: Config, results: Sequence[Result], bootstrap: int) -> Rated:
+    by_rules = setup.rules(config)
+    return ratings.rate(
+        results,
+        [game.name for game in setup.chosen(config)],
+        {it.name: choice.seats(it, by_rules.get(it.name, {})) for it in setup.chosen(config)},
+        weights=setup.weights(config),
+        bootstrap=bootstrap,
+        seed=config.seed,
+    )

@@ -1,0 +1,102 @@
+"""Who met whom, and what came of it: counts of results by pair, seat and end."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from raybench.stats import grouped
+from raybench.tournament.records import Match
+from raybench.types import Estimate
+
+
+@dataclass
+class Tally:
+    """What one has won against another."""
+
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+
+    @property
+    def n(self) -> int:
+        """Return how often they met."""
+        return self.wins + self.ties + self.losses
+
+    @property
+    def points(self) -> float | None:
+        """Return the share won, a tie being half a win; None where they never met."""
+        return (self.wins + self.ties / 2) / self.n if self.n else None
+
+
+def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[str, Tally]]:
+    """Return what each model has won against each other: a table of many is as many meetings.
+
+    Those of one side have not met.
+    """
+    found = {one: {other: Tally() for other in models if other != one} for one in models}
+    for match in matches:
+        if match.void is not None:
+            continue
+        seats = [(role, model) for role, model in match.seats.items() if model in found]
+        for role, model in seats:
+            for against, other in seats:
+                if other == model or _together(match, role, against):
+                    continue
+                tally, ahead = found[model][other], match.scores[role] - match.scores[against]
+                tally.wins += ahead > 0
+                tally.ties += ahead == 0
+                tally.losses += ahead < 0
+    return found
+
+
+def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
+    """Return which share of the others a model has beaten in each role; matches are of one game.
+
+    Where sides are dealt, they are the roles.
+    """
+    points: dict[str, list[tuple[float, int]]] = {}
+    for match in matches:
+        if match.void is not None:
+            continue
+        for role, seated in match.seats.items():
+            others = [it for it in match.roles if it != role and not _together(match, role, it)]
+            if seated != model or not others:
+                continue
+            won = [_points(match.scores[role] - match.scores[it]) for it in others]
+            played = match.sides.get(role, role)
+            points.setdefault(played, []).append((sum(won) / len(won), match.fixture.seed))
+    return {role: _mean(them) for role, them in sorted(points.items())}
+
+
+def outcomes(matches: Iterable[Match]) -> Mapping[str, int]:
+    """Return how often matches of a game ended in which way, seats and numbers left out."""
+    return Counter("void" if it.void is not None else _kind(it) for it in matches)
+
+
+def _kind(match: Match) -> str:
+    if match.forfeits:
+        return "forfeit: " + ", ".join(sorted({it.reason for it in match.forfeits}))
+    best = max(match.scores.values())
+    winners = [role for role in match.roles if match.scores[role] == best]
+    if len(winners) == len(match.roles):
+        return "draw"
+    return "won by " + ", ".join(sorted({match.sides.get(role, role) for role in winners}))
+
+
+def _together(match: Match, one: str, other: str) -> bool:
+    return bool(match.sides) and match.sides[one] == match.sides[other]
+
+
+def _points(ahead: float) -> float:
+    return 1.0 if ahead > 0 else 0.5 if ahead == 0 else 0.0
+
+
+def _mean(points: Sequence[tuple[float, int]]) -> Estimate:
+    seeds = {seed: number for number, seed in enumerate(dict.fromkeys(it for _, it in points))}
+    return grouped.mean(
+        np.array([it for it, _ in points]),
+        np.array([seeds[seed] for _, seed in points], dtype=np.int64),
+        over="points by seed",
+    )
