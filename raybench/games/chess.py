@@ -81,7 +81,9 @@ class Chess(State):
             view.told(self.moves),
         ]
         if self.opening.moves:
-            lines.append(f"The first {len(self.opening.moves)} were set ({self.opening.name}).")
+            lines.append(
+                f"The first {len(self.opening.moves)} plies were set ({self.opening.name})."
+            )
         if (times := self.keys.count(self.keys[-1])) > 1:
             lines.append(f"This position has come up {times} times.")
         if self.end:

@@ -1,5 +1,6 @@
 """Chess: how games begin and end, who has won, and what stand-ins can do."""
 
+import pickle
 import random
 
 import chess
@@ -220,6 +221,13 @@ def test_a_state_never_changes() -> None:
     for move in state.legal() or ():
         state.apply(move)
     assert state.observe("white") == before == begun().observe("white")
+
+
+def test_states_travel_between_processes() -> None:
+    state = after("e4 e5 Nf3")
+    sent = pickle.loads(pickle.dumps(state))
+    assert sent == state and sent.apply("Nc6") == state.apply("Nc6")
+    assert len(pickle.dumps(state)) < 10_000
 
 
 def test_good_play_beats_play_at_random() -> None:

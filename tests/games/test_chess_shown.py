@@ -54,7 +54,7 @@ def test_whoever_is_to_move_sees_position_moves_and_check() -> None:
 
 def test_openings_and_repetitions_are_told() -> None:
     seen = GAME.new(3).observe("white").view
-    assert "The first 6 were set (" in seen
+    assert "The first 6 plies were set (" in seen
     assert "This position has come up 2 times." in after("Nf3 Nf6 Ng1 Ng8").observe("white").view
 
 
@@ -188,6 +188,17 @@ def test_pgn_says_who_forfeited() -> None:
         )
         assert (game.headers["Result"], game.headers["Termination"]) == ("0-1", "rules infraction")
         assert game.end().comment == "White forfeited; too many invalid moves"
+
+
+def test_names_cannot_pass_for_other_headers() -> None:
+    first = begun().apply("e4")
+    names = {"white": 'a"]\n[Result "1-0"]\n\n1. d4 \\', "black": "b"}
+    match = Written(first, (), names, {}, "left } 1. d4 {")
+    assert GAME.written is not None
+    game = chess.pgn.read_game(io.StringIO(GAME.written(match)))
+    assert game is not None and game.headers["Result"] == "*"
+    assert [move.uci() for move in game.mainline_moves()] == ["e2e4"]
+    assert game.headers["White"] == 'a"] [Result "1-0"] 1. d4 /'
 
 
 def test_claims_and_resignations_are_written_with_their_result() -> None:

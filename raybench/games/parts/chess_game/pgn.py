@@ -26,10 +26,10 @@ def pgn(
     result = _RESULTS.get(scored, "*") if scored is not None else "*"
     game.headers.update(
         {
-            "Event": match.event,
-            "Round": match.round,
-            "White": match.players.get("white", "?"),
-            "Black": match.players.get("black", "?"),
+            "Event": _one_line(match.event),
+            "Round": _one_line(match.round),
+            "White": _one_line(match.players.get("white", "?")),
+            "Black": _one_line(match.players.get("black", "?")),
             "Result": result,
             **({"Opening": opening} if opening else {}),
             "PlyCount": str(len(moves)),
@@ -48,3 +48,8 @@ def _termination(match: Written, result: str, *, capped: bool) -> str:
     if result == "*":
         return "unterminated"
     return "adjudication" if capped else "normal"
+
+
+def _one_line(text: str) -> str:
+    """Return a text that cannot be taken for another header; the library takes line ends as is."""
+    return " ".join(text.replace("\\", "/").split())
