@@ -1,0 +1,209 @@
+"""Chess: the game itself, by its own rules.
+
+Source: ZeroSumEval, section 4 ("players have multiple chances in making a valid move"); the rules
+are FIDE's, as the library `chess` keeps them.
+
+Moves are SAN or UCI as people write them: "e4", "1. e4", "e2-e4", "Nf3+!", "0-0", "exd8=Q", "e8Q",
+"12...Qxd4". A text that can mean two moves is refused with both, and a pawn on the last rank has to
+say what it becomes. Checkmate wins. Stalemate draws, and so does material with which no mate is
+possible. The rest is ours to choose, by rule:
+
+- `claims=automatic` ends the game where a draw could be claimed: at the third repetition, and after
+  50 moves of each side without capture or pawn move. Somebody could always claim it, and games
+  between models that shuffle end. With `claims=players` the one to move says "draw", or with a
+  move that would bring it about "Nf3 draw"; unclaimed, the fifth repetition and 75 moves end it.
+- `plies` moves of both players together, and the game is a draw, unless the last one ended it.
+- `openings=book`: the seed draws one of the openings that are shipped, so that models without
+  chance play different games; seatings that are paired share a seed, and so an opening. All are
+  even in length: White moves first. `start` is a FEN, to which the book does not apply (Black moves
+  first where it says so). `random_plies` random moves come after either; they need not be fair,
+  which paired seatings make up for.
+- `resign` allows "resign". Draws are never offered: two models would have to agree, which the game
+  is not about.
+- `show_legal` lists the legal moves, `picture` shows the board as an image beside the text.
+"""
+
+import random
+from dataclasses import dataclass, field, replace
+from typing import cast
+
+import chess
+
+from raybench.games.parts.chess_game import view
+from raybench.games.parts.chess_game.ending import End, Key, claimable, ended, key
+from raybench.games.parts.chess_game.openings import BOOK, NOTHING, Opening, at_random
+from raybench.games.parts.chess_game.pgn import pgn
+from raybench.games.parts.chess_game.picture import picture
+from raybench.games.parts.chess_game.reading import intent, read
+from raybench.games.parts.chess_game.settings import ROLES, SIDES, ChessRules, board_of, in_words
+from raybench.games.parts.chess_game.skill import any_move, good_move
+from raybench.games.parts.contract import Game, InvalidMove, State, Written
+from raybench.types import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Chess(State):
+    """A position with the moves that led to it; the board follows from these."""
+
+    rules: ChessRules
+    opening: Opening
+    board: chess.Board = field(compare=False, repr=False)
+    """Never changed: moves are made on copies, which have no memory of their own."""
+    moves: tuple[str, ...] = ()
+    """In SAN with numbers, the opening's in front."""
+    end: End | None = None
+    keys: tuple[Key, ...] = field(default=(), compare=False, repr=False)
+    """Of the positions since the last capture or pawn move, this one's last."""
+    last: chess.Move | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        return ROLES
+
+    @property
+    def to_move(self) -> str | None:
+        return None if self.end else ROLES[not self.board.turn]
+
+    @property
+    def outcome(self) -> str:
+        return self.end.how if self.end else ""
+
+    @property
+    def made(self) -> int:
+        """How many moves the players have made."""
+        return len(self.moves) - len(self.opening.moves)
+
+    def observe(self, role: str) -> Observation:
+        board = self.board
+        lines = [
+            f"You play {view.side(role)}. Plies made: {self.made} of at most {self.rules.plies}.",
+            view.drawn(board),
+            view.told(self.moves),
+        ]
+        if self.opening.moves:
+            lines.append(
+                f"The first {len(self.opening.moves)} plies were set ({self.opening.name})."
+            )
+        if (times := self.keys.count(self.keys[-1])) > 1:
+            lines.append(f"This position has come up {times} times.")
+        if self.end:
+            lines.append(f"The game is over: {self.end.how}.")
+        else:
+            check = ", who is in check" if board.is_check() else ""
+            lines.append(f"Move {board.fullmove_number}: {SIDES[board.turn]} is to move{check}.")
+        if mine := role == self.to_move:
+            if self.rules.show_legal:
+                lines.append("Your legal moves: " + ", ".join(self.legal()))
+            if self.claim:
+                lines.append("You may claim a draw.")
+        last = (self.last.from_square, self.last.to_square) if self.last else ()
+        images = (picture(board.board_fen(), last),) if self.rules.picture else ()
+        words, shown = in_words(self.rules, role), "\n".join(lines)
+        if not mine:
+            return Observation(role, words, shown, images=images)
+        task = (
+            f"Make your move as {view.side(role)}: one move in standard algebraic notation (Nf3, "
+            "exd5, O-O, e8=Q) or as the squares from and to (g1f3, e7e8q)."
+        )
+        return Observation(role, words, shown, "move", task, images=images)
+
+    def legal(self) -> tuple[str, ...]:
+        if self.end:
+            return ()
+        moves = [*self.board.legal_moves]
+        sans = [self.board.san(move) for move in moves]
+        if self.rules.claims == "players":
+            if len(self.keys) > 3 or self.board.halfmove_clock > 98:
+                after = [self._moved(move) for move in moves]
+                ways = zip(sans, after, strict=True)
+                sans += [f"{san} draw" for san, it in ways if it.claim and not it.end]
+            sans += ["draw"] * bool(self.claim)
+        return (*sans, *(["resign"] * self.rules.resign))
+
+    def apply(self, move: str) -> "Chess":
+        if self.end:
+            raise InvalidMove("the game is over")
+        word, text = intent(move)
+        if word == "resign":
+            return self._resigned()
+        if word == "draw" and self.rules.claims == "automatic":
+            raise InvalidMove("draws are neither offered nor claimed here: make a move")
+        alone = word == "draw" and not text
+        after = self if alone else self._moved(read(self.board, text))
+        if word != "draw" or after.end:
+            return after
+        if not after.claim:
+            how = f"after {text} there is" if text else "there is"
+            now = ", or claim the one there is now by 'draw' alone" if self.claim else ""
+            raise InvalidMove(f"{how} no draw to claim: make a move without a claim{now}")
+        return replace(after, end=End(f"{after.claim}, claimed by {SIDES[self.board.turn]}"))
+
+    @property
+    def claim(self) -> str:
+        """The draw that a player may claim in this position; '' where there is none."""
+        if self.rules.claims == "automatic":
+            return ""
+        return claimable(self.board, self.keys.count(self.keys[-1]))
+
+    def _resigned(self) -> "Chess":
+        if not self.rules.resign:
+            raise InvalidMove("nobody resigns here: make a move")
+        loser, winner = self.board.turn, ROLES[self.board.turn]
+        return replace(self, end=End(f"{SIDES[loser]} resigned: {SIDES[not loser]} won", winner))
+
+    def _moved(self, move: chess.Move) -> "Chess":
+        board = self.board.copy(stack=False)
+        number = view.number(board, first=not self.moves)
+        moves = (*self.moves, number + board.san_and_push(move))
+        keys = (*self.keys, key(board)) if board.halfmove_clock else (key(board),)
+        made = len(moves) - len(self.opening.moves)
+        end = ended(board, keys.count(keys[-1]), made, self.rules)
+        return Chess(self.rules, self.opening, board, moves, end, keys, move)
+
+    def scores(self) -> dict[str, float]:
+        if self.end is None or self.end.winner is None:
+            return dict.fromkeys(ROLES, 0.0)
+        return {role: 1.0 if role == self.end.winner else -1.0 for role in ROLES}
+
+    def sample(self, rng: random.Random) -> str:
+        """Move at random; claim a draw half the time that there is one."""
+        if self.claim and rng.random() < 0.5:
+            return "draw"
+        return self.board.san(any_move(self.board, rng))
+
+    def good(self, rng: random.Random) -> str:
+        """Mate if there is one, else win what can be won and lose nothing, one move ahead."""
+        return self.board.san(good_move(self.board, rng))
+
+
+def _begin(seed: int, rules: ChessRules) -> Chess:
+    rng = random.Random(f"chess/{seed}")
+    board = board_of(rules.start)
+    opening = (
+        rng.choice(BOOK) if rules.openings == "book" and rules.start == "standard" else NOTHING
+    )
+    opening = at_random(board, opening, rules.random_plies, rng)
+    state = Chess(rules, opening, board, keys=(key(board),))
+    for san in opening.moves:
+        state = state._moved(state.board.parse_san(san))
+    return state
+
+
+def _written(match: Written) -> str:
+    first = last = cast(Chess, match.first)
+    for _, move in match.moves:
+        last = last.apply(move)
+    sans = [san.rpartition(" ")[2] for san in last.moves]
+    capped = last.end is not None and last.end.adjudicated
+    return pgn(match, board_of(first.rules.start), sans, first.opening.name, capped=capped)
+
+
+GAME = Game(
+    "chess",
+    "Chess",
+    ChessRules,
+    _begin,
+    lambda rules: ROLES,
+    extension="pgn",
+    written=_written,
+)

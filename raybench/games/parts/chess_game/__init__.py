@@ -1,0 +1,1 @@
+"""The parts of chess: how moves are read, seen, chosen and written down."""

@@ -1,0 +1,74 @@
+"""How somebody plays who looks one move ahead."""
+
+import random
+
+import chess
+
+_WORTH = {
+    chess.PAWN: 1.0,
+    chess.KNIGHT: 3.0,
+    chess.BISHOP: 3.0,
+    chess.ROOK: 5.0,
+    chess.QUEEN: 9.0,
+    chess.KING: 100.0,
+}
+
+
+def any_move(board: chess.Board, rng: random.Random) -> chess.Move:
+    """Return a legal move at random; by piece first, which is quicker than listing all moves."""
+    squares = [*chess.scan_forward(board.occupied_co[board.turn])]
+    begin = rng.randrange(len(squares))
+    for square in squares[begin:] + squares[:begin]:
+        if moves := [*board.generate_legal_moves(chess.BB_SQUARES[square])]:
+            return rng.choice(moves)
+    raise ValueError("no legal move: the game is over")
+
+
+def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
+    """Return mate if there is one, else what wins most or loses least, at random among equals."""
+    best, moves = float("-inf"), list[chess.Move]()
+    for move in board.legal_moves:
+        value = _value(board, move)
+        if board.gives_check(move):
+            after = board.copy(stack=False)
+            after.push(move)
+            if not any(after.generate_legal_moves()):
+                return move
+        if value > best:
+            best, moves = value, []
+        if value == best:
+            moves.append(move)
+    return rng.choice(moves)
+
+
+def _value(board: chess.Board, move: chess.Move) -> float:
+    piece = board.piece_type_at(move.from_square)
+    taken = board.piece_type_at(move.to_square)
+    assert piece is not None  # the move is legal
+    if taken is None and board.is_en_passant(move):
+        taken = chess.PAWN
+    won = _WORTH[taken] if taken else 0.0
+    placed = move.promotion or piece
+    won += _WORTH[placed] - _WORTH[piece]
+    if piece == chess.KING:
+        return won
+    left = board.occupied & ~chess.BB_SQUARES[move.from_square]
+    saved = _danger(board, move.from_square, piece, board.occupied)
+    return won + saved - _danger(board, move.to_square, placed, left)
+
+
+def _danger(board: chess.Board, square: int, piece: int, occupied: int) -> float:
+    """Return what a piece of ours would lose on a square, as far as one exchange shows."""
+    there = occupied | chess.BB_SQUARES[square]
+    attackers = board.attackers_mask(not board.turn, square, there) & there
+    if not attackers:
+        return 0.0
+    cheapest = min(_WORTH[_kind(board, it)] for it in chess.scan_forward(attackers))
+    ours = board.attackers_mask(board.turn, square, there) & occupied & ~chess.BB_SQUARES[square]
+    return max(0.0, _WORTH[piece] - cheapest) if ours else _WORTH[piece]
+
+
+def _kind(board: chess.Board, square: int) -> int:
+    kind = board.piece_type_at(square)
+    assert kind is not None  # attackers are pieces
+    return kind

@@ -1,0 +1,230 @@
+"""Chess moves as people write them; and what is said where there is no such move."""
+
+import random
+from collections.abc import Callable
+
+import chess
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raybench import games
+from raybench.games import InvalidMove, State
+from raybench.games.parts.chess_game.reading import read
+from raybench.games.parts.conformance import play
+
+GAME = games.load("chess")
+KINGS = "r3k2r/pppq1ppp/8/8/8/8/PPPQ1PPP/R3K2R w KQkq - 0 1"
+PROMOTION = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1"
+PASSING = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
+BISHOPS = "4k3/8/8/8/8/2p2p2/1P2B3/4K3 w - - 0 1"
+
+
+def uci(text: str, start: str = "standard") -> str:
+    return read(chess.Board() if start == "standard" else chess.Board(start), text).uci()
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "move"),
+    [
+        *((it, "standard", "e2e4") for it in ("e4", "1. e4", "1.e4", "1 e4", "e2e4", "e2-e4")),
+        *((it, "standard", "e2e4") for it in ("e2 e4", "E2E4", "e2 to e4", "e2→e4", "e2 -> e4")),
+        *((it, "standard", "e2e4") for it in ("E4", "Pe4", "e4.", "**1. e4**", "1. **e4**", "e4!")),
+        *((it, "standard", "e2e4") for it in ("`e4`", '"e4"', "$e4$", "♙e4", "[e4]", "e4 $1")),
+        *((it, "standard", "e2e4") for it in ("e4 (the best by test)", "e4 {book}", " e4\n")),
+        *((it, "standard", "g1f3") for it in ("Nf3", "nf3", "Nf3+", "Nf3!?", "**Nf3**!", "Ngf3")),
+        *(
+            (it, "standard", "g1f3")
+            for it in ("Ng1f3", "Ng1-f3", "N1f3", "♘f3", "♞\ufe0ef3", "NF3")
+        ),
+        *(
+            (it, "standard", "g1f3")
+            for it in ("Nf3 check", "Nf3++", "12...Nf3", "...Nf3", "12… Nf3")
+        ),
+        *(
+            (it, KINGS, "e1g1")
+            for it in ("O-O", "0-0", "o-o", "O–O", "0 - 0", "OO", "O-O+", "e1g1")
+        ),
+        *(
+            (it, KINGS, "e1g1")
+            for it in ("Kg1", "e1h1", "1. 0-0!", "castle kingside", "short castling")
+        ),
+        *((it, KINGS, "e1c1") for it in ("O-O-O", "0-0-0", "o-o-o", "O—O—O", "e1c1", "e1a1")),
+        *(
+            (it, KINGS, "e1c1")
+            for it in ("castles queenside", "castling long", "Queenside castling")
+        ),
+        *((it, PROMOTION, "e7e8q") for it in ("e8=Q", "e8Q", "e8=q", "e8(Q)", "e8/Q", "e7e8q")),
+        *((it, PROMOTION, "e7e8n") for it in ("e8=N", "e7-e8=n", "e7e8N", "e8 = N")),
+        *((it, PROMOTION, "e7d8q") for it in ("exd8=Q", "exd8=Q+", "exd8Q", "e7xd8=Q", "ed8=Q#")),
+        *((it, PASSING, "e5d6") for it in ("exd6", "exd6 e.p.", "exd6ep", "ed6", "e5d6", "e5:d6")),
+        *((it, PASSING, "e5d6") for it in ("exd6 e. p.", "exd6 en passant", "exd6 e.p.!", "e5×d6")),
+        ("bxc3", BISHOPS, "b2c3"),
+        ("bxf3", BISHOPS, "e2f3"),  # no pawn of the b-file can, so that it is the bishop
+        ("Bxf3", BISHOPS, "e2f3"),
+        ("BXF3", BISHOPS, "e2f3"),
+        ("BXC3", BISHOPS, "b2c3"),
+        ("B2B4", BISHOPS, "b2b4"),
+        ("b4", BISHOPS, "b2b4"),
+        ("B4", BISHOPS, "b2b4"),
+        ("Bb5", BISHOPS, "e2b5"),
+        ("bb5", BISHOPS, "e2b5"),
+    ],
+)
+def test_moves_as_people_write_them(text: str, start: str, move: str) -> None:
+    assert uci(text, start) == move
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "reason"),
+    [
+        ("knight f3", "standard", r"'knight f3' is no move: write it in standard .*Nf3"),
+        ("", "standard", "is no move"),
+        ("--", "standard", "is no move"),
+        ("0000", "standard", "is no move"),
+        ("1. e4 Nf6", "standard", "holds 2 moves: write one"),
+        ("Nf3 Nc6 Bb5", "standard", "holds 3 moves"),
+        ("e5", "standard", "your pawn on e2 cannot go to e5; it can play e3 or e4"),
+        ("e2e5", "standard", "your pawn on e2 cannot go to e5; it can play e3 or e4"),
+        ("e3e4", "standard", "e3 is empty"),
+        ("e7e5", "standard", "the pawn on e7 is Black's, and you play White"),
+        ("Ne2e4", "standard", "on e2 you have a pawn, no knight"),
+        ("Nd2", "standard", "d2 holds your own pawn"),
+        ("Nd4", "standard", "no knight of yours can go to d4; they can play N.3, N.3, N.3 or N.3"),
+        ("Ra1a4", "standard", "your rook on a1 cannot go to a4; it cannot move at all now"),
+        ("exd3", "standard", "there is nothing on d3 that your pawn could take"),
+        ("bxf3", "standard", "your pawn on b2 cannot go to f3; it can play b3 or b4"),
+        ("e8=Q", "standard", "your pawn on e2 cannot go to e8"),
+        ("e4=Q", "standard", "only a pawn on the last rank becomes one"),
+        ("e8", PROMOTION, "becomes a queen, rook, bishop or knight: write which, as in e8=Q"),
+        ("e7e8", PROMOTION, "write which"),
+        ("e8=K", PROMOTION, "write which"),
+        ("Qe4", PROMOTION, "you have no queen"),
+        ("dxe4", PROMOTION, "you have no pawn on the d-file"),
+        ("R2d2", PROMOTION, "you have no rook"),
+        ("Bxc3", BISHOPS, "your bishop on e2 cannot go to c3; it can play .*, Bd3, Bf1 or Bd1"),
+        ("Nd2", "4k3/8/8/8/8/5N2/8/1N2K3 w - - 0 1", "'Nd2' can mean Nfd2 or Nbd2: say which"),
+        ("Ra4", "4k3/8/8/R7/8/8/8/R3K3 w Q - 0 1", "'Ra4' can mean R5a4 or R1a4: say which"),
+        ("e4", "4k3/8/8/8/4p3/4P3/8/4K3 w - - 0 1", "your pawn is blocked: e4 is occupied"),
+        ("e4", "4k3/8/8/8/8/4p3/4P3/4K3 w - - 0 1", "your pawn is blocked: e3 is occupied"),
+        (
+            "Nd4",
+            "4k3/8/8/8/1b6/2N5/8/4K3 w - - 0 1",
+            "your knight on c3 cannot go to d4; it cannot move at all now",
+        ),
+        (
+            "Ne4",
+            "4k3/8/8/8/1b6/2N5/8/4K3 w - - 0 1",
+            "the knight on c3 is pinned: without it your king on e1 would be in check from the "
+            "bishop on b4",
+        ),
+        (
+            "a4",
+            "4k3/8/8/8/4q3/8/P7/4K3 w - - 0 1",
+            "you are in check, and must end it: after that move your king on e1 would still be in "
+            "check from the queen on e4",
+        ),
+        (
+            "Ke2",
+            "4k3/8/8/8/4q3/8/P7/4K3 w - - 0 1",
+            "your king cannot go to e2: it would be in check from the queen on e4",
+        ),
+        ("O-O", "standard", "you cannot castle kingside: there are pieces .* on f1 and g1"),
+        ("O-O-O", "standard", "pieces between king and rook, on b1, c1 and d1"),
+        ("Kg1", "4k3/8/8/8/8/8/8/R3K2R w Q - 0 1", "^you may not castle kingside: your king or"),
+        ("0-0", "4k3/8/8/8/4q3/8/8/4K2R w K - 0 1", "while in check from the queen on e4"),
+        ("0-0", "4k3/8/8/8/5q2/8/8/4K2R w K - 0 1", "cross or reach is attacked"),
+        ("e1g1", "4k3/8/8/8/5q2/8/8/4K2R w K - 0 1", "cross or reach is attacked"),
+        ("e1h1", "4k3/8/8/8/5q2/8/8/4K2R w K - 0 1", "cross or reach is attacked"),
+    ],
+)
+def test_what_cannot_be_played_gets_a_reason(text: str, start: str, reason: str) -> None:
+    with pytest.raises(InvalidMove, match=reason):
+        uci(text, start)
+
+
+def test_long_texts_are_refused_in_no_time_and_not_repeated() -> None:
+    state = GAME.new(0)
+    for text in ("e4" * 1000, "e4" + "!" * 70 + "x", " " * 78 + "x", "draw" * 20):
+        with pytest.raises(InvalidMove) as refused:
+            state.apply(text)
+        assert len(str(refused.value)) < 200
+
+
+def _positions() -> list[State]:
+    """Positions of many kinds: those of games at random, and crowded ones."""
+    played = [state for seed in range(4) for state in play(GAME, seed, plies=90).states[:-1]]
+    starts = (
+        KINGS,
+        PROMOTION,
+        PASSING,
+        BISHOPS,
+        "8/PPPPk3/8/8/8/8/4pppp/K7 b - - 0 1",
+        "1n4n1/P1P2P1P/4k3/8/8/8/8/4K3 w - - 0 1",
+        "Q5bk/6pp/8/8/8/4Q3/8/Q3K2Q w - - 0 1",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    )
+    return [*played, *(GAME.new(0, start=start) for start in starts)]
+
+
+POSITIONS = _positions()
+DECORATED: tuple[Callable[[str], str], ...] = (
+    lambda san: san.rstrip("+#"),
+    lambda san: f"1. {san}",
+    lambda san: f"37...{san}",
+    lambda san: f"**{san}**",
+    lambda san: f"`{san}`!?",
+    lambda san: f"  {san}.",
+    lambda san: f"{san} (my plan)",
+    lambda san: san.replace("=", ""),
+    lambda san: san.replace("x", ""),
+    lambda san: san.replace("O", "0"),
+)
+
+
+@given(number=st.integers(0, len(POSITIONS) - 1), chance=st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_every_notation_of_a_legal_move_leads_to_the_same_state(
+    number: int, chance: random.Random
+) -> None:
+    state = POSITIONS[number]
+    fen = state.observe("white").view.splitlines()[1].removeprefix("FEN: ")
+    board = chess.Board(fen)
+    assert board.fen() == fen
+    move = chance.choice([*board.legal_moves])
+    san = board.san(move)
+    assert san in (state.legal() or ())
+    reached = state.apply(san)
+    plain = move.uci()
+    texts = [plain, plain.upper(), f"{plain[:2]}-{plain[2:]}", board.lan(move)]
+    for text in [*texts, *(decorate(san) for decorate in DECORATED)]:
+        assert state.apply(text) == reached
+    board.push(move)
+    assert f"FEN: {board.fen()}\n" in reached.observe("black").view
+
+
+def _moves_or_says_why(state: State, text: str) -> None:
+    try:
+        reached = state.apply(text)
+    except InvalidMove as error:
+        assert str(error)
+    else:
+        assert reached in [state.apply(move) for move in state.legal() or ()]
+
+
+@given(number=st.integers(0, len(POSITIONS) - 1), text=st.text(max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_any_text_is_a_legal_move_or_refused_with_a_reason(number: int, text: str) -> None:
+    _moves_or_says_why(POSITIONS[number], text)
+
+
+@given(
+    number=st.integers(0, len(POSITIONS) - 1),
+    piece=st.sampled_from(["", *"KQRBNPb"]),
+    squares=st.from_regex(r"\A[a-h]?[1-8]?x?[a-h][1-8](=[QNK])?\Z"),
+)
+@settings(max_examples=400, deadline=None)
+def test_what_looks_like_a_move_is_one_or_gets_a_reason(
+    number: int, piece: str, squares: str
+) -> None:
+    _moves_or_says_why(POSITIONS[number], piece + squares)
