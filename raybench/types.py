@@ -242,6 +242,11 @@ class Plan:
     """Who is asked about replies: what they say makes the results, too."""
 
     @property
+    def several(self) -> str:
+        """The unit's name where there are several."""
+        return f"{self.unit}es" if self.unit.endswith("ch") else f"{self.unit}s"
+
+    @property
     def simulated(self) -> bool:
         """Tell whether stand-ins take part."""
         asked = (*self.models, *self.referees) if self.units else ()

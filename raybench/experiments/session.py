@@ -336,7 +336,7 @@ async def open_session(
         try:
             with (
                 contextlib.closing(units),
-                console.Progress(plan.units, f"{plan.unit}s", done=done) as progress,
+                console.Progress(plan.units, plan.several, done=done) as progress,
             ):
                 session = Session(
                     config, plan, run, units, tracker, progress, versions, concluded_with
@@ -351,7 +351,7 @@ async def open_session(
                 tracker.fail(str(error), [run.folder / CONFIG])
             console.say(
                 f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
-                f"{plan.units} {plan.unit}s are kept in {run.folder}; "
+                f"{plan.units} {plan.several} are kept in {run.folder}; "
                 f"{'' if interrupted else 'with what was wrong mended, '}the same command"
                 f"{'' if config.resume else ' without resume=false'} goes on from there"
             )
@@ -370,7 +370,7 @@ def _tell_beginning(run: Run, plan: Plan, done: int, concluded_with: Mapping[str
         )
     elif run.resumed:
         console.say(
-            f"Resuming {run.folder}: {done} of {plan.units} {plan.unit}s are in its journal "
+            f"Resuming {run.folder}: {done} of {plan.units} {plan.several} are in its journal "
             "(resume=false starts anew)"
         )
     else:

@@ -1,4 +1,4 @@
-"""How reliably models move: what was valid, what was tried again, what was forfeited, what it took."""
+"""How reliably models move: what was valid, what was tried again, what was forfeited."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

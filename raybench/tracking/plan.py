@@ -16,7 +16,7 @@ def describe(plan: Plan) -> str:
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
         f"Slots       {_awake(plan)}",
-        *([f"Units       {plan.units:,} {plan.unit}s"] if plan.units else []),
+        *([f"Units       {plan.units:,} {plan.several}"] if plan.units else []),
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),
     ]

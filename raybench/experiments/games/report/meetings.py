@@ -1,0 +1,45 @@
+"""Who met whom, and what came of it."""
+
+from collections.abc import Iterator
+
+from raybench import games
+from raybench.experiments.games.report.shown import LONG, Shown
+from raybench.tournament.meetings import tallies
+from raybench.tracking import plots
+from raybench.tracking.report import Section, Table
+
+
+def sections(shown: Shown) -> Iterator[Section]:
+    """Yield the win matrix over all games, and the counts behind it by game."""
+    models = shown.best_first
+    found = tallies(shown.matches, models)
+    yield Section(
+        "Who won against whom",
+        "The share of meetings that the model of the row won against that of the column, ties as "
+        "half a win; over all games as they were played. Everybody at a table of many meets "
+        "everybody else, and those of one side do not meet.",
+        figure=plots.heatmap(
+            [
+                [None if row == other else found[row][other].points for other in models]
+                for row in models
+            ],
+            rows=models,
+            columns=models,
+            label="share won",
+        ),
+    )
+    for game in shown.games:
+        of = tallies(shown.of(game), models)
+        rows = [
+            (row, other, of[row][other].wins, of[row][other].ties, of[row][other].losses)
+            for number, row in enumerate(models)
+            for other in models[number + 1 :]
+            if of[row][other].n
+        ]
+        if rows:
+            title = games.load(game).title
+            yield Section(
+                f"{title}: results",
+                table=Table(("model", "against", "won", "tied", "lost"), rows),
+                folded=f"{len(rows)} pairs" * (len(rows) > LONG),
+            )

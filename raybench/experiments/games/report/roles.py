@@ -1,0 +1,47 @@
+"""What it is worth to sit in a role, and how each model does there."""
+
+from collections.abc import Iterator
+
+from raybench import games
+from raybench.experiments.games.report.shown import LONG, Shown
+from raybench.tournament.meetings import in_roles
+from raybench.tracking.report import Section, Table, Value
+
+
+def sections(shown: Shown) -> Iterator[Section]:
+    """Yield the worth of roles by game, and the models' results in them."""
+    yield from _worth(shown)
+    for game in shown.games:
+        matches = shown.of(game)
+        by_model = {model: in_roles(matches, model) for model in shown.best_first}
+        roles = sorted({role for of in by_model.values() for role in of})
+        rows: list[tuple[Value, ...]] = [
+            (model, *(of.get(role) for role in roles)) for model, of in by_model.items() if of
+        ]
+        if len(roles) > 1 and rows:
+            yield Section(
+                f"{games.load(game).title}: results by role",
+                "The share of the others that a model was better than in each role, ties as half. "
+                "Seats are balanced, so that no model has the better role more often.",
+                table=Table(("model", *roles), rows, digits=2),
+                folded=f"Roles of {len(rows)} models" * (len(rows) > LONG),
+            )
+
+
+def _worth(shown: Shown) -> Iterator[Section]:
+    rows = []
+    for game, ratings in shown.rated.all.games.items():
+        roles = ratings.roles.get(game, ())
+        for number, role in enumerate(roles):
+            for over in roles[number + 1 :]:
+                worth = ratings.advantage(role, over, game=game)
+                rows.append((games.load(game).title, role, over, worth))
+    if rows:
+        yield Section(
+            "What a role is worth",
+            "By how many points of the rating it is better to sit in one role than in another. In "
+            "chess the first is White's advantage; in games whose sides do different things it "
+            "says which side has it easier.",
+            table=Table(("game", "role", "over", "points"), rows, digits=0),
+            folded=f"{len(rows)} pairs of roles" * (len(rows) > LONG),
+        )

@@ -1,0 +1,125 @@
+"""Where the models stand, over all games and in each, and how sure the order is."""
+
+import math
+from collections.abc import Iterator
+
+from raybench import games
+from raybench.experiments.games.report.shown import LONG, Shown
+from raybench.stats.ratings.outcome import Ratings
+from raybench.tracking import plots
+from raybench.tracking.report import Section, Table
+
+_SURE = 0.05
+
+
+def sections(shown: Shown) -> Iterator[Section]:
+    """Yield ratings with their intervals, the games side by side, and which orders hold."""
+    ratings = shown.rated.all.overall
+    if ratings is None:
+        yield Section("Ratings", "Refused: no match between two models was decided.")
+        return
+    yield Section(
+        "Ratings",
+        "Maximum likelihood over all games, each weighing what the configuration says however many "
+        f"matches it had. Scale: {ratings.scale}. Intervals are 95 % (matches that share a seed "
+        "are drawn together) and those of each model's own rating: two may overlap although their "
+        f"order is sure. {' '.join(ratings.notes)}".strip(),
+        figure=plots.forest(
+            {it: shown.metrics[it]["games/rating"].to_json() for it in shown.best_first},
+            xlabel="rating",
+        ),
+    )
+    yield from _by_game(shown)
+    yield from _forfeits(shown)
+    yield from _orders(ratings, shown)
+
+
+def _by_game(shown: Shown) -> Iterator[Section]:
+    if len(shown.games) < 2:
+        return
+    yield Section(
+        "Ratings by game",
+        "Each game by itself. Ratings of different games lie differently far apart, as skill "
+        "decides more in some than in others; where a rating is refused, its footnote says what "
+        "the matches do tell.",
+        table=Table(
+            ("model", *(games.load(it).title for it in shown.games)),
+            [
+                (model, *(shown.metrics[model].get(f"{it}/rating") for it in shown.games))
+                for model in shown.best_first
+            ],
+            digits=0,
+        ),
+    )
+
+
+def _forfeits(shown: Shown) -> Iterator[Section]:
+    if not shown.rated.forfeited:
+        return
+    yield Section(
+        "With and without forfeits",
+        f"{shown.rated.forfeited:,} matches were forfeited: a player had no tries left, or took "
+        "too long. By the rules that is a loss, and the ratings count it. Without these "
+        "matches they say how well models play when they keep to the rules. Who forfeits when "
+        "it stands badly looks better there than it is.",
+        table=Table(
+            ("model", "all matches", "without forfeits"),
+            [
+                (
+                    model,
+                    shown.metrics[model]["games/rating"],
+                    shown.metrics[model]["games/rating_without_forfeits"],
+                )
+                for model in shown.best_first
+            ],
+            digits=0,
+        ),
+    )
+
+
+def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
+    models = [model for model in shown.best_first if ratings.table[model].value is not None]
+    if len(models) < 2:
+        return
+    sure = {
+        (it.better, it.worse): it.holm is not None and it.holm < _SURE for it in ratings.orders()
+    }
+    ranks = ratings.ranks()
+    yield Section(
+        "Chances of winning",
+        "How often the model of the row would win against that of the column, in a match of no "
+        "particular role, ties as half a win; in games as they were weighed. Of "
+        f"{math.comb(len(models), 2):,} orders {sum(sure.values()):,} hold by Holm's steps over "
+        "all of them.",
+        figure=plots.heatmap(
+            [
+                [None if row == other else ratings.chance(row, other).value for other in models]
+                for row in models
+            ],
+            rows=models,
+            columns=models,
+            label="chance of winning",
+        ),
+        table=Table(
+            ("model", "rank", "95 % of the replicates", "holds for all at once", "is above"),
+            [
+                (
+                    model,
+                    ranks[model].value,
+                    _span(ranks[model].replicates),
+                    _span(ranks[model].simultaneous),
+                    ", ".join(it for it in models if sure.get((model, it))) or "-",
+                )
+                for model in models
+            ],
+            caption="Rank among the models that can be compared. The third column is each rank's "
+            "own interval; the fourth is true of all ranks at once in 95 % of such tournaments.",
+        ),
+        folded=f"Ranks of {len(models)} models" * (len(models) > LONG),
+    )
+
+
+def _span(ends: tuple[int, int] | None) -> str | None:
+    if ends is None:
+        return None
+    return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
