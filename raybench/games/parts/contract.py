@@ -112,6 +112,14 @@ class State(ABC):
         """
 
     @property
+    def parts(self) -> Mapping[str, str]:
+        """What each seat turned out to be, where that is dealt: as ratings tell seats apart.
+
+        {} where the seats say it all. It is not for players: a part may be hidden from them.
+        """
+        return {}
+
+    @property
     def needed(self) -> Need | None:
         """What the manager has to bring, where it is to move."""
         return None
