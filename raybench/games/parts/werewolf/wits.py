@@ -39,7 +39,7 @@ def _speech(sight: Sight, rng: random.Random) -> str:
 
 def _vote(sight: Sight, legal: Sequence[str], rng: random.Random) -> str:
     if sight.part == WOLF:
-        return _prey(sight, rng)
+        return _prey(sight, rng) if _decisive(sight) else _unsuspicious(sight, legal)
     seen = _looked(sight)
     if found := [seat for seat in legal if seen.get(seat) == WOLF]:
         return found[0]
@@ -51,6 +51,20 @@ def _vote(sight: Sight, legal: Sequence[str], rng: random.Random) -> str:
     if sight.part in (SEER, GUARDIAN) or _seer_may_live(sight):
         return NOBODY
     return rng.choice([seat for seat in legal if seat not in clear] or legal)
+
+
+def _decisive(sight: Sight) -> bool:
+    """Whether the votes of the wolves together may win the game, so that they may show."""
+    wolves = sum(seat in sight.living for seat in (sight.seat, *sight.fellows))
+    return len(sight.living) - 1 <= 2 * wolves
+
+
+def _unsuspicious(sight: Sight, legal: Sequence[str]) -> str:
+    """Return a vote as a villager would cast it, as long as no wolf is hurt by it."""
+    for seat in (*_accused(sight), *_suspects(sight)):
+        if seat in legal and seat not in sight.fellows:
+            return seat
+    return NOBODY
 
 
 def _prey(sight: Sight, rng: random.Random) -> str:
