@@ -130,14 +130,15 @@ class Dice(State):
         return above(self._last, self._on_table, self.rules.faces)
 
     def _lost(self, loser: int, how: str, dice: int) -> "Dice":
-        """Return the next round after a seat has lost so many dice."""
+        """Return the next round after a seat has lost so many dice, or the end."""
         left = [len(hand) - dice * (seat == loser) for seat, hand in enumerate(self.hands)]
         places = self.places if left[loser] > 0 else (*self.places, loser)
+        ended = replace(self, told=(*self.told, how), places=places)
+        if ended._ended:
+            return ended
         hands = _rolled(self.seed, self.round + 1, left, self.rules.faces)
         turn = loser if left[loser] > 0 else self._next(loser, hands)
-        return Dice(
-            self.rules, self.seed, hands, turn, (), self.round + 1, (*self.told, how), places
-        )
+        return replace(ended, hands=hands, turn=turn, bids=(), round=self.round + 1)
 
     def _next(self, seat: int, hands: tuple[tuple[int, ...], ...]) -> int:
         order = (*range(seat + 1, len(hands)), *range(seat))
@@ -147,6 +148,8 @@ class Dice(State):
         if self.rules.players == 2 or self.rules.rounds == "one":
             return None
         seat = int(role.removeprefix("player_")) - 1
+        if self._ended or seat in self.places:
+            return self
         return self._lost(seat, f"{role} left the table", len(self.hands[seat]))
 
     def scores(self) -> dict[str, float]:

@@ -80,6 +80,10 @@ class Coin(State):
     def outcome(self) -> str:
         return "" if self.moved is None or self.fault == "outcome" else "guessed"
 
+    @property
+    def parts(self) -> dict[str, str]:
+        return {"hider": self.secret} if self.fault == "parts" else {}
+
     def observe(self, role: str) -> Observation:
         leak = role == "hider" or self.fault == "leak"
         view = f"In hand: {self.secret}" if leak else "A hand is closed."
@@ -118,7 +122,9 @@ def _coin(fault: str) -> Game[Rules]:
     return Game("coin", "Coin", Rules, begin, lambda rules: Coin.roles)
 
 
-@pytest.mark.parametrize("fault", ["leak", "outcome", "legal", "nonsense", "reason", "sum"])
+@pytest.mark.parametrize(
+    "fault", ["leak", "outcome", "legal", "nonsense", "reason", "sum", "parts"]
+)
 def test_faults_are_found(fault: str) -> None:
     assert [*problems(_coin(fault), 1)]
     assert not [*problems(_coin(""), 1)]

@@ -60,6 +60,8 @@ def problems(game: Game[Any], seed: int, *, good: bool = False, **rules: Any) ->
         before = [state.observe(role) for role in state.roles]
         where = f"before move {number + 1} ({state.to_move})"
         yield from (f"{where}: {it}" for it in _of_state(state, rng))
+        if state.parts != first.parts or set(state.parts) not in (set(), set(state.roles)):
+            yield f"{where}: what was dealt is not told for every seat, or has changed"
         if [state.observe(role) for role in state.roles] != before:
             yield f"{where}: the state changed under what was tried on it"
     yield from _of_end(game, last)

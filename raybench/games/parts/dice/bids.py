@@ -12,9 +12,17 @@ Bid = tuple[int, int]
 """How many dice, of which face. Tuples compare as bids do: first by the number of dice."""
 
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_SINGULAR = {"sixe": "six", "on": "one", "fiv": "five", "nin": "nine"}
-_BID = re.compile(r"(?:i\s+)?(?:bid\W+)?(\w+?)(?:\s*[x×,]\s*|\s+(?:of\s+|dice\s+of\s+)?)(\w+?)'?s?")
-_CALL = re.compile(r"(?:i\s+)?(?:call|liar|challenge)(?:\s+(?:it|liar|the\s+bluff))?")
+_NUMBER = rf"(\d+|{'|'.join(_NUMBERS)})"
+_I = r"(?:i(?:'ll|\s+will)?\s+)?"
+_BID = re.compile(
+    rf"{_I}(?:bid\b[\s:]*)?(?:at\s+least\s+)?(?:quantity[\s:]+)?{_NUMBER}(?:\s*[x×,]\s*|\s+)"
+    rf"(?:dice\s+|die\s+)?(?:of\s+|with\s+|showing\s+)?(?:face[\s:]+)?{_NUMBER}(?:'?s|es)?"
+)
+_CALL = re.compile(
+    rf"{_I}(?:call|liar|bluff|challenge)(?:\s+(?:it|liar|(?:a\s+|the\s+)?(?:bluff|lie|bid)))?"
+)
+_AROUND = " \t\r\n.!\"'*`_()[]<>"
+"""What people put around a move."""
 
 
 def read(move: str) -> Bid | None:
@@ -22,13 +30,11 @@ def read(move: str) -> Bid | None:
 
     Raises InvalidMove where it is neither.
     """
-    text = move.strip().strip(".!\"'").lower()
+    text = move.strip(_AROUND).lower()
     if _CALL.fullmatch(text):
         return None
     if found := _BID.fullmatch(text):
-        quantity, face = (_number(word) for word in found.groups())
-        if quantity is not None and face is not None:
-            return quantity, face
+        return _number(found[1]), _number(found[2])
     raise InvalidMove(
         f"'{text[:60]}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'"
     )
@@ -58,8 +64,5 @@ def count(dice: Sequence[int], face: int, *, wild: bool) -> int:
     return dice.count(face) + (dice.count(1) if wild and face != 1 else 0)
 
 
-def _number(word: str) -> int | None:
-    if word.isdecimal():
-        return int(word[:9])
-    singular = _SINGULAR.get(word, word)
-    return _NUMBERS.index(singular) + 1 if singular in _NUMBERS else None
+def _number(word: str) -> int:
+    return int(word[:9]) if word.isdecimal() else _NUMBERS.index(word) + 1

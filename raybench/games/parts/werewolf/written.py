@@ -1,0 +1,63 @@
+"""A game as people read it: who was what, and then what happened, the secrets too."""
+
+import re
+from typing import TYPE_CHECKING, cast
+
+from raybench.games.parts.contract import Written
+from raybench.games.parts.werewolf.record import Event
+
+if TYPE_CHECKING:
+    from raybench.games.werewolf import Village
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
+"""What Markdown reads as more than text; an underscore within a word is none."""
+
+
+def written(match: Written) -> str:
+    """Return a match in Markdown."""
+    last = _last(match)
+    lines = [f"# Werewolf: {match.event}, round {match.round}", "", f"Outcome: {match.outcome}", ""]
+    lines += ["| seat | player | was | score |", "|---|---|---|---|"]
+    for seat, part in zip(last.roles, last.cast, strict=True):
+        left = " (left)" if seat in match.forfeits else ""
+        player = _plain(match.players.get(seat, "?"))
+        lines.append(f"| {seat} | {player}{left} | {part} | {match.scores.get(seat, 0):+.3g} |")
+    for event in last.log:
+        lines += _lines(event)
+    return "\n".join(lines) + "\n"
+
+
+def _last(match: Written) -> "Village":
+    """Play the match again. Whose turn it was and who did not move had left."""
+    state = cast("Village", match.first)
+    for role, move in match.moves:
+        while state.to_move not in (role, None):
+            state = state.without(state.to_move)
+        state = state.apply(move)
+    while state.to_move in match.forfeits:
+        state = state.without(state.to_move)
+    return state
+
+
+def _lines(event: Event) -> list[str]:
+    if event.kind == "dusk":
+        return ["", f"## {event.text.rstrip('.')}", ""]
+    if event.kind == "dawn":
+        day, how = event.text.split(". ", 1)
+        return ["", f"## {day}", "", how, ""]
+    if event.kind == "vote":
+        return []
+    if event.kind == "end":
+        return ["", f"**{event.text}**"]
+    if event.kind in ("guard", "look"):
+        seen = f": {event.shown}" if event.shown else ""
+        did = "protected" if event.kind == "guard" else "looked at"
+        return [f"- *{event.seat} {did} {event.move}{seen}*"]
+    if event.kind == "kill":
+        return [f"- *{event.text.rstrip('.')}*"]
+    return [f"- {_plain(event.text)}"]
+
+
+def _plain(text: str) -> str:
+    """Return somebody's words so that Markdown and HTML take them for text and nothing more."""
+    return _MARKUP.sub(r"\\\g<0>", text)

@@ -1,0 +1,402 @@
+import random
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raybench import games
+from raybench.errors import ConfigurationError
+from raybench.games import InvalidMove
+from raybench.games.liars_dice import Dice
+from raybench.games.parts.conformance import play, problems
+from raybench.games.parts.dice.bids import above, chance, count, read
+
+GAME = games.load("liars_dice")
+SMALL = settings(max_examples=40, deadline=None)
+rulesets = st.fixed_dictionaries(
+    {
+        "players": st.integers(2, 10),
+        "dice": st.integers(1, 4),
+        "faces": st.integers(2, 8),
+        "wild": st.booleans(),
+        "rounds": st.sampled_from(["one", "elimination"]),
+    }
+)
+seeds = st.integers(0, 10_000)
+
+
+def table(*hands: str, **rules: Any) -> Dice:
+    """Return the beginning of a game in which these dice were rolled, "23345" for one."""
+    state = GAME.new(1, players=len(hands), dice=max(map(len, hands)), **rules)
+    assert isinstance(state, Dice)
+    return replace(state, hands=tuple(tuple(map(int, hand)) for hand in hands))
+
+
+def after(state: Dice, *moves: str) -> Dice:
+    for move in moves:
+        state = state.apply(move)
+    return state
+
+
+def refused(state: Dice, move: str) -> str:
+    with pytest.raises(InvalidMove) as error:
+        state.apply(move)
+    return str(error.value)
+
+
+def begun(seed: int, **rules: Any) -> Dice:
+    state = GAME.new(seed, **rules)
+    assert isinstance(state, Dice)
+    return state
+
+
+# -------------------------------------------------------------------------------- bids
+
+
+def test_a_bid_has_to_rise() -> None:
+    """The peer's could go round in circles."""
+    state = after(begun(0), "bid 3 4")
+    for bid in ("bid 3 4", "bid 3 3", "bid 2 6", "bid 1 1"):
+        assert "is not above the last bid, 3 dice of 4" in refused(state, bid)
+    for bid in ("bid 3 5", "bid 4 1", "bid 10 6"):
+        assert after(state, bid).to_move == "player_1"
+
+
+@SMALL
+@given(seeds, st.data())
+def test_no_bids_go_round_in_circles(seed: int, data: st.DataObject) -> None:
+    state, last = begun(seed, players=3, dice=2, faces=4), (0, 0)
+    for _ in range(6 * 4):
+        bid = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 4)))
+        if bid > last:
+            state, last = state.apply("bid {} {}".format(*bid)), bid
+        else:
+            assert "is not above" in refused(state, "bid {} {}".format(*bid))
+    assert len(state.bids) <= 6 * 4
+
+
+def test_bids_are_bounded_by_the_dice_and_faces_there_are() -> None:
+    """The peer's had no upper bound."""
+    state = begun(0)
+    assert refused(state, "bid 11 3") == "11 dice cannot be bid: 10 are on the table"
+    assert refused(state, "bid 0 3") == "0 dice cannot be bid: 10 are on the table"
+    assert refused(state, "bid 3 7") == "there is no face 7: faces are 1 to 6"
+    assert refused(state, "bid 3 0") == "there is no face 0: faces are 1 to 6"
+    assert len(refused(state, f"bid {'9' * 4_000} 3")) < 100
+    highest = after(state, "bid 10 6")
+    assert highest.legal() == ("call",)
+    assert "is not above" in refused(highest, "bid 10 6")
+    # Dice that are lost are not on the table: player_1 had bid too much.
+    smaller = after(table("111", "111", rounds="elimination"), "bid 6 2", "call")
+    assert refused(smaller, "bid 6 3") == "6 dice cannot be bid: 5 are on the table"
+
+
+@pytest.mark.parametrize("rules", [{}, {"players": 5}, {"rounds": "elimination"}])
+def test_nothing_is_called_before_a_bid(rules: dict[str, Any]) -> None:
+    """The peer took a call as the first move."""
+    state = begun(0, **rules)
+    assert refused(state, "call") == "there is no bid to call yet: begin with a bid"
+    assert "call" not in state.legal()
+    seen = state.observe("player_1")
+    assert (seen.action, "There is no bid to call yet" in seen.task) == ("bid", True)
+    state = state.apply("bid 1 1")
+    assert "call" in state.legal() and state.observe("player_2").action == "bid_or_call"
+
+
+def test_a_new_round_begins_with_a_bid_too() -> None:
+    state = after(table("66", "66", rounds="elimination"), "bid 1 6", "call")
+    assert state.bids == () and "no bid to call" in refused(state, "call")
+
+
+def test_what_can_be_bid_is_listed_in_order_and_whole() -> None:
+    state = after(begun(0, dice=1, faces=3), "bid 1 2")
+    assert state.legal() == ("bid 1 3", "bid 2 1", "bid 2 2", "bid 2 3", "call")
+    assert above(None, 2, 2) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+@given(st.integers(1, 12), st.integers(2, 10), st.data())
+def test_bids_above_are_those_that_are_allowed(dice: int, faces: int, data: st.DataObject) -> None:
+    every = list(product(range(1, dice + 1), range(1, faces + 1)))
+    last = data.draw(st.sampled_from(every))
+    assert above(last, dice, faces) == every[every.index(last) + 1 :]
+
+
+# -------------------------------------------------------------------------------- how moves look
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "bid 3 5", "Bid 3 5.", "BID 3 5", "3 5", "3 fives", "three fives", "three 5s", "3 5's",
+        "3x5", "3 x 5", "3×5", "3, 5", "(3, 5)", "[3,5]", "bid: 3 5", "I bid 3 fives",
+        "I'll bid 3 5", "I will bid three 5s!", "3 of 5", "3 dice of 5", "bid 3 dice of face 5",
+        "at least 3 fives", "quantity 3, face 5", "Quantity: 3, Face: 5", "**bid 3 5**",
+        "`bid 3 5`", '"bid 3 5"',
+    ],
+)  # fmt: skip
+def test_bids_are_read_as_people_write_them(move: str) -> None:
+    assert read(move) == (3, 5)
+
+
+@pytest.mark.parametrize(
+    ("move", "bid"),
+    [("six fives", (6, 5)), ("bid six 5", (6, 5)), ("6 sixes", (6, 6)), ("one one", (1, 1)),
+     ("2 ones", (2, 1)), ("ten tens", (10, 10)), ("bid 12 2", (12, 2)), ("2 six", (2, 6))],
+)  # fmt: skip
+def test_numbers_are_read_as_people_write_them(move: str, bid: tuple[int, int]) -> None:
+    assert read(move) == bid
+
+
+@pytest.mark.parametrize(
+    "move",
+    ["call", "Call.", "I call", "CALL!", "I call it", "liar", "Liar!", "call liar", "call bluff",
+     "I call the bluff", "challenge", "**call**", "`call`", "bluff", "I'll call"],
+)  # fmt: skip
+def test_calls_are_read_as_people_write_them(move: str) -> None:
+    assert read(move) is None
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "", "bid", "3", "bid 3", "bid five", "bid 3 5 6", "-3 5", "bid -3 5", "3.5", "3-5",
+        "bid 3 cats", "don't call", "call or bid 3 5", "3 on", "bid 35", "pass", "\x00",
+        " " * 10_000 + "x", "i " * 3_000,
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_with_the_way_to_write_it(move: str) -> None:
+    with pytest.raises(InvalidMove, match="write 'bid QUANTITY FACE' or 'call'") as error:
+        read(move)
+    assert len(str(error.value)) < 150
+
+
+# -------------------------------------------------------------------------------- calls
+
+
+@pytest.mark.parametrize(
+    ("bid", "loser"), [("bid 3 5", 1), ("bid 2 5", 1), ("bid 4 5", 0), ("bid 1 4", 0)]
+)
+def test_who_is_wrong_at_a_call_has_lost(bid: str, loser: int) -> None:
+    """Three fives lie there, and no four: what is as much as bid, or more, holds."""
+    state = after(table("12556", "23356"), bid, "call")
+    assert state.scores() == {f"player_{1 + loser}": -1, f"player_{2 - loser}": 1}
+    assert state.outcome.endswith(f"player_{1 + loser} lost")
+    assert state.over and refused(state, "bid 5 5") == "the game is over"
+
+
+def test_at_a_call_all_dice_are_shown() -> None:
+    state = after(table("125", "336", "455", rounds="elimination"), "bid 3 5", "call")
+    for role in state.roles:
+        assert (
+            "player_2 called player_1's 3 dice of 5; there were 3 (player_1 1 2 5, player_2 3 3 6, "
+            "player_3 4 5 5): player_2 lost" in state.observe(role).view
+        )
+
+
+def test_of_several_players_the_others_share_what_one_lost() -> None:
+    state = after(table("11", "22", "33", "44", "55"), "bid 1 2", "bid 3 2", "call")
+    assert state.scores() == {
+        "player_1": 1 / 4, "player_2": -1, "player_3": 1 / 4, "player_4": 1 / 4, "player_5": 1 / 4
+    }  # fmt: skip
+
+
+def test_after_the_end_the_dice_lie_as_they_were_shown() -> None:
+    start = table("12556", "23356")
+    assert after(start, "bid 3 5", "call").hands == start.hands
+
+
+@pytest.mark.parametrize(("wild", "loser"), [(True, "player_2"), (False, "player_1")])
+def test_ones_count_as_every_face_where_they_are_wild(wild: bool, loser: str) -> None:
+    state = after(table("115", "123", wild=wild), "bid 4 5", "call")
+    assert state.outcome.endswith(f"{loser} lost")
+    assert ("Ones count as every face" in state.observe("player_1").rules) == wild
+
+
+def test_where_ones_are_bid_only_ones_count() -> None:
+    assert count((1, 1, 5), 5, wild=True) == 3
+    assert count((1, 1, 5), 1, wild=True) == count((1, 1, 5), 1, wild=False) == 2
+    state = after(table("115", "123", wild=True), "bid 4 1", "call")
+    assert state.outcome.endswith("player_1 lost")
+
+
+# -------------------------------------------------------------------------------- elimination
+
+
+def test_who_is_wrong_gives_up_a_die_and_begins() -> None:
+    state = after(table("55", "55", "55", rounds="elimination"), "bid 6 5", "call")
+    assert [len(hand) for hand in state.hands] == [2, 1, 2]
+    assert state.to_move == "player_2" and state.round == 1
+    state = after(table("55", "55", "55", rounds="elimination"), "bid 1 1", "bid 2 1", "call")
+    assert [len(hand) for hand in state.hands] == [2, 1, 2]
+    assert state.to_move == "player_2"  # who bid, not who called
+
+
+def test_who_has_no_dice_is_out_and_places_count() -> None:
+    state = table("1", "1", "1", "1", rounds="elimination")
+    state = after(state, "bid 4 1", "call")  # it holds: player_2 is out, the next one begins
+    assert state.places == (1,) and state.to_move == "player_3"
+    assert "none, you are out" in state.observe("player_2").view
+    state = replace(state, hands=((2,), (), (2,), (2,)))
+    state = after(state, "bid 1 2", "bid 2 2")
+    assert state.to_move == "player_1"  # player_2 is passed over in turn, too
+    state = after(state, "call")
+    assert state.places == (1, 0) and state.to_move == "player_3"
+    state = replace(state, hands=((), (), (3,), (3,)))
+    state = after(state, "bid 2 4", "call")
+    assert state.over and state.places == (1, 0, 2)
+    assert state.scores() == {
+        "player_1": pytest.approx(-1 / 3),
+        "player_2": -1,
+        "player_3": pytest.approx(1 / 3),
+        "player_4": 1,
+    }
+
+
+def test_each_round_is_rolled_anew() -> None:
+    state = begun(3, players=4, dice=5, rounds="elimination")
+    later = after(state, "bid 1 1", "bid 20 6", "call")
+    assert later.hands != state.hands and sorted(map(len, later.hands)) == [4, 5, 5, 5]
+
+
+# -------------------------------------------------------------------------------- who leaves
+
+
+def test_with_two_players_or_one_round_who_leaves_ends_the_game() -> None:
+    assert begun(0, rounds="elimination").without("player_1") is None
+    assert begun(0, players=5).without("player_1") is None
+
+
+def test_who_leaves_is_out_and_a_new_round_begins() -> None:
+    state = after(begun(0, players=4, rounds="elimination"), "bid 2 2", "bid 3 3")
+    left = state.without("player_3")
+    assert left is not None
+    assert (left.places, left.bids, left.to_move) == ((2,), (), "player_4")
+    assert [len(hand) for hand in left.hands] == [5, 5, 0, 5]
+    assert "player_3 left the table" in left.observe("player_1").view
+    assert left.without("player_3") == left
+    other = state.without("player_1")
+    assert other is not None and other.to_move == "player_2"
+
+
+def test_the_last_one_left_has_won() -> None:
+    state = begun(0, players=3, rounds="elimination")
+    for role in ("player_2", "player_1"):
+        following = state.without(role)
+        assert following is not None
+        state = following
+    assert state.over and state.outcome == "player_1 left the table"
+    assert state.scores() == {"player_1": 0, "player_2": -1, "player_3": 1}
+    assert state.without("player_3") == state
+
+
+# -------------------------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize("players", range(2, 11))
+@pytest.mark.parametrize("rounds", ["one", "elimination"])
+def test_two_to_ten_play(players: int, rounds: str) -> None:
+    """The peer has two players only."""
+    rules: dict[str, Any] = {"players": players, "dice": 2, "rounds": rounds}
+    assert not [*problems(GAME, players, **rules)]
+    state, movers = begun(0, **rules), []
+    for quantity in range(1, players + 1):
+        movers.append(state.to_move)
+        state = state.apply(f"bid {quantity} 1")
+    assert (*movers, state.to_move) == (*state.roles, "player_1")
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"players": 11}, "players is 11: it is 2 to 10"),
+        ({"dice": 0}, "dice is 1 to 20"),
+        ({"faces": 1}, "faces 2 to 10"),
+        ({"rounds": "two"}, "rounds is 'two': it is one or elimination"),
+    ],
+)
+def test_wrong_rules_are_named(rules: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        GAME.new(0, **rules)
+
+
+# -------------------------------------------------------------------------------- properties
+
+
+@SMALL
+@given(seeds, rulesets, st.data())
+def test_whatever_is_bid_a_game_ends(seed: int, rules: dict[str, Any], data: st.DataObject) -> None:
+    """Players that bid as low as they can, and call as late, play longest."""
+    state, n, late = begun(seed, **rules), 0, data.draw(st.booleans())
+    dice, faces = rules["dice"] * rules["players"], rules["faces"]
+    while not state.over:
+        legal = state.legal()
+        move = legal[0] if late else data.draw(st.sampled_from((legal[0], legal[-1])))
+        assert state.to_move == f"player_{state.turn + 1}" and state.hands[state.turn]
+        state, n = state.apply(move), n + 1
+        assert sum(map(len, state.hands)) <= dice
+        bids = [bid[1:] for bid in state.bids]
+        assert bids == sorted({*bids})
+    rounds = dice if rules["rounds"] == "elimination" else 1
+    assert n <= rounds * (dice * faces + 1)
+    assert sum(state.scores().values()) == pytest.approx(0)
+    if rules["rounds"] == "elimination":
+        assert sorted(state.scores().values())[-1] == 1
+        assert len(set(state.scores().values())) == rules["players"]
+
+
+@SMALL
+@given(seeds, rulesets, st.data())
+def test_others_dice_change_nothing_that_one_sees(
+    seed: int, rules: dict[str, Any], data: st.DataObject
+) -> None:
+    """By hand, not by `redrawn`."""
+    state = data.draw(st.sampled_from(play(GAME, seed, **rules).states))
+    assert isinstance(state, Dice)
+    seat = data.draw(st.integers(0, rules["players"] - 1))
+    role, face = f"player_{seat + 1}", data.draw(st.integers(1, rules["faces"]))
+    hands = tuple(
+        hand if other == seat else (face,) * len(hand) for other, hand in enumerate(state.hands)
+    )
+    assert replace(state, hands=hands).observe(role) == state.observe(role)
+    drawn = state.redrawn(role, random.Random(seed))
+    assert drawn.hands[seat] == state.hands[seat]
+    assert [*map(len, drawn.hands)] == [*map(len, state.hands)]
+    assert drawn.observe(role) == state.observe(role)
+    if state.to_move == role:
+        assert drawn.good(random.Random(1)) == state.good(random.Random(1))
+
+
+def test_hands_are_redrawn_as_they_were_rolled() -> None:
+    state, rng = begun(0, players=2, dice=1), random.Random(2)
+    faces = [state.redrawn("player_1", rng).hands[1][0] for _ in range(6_000)]
+    for face in range(1, 7):
+        assert faces.count(face) == pytest.approx(1_000, abs=120)  # four standard deviations
+
+
+@pytest.mark.parametrize("wild", [True, False])
+@pytest.mark.parametrize(("own", "others", "faces"), [((1, 2, 2), 3, 4), ((), 4, 3), ((3,), 0, 6)])
+def test_the_chance_of_a_bid_is_that_of_counting_all_rolls(
+    own: tuple[int, ...], others: int, faces: int, wild: bool
+) -> None:
+    rolls = list(product(range(1, faces + 1), repeat=others))
+    for quantity, face in product(range(1, len(own) + others + 2), range(1, faces + 1)):
+        holds = sum(
+            sum(die == face or (wild and die == 1) for die in (*own, *roll)) >= quantity
+            for roll in rolls
+        )
+        found = chance((quantity, face), own, others, faces, wild=wild)
+        assert found == pytest.approx(holds / len(rolls), abs=1e-12)
+
+
+def test_able_stand_ins_beat_chance() -> None:
+    won = 0
+    for seed in range(400):
+        state, rng = begun(seed), random.Random(seed)
+        able = f"player_{1 + seed % 2}"
+        while not state.over:
+            state = state.apply(state.good(rng) if state.to_move == able else state.sample(rng))
+        won += state.scores()[able] == 1
+    assert won > 280  # half would be 200, give or take 10
