@@ -594,6 +594,7 @@ def test_a_transcript_begins_with_the_deal_and_tells_the_secrets() -> None:
             state.scores(),
             state.outcome,
             forfeits=forfeits,
+            left={len(moves): forfeits},
         )
     )
     lines = text.splitlines()

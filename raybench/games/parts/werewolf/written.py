@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from raybench.games.parts.contract import Written
+from raybench.games.parts.transcript import last
 from raybench.games.parts.werewolf.record import Event
 
 if TYPE_CHECKING:
@@ -15,28 +16,16 @@ _MARKUP = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
 
 def written(match: Written) -> str:
     """Return a match in Markdown."""
-    last = _last(match)
+    village = cast("Village", last(match))
     lines = [f"# Werewolf: {match.event}, round {match.round}", "", f"Outcome: {match.outcome}", ""]
     lines += ["| seat | player | was | score |", "|---|---|---|---|"]
-    for seat, part in zip(last.roles, last.cast, strict=True):
+    for seat, part in zip(village.roles, village.cast, strict=True):
         left = " (left)" if seat in match.forfeits else ""
         player = _plain(match.players.get(seat, "?"))
         lines.append(f"| {seat} | {player}{left} | {part} | {match.scores.get(seat, 0):+.3g} |")
-    for event in last.log:
+    for event in village.log:
         lines += _lines(event)
     return "\n".join(lines) + "\n"
-
-
-def _last(match: Written) -> "Village":
-    """Play the match again. Whose turn it was and who did not move had left."""
-    state = cast("Village", match.first)
-    for role, move in match.moves:
-        while state.to_move not in (role, None):
-            state = state.without(state.to_move)
-        state = state.apply(move)
-    while state.to_move in match.forfeits:
-        state = state.without(state.to_move)
-    return state
 
 
 def _lines(event: Event) -> list[str]:
