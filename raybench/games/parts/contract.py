@@ -26,6 +26,10 @@ class InvalidMove(Exception):
     """
 
 
+class Unjudged(Exception):
+    """What the manager brought decides nothing: the match is void: replayed, never scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Jury:
     """Opinions are wanted: every juror is asked each of the prompts, which know of no other.
