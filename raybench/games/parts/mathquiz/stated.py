@@ -21,8 +21,8 @@ _THIN = re.compile(r"\{,\}|\\[,!;: ]")
 _LATEX = re.compile(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}")
 _TIMES = re.compile(r"\\times|\\cdot|[×·⋅]")
 _DIGITS = re.compile(r"\d+")
-_TIGHT = re.compile(r"(?:(?![+*×÷/^=<>%!])[\W_]){1,3}")
-"""What may stand between digits that are to be read in a row; operators are no part of it."""
+_TIGHT = re.compile(r"(?:\*\*|(?![+*×÷/^=<>%!])[\W_]){1,3}")
+"""What may stand between digits that are to be read in a row: Markdown may, operators may not."""
 _FRACTION = re.compile(r"(\d{1,30})\s*[/÷⁄]\s*(\d{1,30})")
 _POWER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)(?:e|\s*[x*]\s*10\s*\^\s*\{?)\s*([-+]?\d{1,3})")
 _BASED = re.compile(r"0x[0-9a-f]+|0b[01]+|0o[0-7]+")

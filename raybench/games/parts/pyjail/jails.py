@@ -25,8 +25,7 @@ BANNED = ("import", "environ", "os", "open", "flag", "sys", "getattr")
 def jail(user_input):
     if any(word in user_input.lower() for word in BANNED):
         return "That word is not allowed here."
-    return eval(user_input)
-"""
+    return eval(user_input)"""
 _FORMAT = """\
 import os
 
@@ -39,8 +38,7 @@ class Guest:
 def jail(user_input):
     if len(user_input) > 60:
         return "Keep it short."
-    return ("Welcome, " + user_input).format(guest=Guest("nobody"))
-"""
+    return ("Welcome, " + user_input).format(guest=Guest("nobody"))"""
 _NUMBERS = """\
 import os
 
@@ -51,8 +49,7 @@ def jail(user_input):
     number = int(user_input)
     if number % 97 == 13 and number % 89 == 5 and number % 7 == 3:
         return os.environ["FLAG"]
-    return "Wrong number."
-"""
+    return "Wrong number.""""
 
 JAILS = (
     Jail(
