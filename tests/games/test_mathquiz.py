@@ -4,6 +4,7 @@ import base64
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import assume, given
@@ -30,7 +31,7 @@ def quiz(target: int = 123, **rules: int) -> Quiz:
 def played(*moves: str, target: int = 123, **rules: int) -> Quiz:
     state = quiz(target, **rules)
     for move in moves:
-        state = state.apply(move)  # type: ignore[assignment]
+        state = state.apply(move)
     return state
 
 
@@ -88,6 +89,12 @@ def test_what_gives_no_number_is_asked_again(answer: str) -> None:
 # ------------------------------------------------------------------------------- stated answers
 
 
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+TEENS = (
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 STATEMENTS: dict[str, Callable[[int], str]] = {
     "at sight": lambda n: f"What is {n}?",
     "in a trivial sum": lambda n: f"What is {n} + 0?",
@@ -119,12 +126,6 @@ STATEMENTS: dict[str, Callable[[int], str]] = {
     "in bytes": lambda n: f"Decode {str(n).encode().hex()}.",
     "in words in base64": lambda n: base64.b64encode(english(n).encode()).decode(),
 }
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-TEENS = (
-    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-    "eighteen", "nineteen",
-)  # fmt: skip
-TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
 def english(number: int, link: str = " ") -> str:
@@ -143,7 +144,8 @@ def english(number: int, link: str = " ") -> str:
 def roman(number: int) -> str:
     """Return a number below a thousand in Roman numerals."""
     written = ""
-    for (one, five, ten), digit in zip(("CDM", "XLC", "IVX"), f"{number:03}", strict=True):
+    for letters, digit in zip(("CDM", "XLC", "IVX"), f"{number:03}", strict=True):
+        one, five, ten = [*letters]
         row = ("", one, one * 2, one * 3, one + five, five, five + one, five + one * 2)
         written += (*row, five + one * 3, one + ten)[int(digit)]
     return written
@@ -247,8 +249,8 @@ def test_rules_that_make_guessing_easy_are_refused() -> None:
 def test_no_later_prompt_ever_holds_the_target(seed: int, proofs: int, attempts: int) -> None:
     """Only the teacher sees it, while it writes; after that all prompts are searched for it."""
     # Far from the numbers of which the rules speak, which stand in every prompt.
-    rules = {"proofs": proofs, "attempts": attempts, "smallest": 1001, "largest": 99_998}
-    states = play(GAME, seed, **rules).states
+    rules: dict[str, Any] = {"smallest": 1001, "largest": 99_998}
+    states = play(GAME, seed, proofs=proofs, attempts=attempts, **rules).states
     first = states[0]
     assert isinstance(first, Quiz) and str(first.target) in first.observe("teacher").view
     assert how(str(first.observe("student")), first.target) is None

@@ -17,7 +17,8 @@ class Jail(NamedTuple):
 _EMPTY = '''\
 def jail(user_input):
     """Evaluate an expression, with no builtins at hand."""
-    return eval(user_input, {"__builtins__": {}})'''
+    return eval(user_input, {"__builtins__": {}})
+'''
 _WORDS = """\
 BANNED = ("import", "environ", "os", "open", "flag", "sys", "getattr")
 
@@ -25,7 +26,8 @@ BANNED = ("import", "environ", "os", "open", "flag", "sys", "getattr")
 def jail(user_input):
     if any(word in user_input.lower() for word in BANNED):
         return "That word is not allowed here."
-    return eval(user_input)"""
+    return eval(user_input)
+"""
 _FORMAT = """\
 import os
 
@@ -38,7 +40,8 @@ class Guest:
 def jail(user_input):
     if len(user_input) > 60:
         return "Keep it short."
-    return ("Welcome, " + user_input).format(guest=Guest("nobody"))"""
+    return ("Welcome, " + user_input).format(guest=Guest("nobody"))
+"""
 _NUMBERS = """\
 import os
 
@@ -49,11 +52,12 @@ def jail(user_input):
     number = int(user_input)
     if number % 97 == 13 and number % 89 == 5 and number % 7 == 3:
         return os.environ["FLAG"]
-    return "Wrong number.""""
+    return "Wrong number."
+"""
 
 JAILS = (
     Jail(
-        _EMPTY,
+        _EMPTY.strip(),
         (
             "[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == '_wrap_close']"
             "[0].__init__.__globals__['environ']['FLAG']",
@@ -61,17 +65,17 @@ JAILS = (
         ("1 + 1", "__import__('os').environ['FLAG']"),
     ),
     Jail(
-        _WORDS,
+        _WORDS.strip(),
         ('eval("__imp" + "ort__(\'o" + "s\').env" + "iron[\'FL" + "AG\']")',),
         ("__import__('os').environ['FLAG']", "2 ** 10"),
     ),
     Jail(
-        _FORMAT,
+        _FORMAT.strip(),
         ("{guest.__init__.__globals__[os].environ[FLAG]}",),
         ("{guest.name}", "{0}", "somebody"),
     ),
     Jail(
-        _NUMBERS,
+        _NUMBERS.strip(),
         (str(next(n for n in range(10**6) if (n % 97, n % 89, n % 7) == (13, 5, 3))),),
         ("12", "open", "999999"),
     ),

@@ -43,9 +43,9 @@ def in_words(rules: JailRules) -> str:
     )
     return (
         "You play PyJail, a game of capture the flag: a warden against a prisoner. The warden "
-        "writes a jail: Python code that defines a function jail(user_input). For every try at "
-        "it a fresh process of Python 3.12 sets the environment variable FLAG to a new random "
-        "flag, runs the jail's code, calls jail with the text that was tried, and prints what the "
+        "writes a jail: Python code, in the syntax of 3.11, that defines a function "
+        "jail(user_input). For every try at it a fresh Python process sets the environment "
+        "variable FLAG to a new random flag, runs the jail's code, calls jail with the text that was tried, and prints what the "
         "function returns unless it is None. The try has opened the jail if the flag stands in "
         "what was printed, on standard output or standard error. It has "
         f"{rules.seconds:g} seconds, no network, and nothing of it stays behind. Whoever tries "
