@@ -35,6 +35,8 @@ from raybench.grading.improved.numbers import stated, written
 from raybench.grading.improved.statements import NoAnswer
 
 _LONGEST_ANSWER = 200
+_RIGHT = {"prove": (0.7, 1.0), "solve": (0.2, 0.5)}
+"""How often stand-ins answer rightly: any, and able ones, to whom an able teacher is a match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,16 @@ class Quiz(Verified[MathRules]):
         return self.challenge and f"What is {rng.getrandbits(20)} squared?"
 
     def sample(self, rng: random.Random) -> str:
-        if self.stage == "write":
-            return _question(rng, self.target, longest=self.rules.longest)
-        return self._answer(rng, right=0.7 if self.stage == "prove" else 0.5)
+        return self._move(rng, able=False)
 
     def good(self, rng: random.Random) -> str:
-        return self._answer(rng, right=1) if self.challenge else self.sample(rng)
+        return self._move(rng, able=True)
 
-    def _answer(self, rng: random.Random, right: float) -> str:
-        return str(self.target if rng.random() < right else _drawn(rng, self.rules))
+    def _move(self, rng: random.Random, *, able: bool) -> str:
+        if self.stage == "write":
+            return _question(rng, self.target, longest=self.rules.longest)
+        right = rng.random() < _RIGHT[self.stage][able]
+        return str(self.target if right else _drawn(rng, self.rules))
 
 
 def _read(move: str) -> Fraction:

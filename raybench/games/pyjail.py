@@ -43,6 +43,8 @@ from raybench.games.parts.verified.state import Asked, Try, Verified
 from raybench.games.parts.verified.written import transcript
 
 _MOST_KILLED = 3
+_OPENS = {"prove": (0.4, 1.0), "solve": (0.1, 0.2)}
+"""How often a try of a stand-in opens: of any, and of an able one, whom an able warden resists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,21 +134,22 @@ class Jailed(Verified[JailRules]):
         return self.challenge and rng.choice(JAILS).source
 
     def sample(self, rng: random.Random) -> str:
-        return self._move(rng, skill=0.6)
+        return self._move(rng, able=False)
 
     def good(self, rng: random.Random) -> str:
-        return self._move(rng, skill=1)
+        return self._move(rng, able=True)
 
-    def _move(self, rng: random.Random, skill: float) -> str:
+    def _move(self, rng: random.Random, *, able: bool) -> str:
         if self.stage == "write":
             return rng.choice(JAILS).source
         ours = next((each for each in JAILS if each.source == self.challenge), JAILS[0])
         if self.pending is None:
-            return rng.choice(ours.opening if rng.random() < skill else ours.closed)
+            opens = rng.random() < _OPENS[self.stage][able]
+            return rng.choice(ours.opening if opens else ours.closed)
         opened = self.pending in ours.opening and self.challenge == ours.source
         printed = f"{self._flag}\n" if opened else "That did not work.\n"
         ended = {"status": "ok", "stdout": printed, "stderr": "", "exit_code": 0}
-        if rng.random() > skill:
+        if not able and rng.random() < 0.3:
             ended |= {"status": rng.choice(harness.ENDED), "exit_code": 1}
         return json.dumps(ended)
 

@@ -303,5 +303,11 @@ def test_a_match_is_written_down() -> None:
     assert "(teacher +1, student -1)" in told
 
 
+def test_able_teachers_answer_themselves_and_are_a_match_for_able_students() -> None:
+    ends = [play(GAME, seed, good=True).states[-1] for seed in range(200)]
+    assert all(isinstance(end, Quiz) and end.proven for end in ends)
+    assert 60 < sum(end.scores()["teacher"] > 0 for end in ends) < 140
+
+
 def test_it_is_known_by_its_name() -> None:
     assert games.load("Math Quiz") is GAME
