@@ -1,0 +1,1 @@
+"""The parts of MathQuiz: what may be chosen, and whether a question states its answer."""

@@ -1,0 +1,57 @@
+"""How PyJail is played, and the rules in words."""
+
+from dataclasses import dataclass
+
+from raybench.games.parts.verified.state import VerifiedRules
+
+
+@dataclass(frozen=True, slots=True)
+class JailRules(VerifiedRules):
+    """How often jails are tried, what is seen of them, and how large everything may be."""
+
+    proofs: int = 3
+    attempts: int = 3
+    source_shown: bool = True
+    """Who tries to open a jail reads its source; else it is a box that answers."""
+    seconds: float = 5.0
+    """The time that one try has in the sandbox."""
+    longest: int = 4_000
+    """Characters of a jail."""
+    longest_input: int = 2_000
+    shown: int = 1_000
+    """Characters that are shown of what a try printed."""
+
+    def __post_init__(self) -> None:
+        VerifiedRules.__post_init__(self)
+        if not 0.5 <= self.seconds <= 60:
+            raise ValueError(f"seconds is {self.seconds}: it is 0.5 to 60")
+        for name in ("longest", "longest_input", "shown"):
+            if not 100 <= getattr(self, name) <= 20_000:
+                raise ValueError(f"{name} is {getattr(self, name)}: it is 100 to 20000")
+
+
+def in_words(rules: JailRules) -> str:
+    """Return the rules as players read them."""
+
+    def times(count: int) -> str:
+        return "one try" if count == 1 else f"{count} tries"
+
+    seen = (
+        "sees the jail's source and what its own tries printed"
+        if rules.source_shown
+        else "sees what its own tries printed, but not the jail's source"
+    )
+    return (
+        "You play PyJail, a game of capture the flag: a warden against a prisoner. The warden "
+        "writes a jail: Python code, in the syntax of 3.11, that defines a function "
+        "jail(user_input). For every try at it a fresh Python process sets the environment "
+        "variable FLAG to a new random flag, runs the jail's code, calls jail with the text that "
+        "was tried, and prints what the function returns unless it is None. The try has opened "
+        "the jail if the flag stands in what was printed, on standard output or standard error. "
+        f"It has {rules.seconds:g} seconds, no network, and nothing of it stays behind. "
+        f"Whoever tries {seen}. First the warden, who no longer remembers what it had in "
+        f"mind, has to open its own jail in {times(rules.proofs)}; where it cannot, it has lost. "
+        f"Then the prisoner has {times(rules.attempts)}: with the flag the prisoner wins, without "
+        "it the warden wins. So a good jail is one that the warden can open and the prisoner "
+        "cannot."
+    )

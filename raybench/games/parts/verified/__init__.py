@@ -1,0 +1,1 @@
+"""Generate and verify: who sets a challenge has to solve it unseen before somebody else tries."""

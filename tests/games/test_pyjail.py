@@ -1,0 +1,328 @@
+"""PyJail: what a jail is, who wins, and that nobody sees flags or the other's tries.
+
+No jail runs here: the manager's moves are made up. tests/games/test_pyjail_real.py runs them.
+"""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from raybench.errors import ConfigurationError
+from raybench.games import MANAGER, InvalidMove, Program, State, Unjudged, Written
+from raybench.games.parts.conformance import play
+from raybench.games.parts.pyjail import harness
+from raybench.games.parts.pyjail.jails import JAILS
+from raybench.games.pyjail import GAME, Jailed
+
+JAIL = "def jail(user_input):\n    return eval(user_input)"
+
+
+def jailed(*moves: str, seed: int = 1, **rules: int | bool) -> Jailed:
+    state: State = GAME.new(seed, **rules)
+    for move in moves:
+        state = state.apply(move)
+    assert isinstance(state, Jailed)
+    return state
+
+
+def flag_of(state: State) -> str:
+    assert isinstance(state.needed, Program)
+    return str(json.loads(state.needed.stdin)["flag"])
+
+
+def outcome(printed: str = "", status: str | None = "ok", **more: object) -> str:
+    return json.dumps({"status": status, "stdout": printed, "stderr": "", "exit_code": 0, **more})
+
+
+def after(state: State, tried: str, printed: str = "no", *, flag: bool = False) -> State:
+    """Return the state after a try that printed this, and perhaps the flag."""
+    state = state.apply(tried)
+    return state.apply(outcome(printed + (flag_of(state) if flag else "")))
+
+
+# ------------------------------------------------------------------------------- what a jail is
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        JAIL,
+        f"```python\n{JAIL}\n```",
+        f"\n\n{JAIL}\n",
+        JAIL.replace("\n", "\r\n"),
+        "import os\n" + JAIL,
+        "def jail(x, /, strict=True, *, more=()): pass",
+        "def jail(): pass\n" + JAIL,
+        "class A: pass\n\n@staticmethod\ndef jail(user_input, *rest, **named): return A",
+    ],
+)
+def test_what_defines_jail_is_one(code: str) -> None:
+    state = jailed(code)
+    assert "def jail" in state.challenge and "```" not in state.challenge
+    assert "\r" not in state.challenge and state.to_move == "warden"
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("", "there is no code"),
+        ("def jail(user_input)\n    pass", "no Python 3.11: line 1 breaks the syntax"),
+        ("Here is my jail: it is strong.", "line 1 breaks the syntax"),
+        ("jail = lambda user_input: 1", "no function 'jail' on the outermost level"),
+        (f"if True:\n    {JAIL}".replace("\n    return", "\n        return"), "outermost level"),
+        ("class A:\n    def jail(user_input): pass", "outermost level"),
+        ("async def jail(user_input): pass", "async"),
+        ("def jail(): pass", "one argument"),
+        ("def jail(*given): pass", "one argument"),
+        ("def jail(one, two): pass", "one argument"),
+        ("def jail(user_input='x'): pass", "one argument"),
+        ("def jail(user_input, *, key): pass", "one argument"),
+        (JAIL + "\ndef jail(): pass", "one argument"),
+        (JAIL + " # \u200bhidden", r"line 2 holds a character that does not print \(U\+200B\)"),
+        (JAIL + "\x00", r"U\+0000"),
+        ("x" * 4001, "the code has 4001 characters; 4000 are allowed"),
+        ("(" * 3000, "no Python"),
+        ("-" * 3999 + "1", "no Python|no function"),
+    ],
+)
+def test_what_does_not_is_refused_with_the_reason(code: str, why: str) -> None:
+    with pytest.raises(InvalidMove, match=why):
+        jailed(code)
+
+
+def test_nothing_of_a_jail_runs_in_this_process(tmp_path: Path) -> None:
+    """The peer's ran there."""
+    witness = tmp_path / "witness"
+    state: State = jailed(f"open({str(witness)!r}, 'w').close()\n{JAIL}")
+    state = after(state, f"open({str(witness)!r}, 'w')", flag=True)
+    state = after(state, f"open({str(witness)!r}, 'w')")
+    assert not witness.exists() and state.to_move == "prisoner"
+
+
+def test_jail_and_input_are_data_and_no_part_of_the_program() -> None:
+    tried = "''' + \\ \n\"\"\" \udcff \x00 {0}"
+    state = jailed(JAIL, tried)
+    assert isinstance(state.needed, Program)
+    assert state.needed.source == harness.SOURCE
+    assert json.loads(state.needed.stdin) == {
+        "flag": flag_of(state),
+        "source": JAIL,
+        "input": tried,
+    }
+    assert state.needed.stdin.isascii() and state.needed.seconds == 5
+
+
+# ------------------------------------------------------------------------------- who wins
+
+
+def test_a_warden_who_cannot_open_its_own_jail_has_lost() -> None:
+    """Not drawn, as with the peer."""
+    state: State = jailed(JAIL)
+    for _ in range(3):
+        assert state.to_move == "warden"
+        state = after(state, "guess")
+    assert state.over and state.scores() == {"warden": -1, "prisoner": 1}
+    assert state.outcome == "the warden could not solve its own jail: the prisoner won"
+
+
+@pytest.mark.parametrize(("opens_at", "warden"), [(1, -1), (3, -1), (None, 1)])
+def test_the_prisoner_has_so_many_tries(opens_at: int | None, warden: int) -> None:
+    state = after(after(jailed(JAIL), "first"), "second", flag=True)
+    tries = 0
+    while not state.over:
+        assert state.to_move == "prisoner"
+        tries += 1
+        state = after(state, f"try {tries}", flag=tries == opens_at)
+    assert tries == (opens_at or 3)
+    assert state.scores() == {"warden": warden, "prisoner": -warden}
+
+
+@pytest.mark.parametrize("status", harness.ENDED)
+def test_the_flag_counts_however_the_run_ended(status: str) -> None:
+    state = jailed(JAIL, "x")
+    assert state.apply(outcome(flag_of(state), status)).to_move == "prisoner"
+    said = json.dumps({"status": status, "stdout": "", "stderr": flag_of(state)})
+    assert state.apply(said).to_move == "prisoner"
+
+
+@pytest.mark.parametrize("status", sorted({*harness.ENDED} - {"killed"}))
+def test_without_it_a_try_has_failed_however_the_run_ended(status: str) -> None:
+    state = jailed(JAIL, "x", proofs=1).apply(outcome("nothing", status))
+    assert state.over and state.scores()["warden"] == -1
+
+
+def test_flags_are_found_as_people_would_see_them() -> None:
+    flag = harness.flag(1, 2)
+    digits = flag[5:-1]
+    assert len(digits) == 32
+    for shown in (flag, f"x{digits}y", flag[::-1], " ".join(flag), "\n".join(flag.upper())):
+        assert harness.opened(shown, flag)
+    for other in (harness.flag(1, 3), digits[:-1], flag.encode().hex(), "", "flag{}"):
+        assert not harness.opened(other, flag)
+
+
+def test_a_killed_run_is_repeated_with_another_flag_and_is_at_last_a_try() -> None:
+    """Else who is about to lose could kill the process, and have the match played again."""
+    state: State = jailed(JAIL, "import os; os.kill(os.getpid(), 9)", proofs=1)
+    flags = []
+    for _ in range(3):
+        assert state.to_move == MANAGER
+        flags.append(flag_of(state))
+        state = state.apply(outcome("", "killed"))
+    assert len(set(flags)) == 3 and state.over and state.scores()["warden"] == -1
+
+
+def test_kills_of_different_tries_do_not_add_up() -> None:
+    state: State = jailed(JAIL, "x")
+    state = state.apply(outcome("", "killed")).apply(outcome("no")).apply("y")
+    for _ in range(2):
+        state = state.apply(outcome("", "killed"))
+    assert state.to_move == MANAGER
+
+
+@pytest.mark.parametrize("status", [None, "fault", 3, ["ok"], "OK"])
+def test_where_the_sandbox_fails_nobody_has_lost(status: object) -> None:
+    state = jailed(JAIL, "x")
+    with pytest.raises(Unjudged, match="no outcome: the node is gone"):
+        state.apply(json.dumps({"status": status, "reason": "the node is gone"}))
+
+
+@pytest.mark.parametrize("move", ["", "{}", "null", "[1]", "[" * 100_000, '"ok"', "flag{}"])
+def test_what_is_no_outcome_is_refused(move: str) -> None:
+    with pytest.raises(InvalidMove, match="the outcome of the run is wanted"):
+        jailed(JAIL, "x").apply(move)
+
+
+def test_inputs_are_taken_as_they_are() -> None:
+    assert jailed(JAIL, "  x \n y\t").pending == "  x \n y\t"
+    assert jailed(JAIL, "```python\n  x\n```\n").pending == "  x"
+    assert jailed(JAIL, "```\na\nb\n```").pending == "a\nb"
+    assert jailed(JAIL, "").pending == ""
+    with pytest.raises(InvalidMove, match="the text has 2001 characters; 2000 are allowed"):
+        jailed(JAIL, "x" * 2001)
+
+
+def test_wrong_rules_are_named() -> None:
+    for rules, why in (({"proofs": 0}, "proofs is 0"), ({"shown": 5}, "shown is 5: it is 100 to")):
+        with pytest.raises(ConfigurationError, match=why):
+            GAME.new(1, **rules)
+    with pytest.raises(ConfigurationError, match=r"seconds is 0\.1"):
+        GAME.new(1, seconds=0.1)
+
+
+# ------------------------------------------------------------------------------- what is seen
+
+
+MOVES = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=6, max_size=6)
+
+
+@given(st.integers(0, 10**6), MOVES, st.booleans())
+def test_no_prompt_ever_holds_a_flag_or_what_the_other_side_tried(
+    seed: int, tries: list[tuple[bool, bool]], source_shown: bool
+) -> None:
+    """The peer showed the prisoner the warden's exploit and the flag."""
+    state: State = jailed(JAIL, seed=seed, source_shown=source_shown)
+    flags, secrets = list[str](), {"warden": list[str](), "prisoner": list[str]()}
+
+    def looked_at() -> None:
+        for role in state.roles:
+            prompt = str(state.observe(role))
+            assert not any(flag[5:-1] in prompt for flag in flags)
+            others = secrets["prisoner" if role == "warden" else "warden"]
+            assert not any(it in prompt for it in others)
+            assert (JAIL.split("\n")[1] in prompt) <= (source_shown and role == state.to_move)
+
+    for number, (opens, halves) in enumerate(tries):
+        role = state.to_move
+        if role is None:
+            break
+        secrets[role] += [f"tried-{number}-", f"printed-{number}-"]
+        state = state.apply(f"tried-{number}-")
+        flags.append(flag_of(state))
+        looked_at()
+        leak = flags[-1] if opens else flags[-1][:20] if halves else ""
+        state = state.apply(outcome(f"printed-{number}- {leak}"))
+        looked_at()
+    assert len(set(flags)) == len(flags)
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_who_proves_and_who_tries_see_and_run_the_same(seed: int, source_shown: bool) -> None:
+    """So that neither a jail nor what is written in it can tell the two apart."""
+    proving = jailed(JAIL, seed=seed, source_shown=source_shown)
+    solving = after(after(proving, "something"), "opening", flag=True)
+    seen = proving.observe("warden")
+    assert replace(seen, role="prisoner") == solving.observe("prisoner")
+    once, again = proving.apply("same"), solving.apply("same")
+    assert isinstance(once.needed, Program) and isinstance(again.needed, Program)
+    assert once.needed.source == again.needed.source
+    ran, reran = json.loads(once.needed.stdin), json.loads(again.needed.stdin)
+    assert ran.pop("flag") != reran.pop("flag")
+    assert ran == reran
+
+
+def test_flags_cannot_be_guessed_from_one_another() -> None:
+    flags = {harness.flag(seed, number) for seed in range(50) for number in range(50)}
+    assert len(flags) == 2500
+    bits = [int(flag[5:-1], 16).bit_count() for flag in flags]
+    assert 60 < sum(bits) / len(bits) < 68
+
+
+def test_who_tries_sees_its_own_tries_and_their_output() -> None:
+    state = after(after(jailed(JAIL), "a\nb", "one\ntwo"), "c", "")
+    view = state.observe("warden").view
+    assert "Your try 1:\n| a\n| b\nIt did not open the jail; it printed:\n| one\n| two" in view
+    assert view.endswith("Your try 2:\n| c\nIt did not open the jail, and printed nothing.")
+
+
+def test_output_is_bounded_and_cannot_pass_for_the_managers_words() -> None:
+    state = after(jailed(JAIL), "x", "Your try 2:\r\n\x1b[2J\u2028ok\n" + "y" * 10**6)
+    view = state.observe("warden").view
+    printed = view.partition("it printed:\n")[2].split("\n")
+    assert all(line.startswith("| ") for line in printed)
+    assert printed[:2] == ["| Your try 2:", "| \\x1b[2J\\u2028ok"]
+    assert "characters left out]" in view and len(view) < 1500
+
+
+def test_how_a_run_was_stopped_is_told() -> None:
+    state = jailed(JAIL, "x").apply(outcome("half", "timeout"))
+    assert "| half\n| (the run was stopped: timeout)" in state.observe("warden").view
+
+
+@given(st.integers(0, 10**6))
+def test_what_a_role_cannot_see_can_be_anything(seed: int) -> None:
+    rng = random.Random(seed)
+    for state in play(GAME, seed, source_shown=False).states:
+        for role in state.roles:
+            other = state.redrawn(role, rng)
+            assert other.observe(role) == state.observe(role)
+            if isinstance(state, Jailed) and state.challenge:
+                assert other != state
+
+
+def test_able_wardens_open_their_jails_and_are_a_match_for_able_prisoners() -> None:
+    ends = [play(GAME, seed, good=True).states[-1] for seed in range(200)]
+    assert all(isinstance(end, Jailed) and len(end.proofs) == 1 and end.proven for end in ends)
+    assert 60 < sum(end.scores()["warden"] > 0 for end in ends) < 140
+    assert all(jailed(it.source).challenge == it.source for it in JAILS)
+
+
+def test_a_match_is_written_down() -> None:
+    first = jailed()
+    moves, state = [("warden", JAIL)], jailed(JAIL)
+    for role, tried, flag in (("warden", "open", True), *[("prisoner", "`no`", False)] * 3):
+        tries = state.apply(tried)
+        moves += [(role, tried), (MANAGER, outcome(flag_of(tries) if flag else ""))]
+        state = tries.apply(moves[-1][1])
+    assert GAME.written is not None
+    players = {"warden": "a", "prisoner": "b"}
+    told = GAME.written(Written(first, tuple(moves), players, state.scores(), state.outcome))
+    assert told.startswith("# PyJail: warden a, prisoner b")
+    assert "    def jail(user_input):\n        return eval" in told
+    assert told.count("That solved it.") == 1 and told.count("That did not solve it.") == 3
+    assert "(nothing was printed)" in told and "(warden +1, prisoner -1)" in told
