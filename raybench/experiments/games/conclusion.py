@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from raybench import games
 from raybench.config import Config
 from raybench.experiments.games import setup, transcripts
 from raybench.experiments.games.ratings import Both, rated
@@ -43,14 +42,12 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
         journal=journal,
         rules=setup.rules(config),
     )
-    by_game = [Column(f"{it}/rating", games.load(it).title, digits=0) for it in played]
     return Outcome(
         metrics=metrics,
         counts=reliability.counts(reliable, matches),
         failures=list(reliability.failures(matches)),
         columns=(
             RATING,
-            *(by_game if len(played) > 1 else ()),
             *((PLAYED,) if found.forfeited else ()),
             VALID,
             FORFEITS,
