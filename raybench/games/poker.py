@@ -2,10 +2,10 @@
 
 Source: ZeroSumEval, section 4 ("a simple variant of Texas Hold 'Em that allows up to 10 players").
 Ours is the whole game: `pokerkit` has the rules of the table (blinds, the big blind's option,
-least raises, an all-in below a full raise that does not open the betting again, side pots, splits).
-Its choices hold where rooms differ: the chips that a split leaves over go to the winner next to the
-button's left, and where the big blind has not enough for the blind the highest one posted is what
-others have to call.
+least raises, side pots, splits). Its choices hold where rooms differ: the chips that a split leaves
+over go to the winner next to the button's left, and where the big blind has not enough chips for
+the blind, the highest one posted is what others have to call. An all-in below a full raise does not
+open the betting again for those who have acted; several that come to a full raise do.
 
 The choices that are ours. The button moves to the next player with chips; it first lies so that
 player_1 begins. Each hand's deck comes from the seed and the hand's number: a pairing played

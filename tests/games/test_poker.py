@@ -47,6 +47,12 @@ def _played(state: Poker, *moves: str) -> Poker:
     return state
 
 
+def _refused(state: Poker, move: str) -> str:
+    with pytest.raises(InvalidMove) as refused:
+        state.apply(move)
+    return str(refused.value)
+
+
 def _street(state: Poker) -> int:
     return sum(map(len, state.table.board_cards))
 
@@ -138,6 +144,34 @@ def test_a_short_all_in_does_not_open_the_betting_again() -> None:
     full = _dealt(hands, "AhKhQs9s8d", (100, 38, 100))
     full = _played(full, "raise to 20", "all in", "call")
     assert "raise to 56" in full.legal()
+
+
+def test_a_short_all_in_over_the_big_blind_does_not_open_the_betting_again() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (100, 3, 100))
+    state = _played(state, "call", "all in")  # player_2 raises the 2 to 3
+    assert (state.to_move, "raise to 5" in state.legal()) == ("player_3", True)
+    limper = state.apply("call")
+    assert (limper.to_move, limper.legal()) == ("player_1", ("fold", "call"))
+    assert "raise to 13" in state.apply("raise to 8").legal()
+
+
+def test_who_checked_cannot_raise_an_all_in_below_the_least_bet() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (100, 100, 3))
+    state = _played(state, "call", "call", "check", "check", "all in")  # player_3 bets 1
+    assert (state.to_move, "raise to 3" in state.legal()) == ("player_1", True)
+    state = state.apply("call")
+    assert (state.to_move, state.legal()) == ("player_2", ("fold", "call"))
+
+
+def test_short_all_ins_that_come_to_a_raise_open_the_betting_again() -> None:
+    state = _dealt("2c2d 3c3d 4c4d 5c5d", "AhKhQs9s8d", (200, 200, 30, 45))
+    # player_1 raises to 20; 30 and then 45 are short of 38 and 48, but 25 more in all.
+    state = _played(state, "raise to 20", "fold", "all in", "all in")
+    assert state.to_move == "player_1"
+    assert "nobody could" in _refused(state, "raise to 80")
+    more = _dealt("2c2d 3c3d 4c4d 5c5d", "AhKhQs9s8d", (200, 200, 30, 45))
+    more = _played(more, "raise to 20", "call", "all in", "all in")
+    assert more.to_move == "player_1" and "raise to 63" in more.legal()
 
 
 def test_who_has_not_acted_may_raise_over_a_short_all_in() -> None:

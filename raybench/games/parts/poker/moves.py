@@ -2,6 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
+
+from pokerkit import BoardDealing, CheckingOrCalling, CompletionBettingOrRaisingTo
 
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.poker.table import Table
@@ -82,15 +85,31 @@ def options(table: Table) -> Options:
     assert actor is not None, "nobody is to act"
     highest, own, stack = max(table.bets), table.bets[actor], table.stacks[actor]
     lowest, barred = table.min_completion_betting_or_raising_to_amount, ""
-    if lowest is None:
-        others = (it for it in table.player_indices if it != actor and table.statuses[it])
-        if stack <= highest - own:
-            barred = "a call takes all your chips"
-        elif not any(table.stacks[it] + table.bets[it] > highest for it in others):
-            barred = "nobody could call a raise"
-        else:
-            barred = "the all-in was less than a full raise, so you cannot raise again"
+    others = (it for it in table.player_indices if it != actor and table.statuses[it])
+    if stack <= highest - own:
+        barred = "a call takes all your chips"
+    elif lowest is None and not any(table.stacks[it] + table.bets[it] > highest for it in others):
+        barred = "nobody could call a raise"
+    elif lowest is None or _closed(table, actor, highest - own):
+        lowest, barred = None, "the all-in was less than a full raise, so you cannot raise again"
     return Options(min(stack, highest - own), highest, own, stack, lowest, barred)
+
+
+def _closed(table: Table, actor: int, cost: int) -> bool:
+    """Tell whether the actor has acted in this round, and was not raised in full since.
+
+    pokerkit holds this against raises, but takes the round's first all-in for a full bet or raise,
+    however short of a big blind it falls.
+    """
+    assert table.street is not None
+    least = table.street.min_completion_betting_or_raising_amount
+    full = max(table.completion_betting_or_raising_amount, least)
+    this_round = takewhile(lambda it: not isinstance(it, BoardDealing), reversed(table.operations))
+    return 0 < cost < full and any(
+        isinstance(it, CheckingOrCalling | CompletionBettingOrRaisingTo)
+        and it.player_index == actor
+        for it in this_round
+    )
 
 
 def read(move: str, may: Options) -> str:
