@@ -2,10 +2,11 @@
 
 Source: ZeroSumEval, section 4 ("a simple variant of Texas Hold 'Em that allows up to 10 players").
 Ours is the whole game: `pokerkit` has the rules of the table (blinds, the big blind's option,
-least raises, side pots, splits). Its choices hold where rooms differ: the chips that a split leaves
-over go to the winner next to the button's left, and where the big blind has not enough chips for
-the blind, the highest one posted is what others have to call. An all-in below a full raise does not
-open the betting again for those who have acted; several that come to a full raise do.
+least raises, side pots, splits), and where rooms differ its choice holds: the chips that a split
+leaves over go to the winner next to the button's left. Two of its choices are none of poker's and
+are put right: an all-in below a full raise does not open the betting again for those who have acted
+(several that come to a full raise do), and a big blind too short of chips to be posted in full has
+to be called in full.
 
 The choices that are ours. The button moves to the next player with chips; it first lies so that
 player_1 begins. Each hand's deck comes from the seed and the hand's number: a pairing played

@@ -329,11 +329,29 @@ def test_the_big_blind_wins_when_all_fold() -> None:
     assert "no showdown" in state.past[0].line
 
 
-def test_short_blinds_play_for_what_they_posted() -> None:
-    """A big blind that is all in for 1 wins no more than 1 from each; pokerkit asks no more."""
-    state = _dealt("7c2d AcAd KcKd", "2h3h4s9sJd", (200, 200, 1))
-    state = _played(state, "call", "check", *["check"] * 6)
-    assert _after(state) == {0: 199, 1: 199, 2: 3}
+def test_a_big_blind_posted_short_is_called_in_full() -> None:
+    # From the left of the button: player_2 (6 chips), player_3 (1, all of the blind), player_1.
+    state = _dealt("7c2d AcAd KcKd", "2h3h4s9sJd", (200, 6, 1))
+    assert (state.to_move, list(state.table.bets)) == ("player_1", [1, 1, 0])
+    assert "'call' (2 more) or 'raise to N' with N from 4" in state.observe("player_1").task
+    called = state.apply("call")
+    assert "'call' (1 more)" in called.observe("player_2").task
+    called = called.apply("call")
+    assert "player_1 calls 2, player_2 calls 1" in called.observe("player_1").view
+    done = _played(called, *["check"] * 6)
+    assert _after(done) == {0: 200, 1: 4, 2: 3}
+
+
+def test_who_is_left_alone_with_a_short_blind_owes_it_nothing() -> None:
+    state = _dealt("7c2d AcAd KcKd", "2h3h4s9sJd", (200, 200, 1)).apply("fold")
+    assert state.legal() == ("check",)
+    assert _after(state.apply("check")) == {0: 200, 1: 199, 2: 2}
+
+
+def test_calls_shorter_than_the_big_blind_do_not_lower_it() -> None:
+    state = _dealt("7c2d AcAd KcKd QcQd", "2h3h4s9sJd", (7, 200, 200, 1), big_blind=10)
+    state = state.apply("call")
+    assert "'call' (10 more) or 'raise to N' with N from 20" in state.observe("player_2").task
 
 
 def test_blinds_may_leave_nothing_to_decide() -> None:

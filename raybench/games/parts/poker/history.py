@@ -39,7 +39,7 @@ def _hand(hand: Hand, names: list[str], rules: PokerRules, table: str) -> Iterat
     yield "*** HOLE CARDS ***"
     for seat, hole in zip(hand.order, hand.holes, strict=True):
         yield f"Dealt to {names[seat]} [{cards_written(hole)}]"
-    yield from _played(hand, names, max(event.to for event in posts))
+    yield from _played(hand, names, rules.big_blind)
     if any(event.what == "wins" for event in hand.events):
         yield from _summary(hand, names)
     else:

@@ -7,7 +7,7 @@ from itertools import takewhile
 from pokerkit import BoardDealing, CheckingOrCalling, CompletionBettingOrRaisingTo
 
 from raybench.games.parts.contract import InvalidMove
-from raybench.games.parts.poker.table import Table
+from raybench.games.parts.poker.table import Table, due
 
 _DECORATION = re.compile(r"[*`\"'“”‘’$€£!,]|\bchips?\b|\.(?!\d)|(?<=\d)\.0+\b")
 _GAP = re.compile(r"[\s_:()\[\]=]+")
@@ -33,7 +33,7 @@ class Options:
     cost: int
     """What a call takes; 0 where checking is free."""
     highest: int
-    """The highest bet of the round."""
+    """The bet of the round that has to be matched."""
     own: int
     """What the player has bet in the round."""
     stack: int
@@ -83,7 +83,7 @@ def options(table: Table) -> Options:
     """Return what whoever is to act may do."""
     actor = table.actor_index
     assert actor is not None, "nobody is to act"
-    highest, own, stack = max(table.bets), table.bets[actor], table.stacks[actor]
+    highest, own, stack = due(table), table.bets[actor], table.stacks[actor]
     lowest, barred = table.min_completion_betting_or_raising_to_amount, ""
     others = (it for it in table.player_indices if it != actor and table.statuses[it])
     if stack <= highest - own:
@@ -92,6 +92,8 @@ def options(table: Table) -> Options:
         barred = "nobody could call a raise"
     elif lowest is None or _closed(table, actor, highest - own):
         lowest, barred = None, "the all-in was less than a full raise, so you cannot raise again"
+    elif highest > max(table.bets):
+        lowest = min(own + stack, highest + _least(table))
     return Options(min(stack, highest - own), highest, own, stack, lowest, barred)
 
 
@@ -101,15 +103,18 @@ def _closed(table: Table, actor: int, cost: int) -> bool:
     pokerkit holds this against raises, but takes the round's first all-in for a full bet or raise,
     however short of a big blind it falls.
     """
-    assert table.street is not None
-    least = table.street.min_completion_betting_or_raising_amount
-    full = max(table.completion_betting_or_raising_amount, least)
+    full = max(table.completion_betting_or_raising_amount, _least(table))
     this_round = takewhile(lambda it: not isinstance(it, BoardDealing), reversed(table.operations))
     return 0 < cost < full and any(
         isinstance(it, CheckingOrCalling | CompletionBettingOrRaisingTo)
         and it.player_index == actor
         for it in this_round
     )
+
+
+def _least(table: Table) -> int:
+    assert table.street is not None
+    return table.street.min_completion_betting_or_raising_amount
 
 
 def read(move: str, may: Options) -> str:

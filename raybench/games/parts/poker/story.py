@@ -104,13 +104,14 @@ def happened(table: Table, order: Sequence[int]) -> Iterator[Event]:
     """Yield what happened so far, with the seats for pokerkit's places."""
     left = list(table.starting_stacks)
     bets = [0] * len(order)
-    matched = 0
+    matched, opened, big = 0, False, max(table.blinds_or_straddles)
     for step in table.operations:
         if isinstance(step, Posted | Called | Raised):
             at = step.player_index
             put = step.amount - bets[at] if isinstance(step, Raised) else step.amount
             what = "posts" if isinstance(step, Posted) else "calls" if put else "checks"
-            if isinstance(step, Raised):
+            # A big blind that was posted short is completed by whoever calls it.
+            if isinstance(step, Raised) and (opened or step.amount > big):
                 what = "raises" if any(bets) else "bets"
             left[at] -= put
             bets[at] += put
@@ -127,6 +128,7 @@ def happened(table: Table, order: Sequence[int]) -> Iterator[Event]:
             matched = sum(min(bet, second) for bet in bets) - sum(step.bets)
             bets = [0] * len(order)
         elif isinstance(step, Opened):
+            opened = True
             yield Event("board", cards=tuple(step.cards))
         elif isinstance(step, Shown):
             cards = tuple(step.hole_cards)

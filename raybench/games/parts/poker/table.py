@@ -9,7 +9,7 @@ import warnings
 from collections import deque
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, compress
 
 from pokerkit import Automation, Card, Deck, Mode, NoLimitTexasHoldem, StandardHighHand, State
 from pokerkit.utilities import CardsLike
@@ -102,9 +102,38 @@ def do(table: Table, act: str) -> None:
     elif act == "fold":
         table.fold()
     elif act in ("check", "call"):
-        table.check_or_call()
+        _match(table)
     else:
         table.complete_bet_or_raise_to(int(act))
+
+
+def due(table: Table) -> int:
+    """Return the bet that has to be matched: the highest, before the flop the big blind at least.
+
+    Only between those who have chips left for it: what is all in is matched as it is.
+    """
+    highest, big = max(table.bets), max(table.blinds_or_straddles)
+    if table.street_index or highest >= big:
+        return highest
+    able = (it != table.actor_index and table.statuses[it] for it in table.player_indices)
+    most = (stack + bet for stack, bet in zip(table.stacks, table.bets, strict=True))
+    return big if any(it > highest for it in compress(most, able)) else highest
+
+
+def _match(table: Table) -> None:
+    """Check or call.
+
+    Where the big blind was too short of chips to be posted, pokerkit would have others call no more
+    than was posted; that they complete it, as they do a bring-in, makes it what it should be.
+    """
+    actor = table.actor_index
+    assert actor is not None, "nobody is to act"
+    highest, to = max(table.bets), min(due(table), table.bets[actor] + table.stacks[actor])
+    if to > highest:
+        table.completion_status = True
+        table.complete_bet_or_raise_to(to)
+    else:
+        table.check_or_call()
 
 
 def replayed(table: Table, acts: Iterable[str]) -> Table:
