@@ -11,8 +11,8 @@ to be called in full.
 The choices that are ours. The button moves to the next player with chips; it first lies so that
 player_1 begins. Each hand's deck comes from the seed and the hand's number: a pairing played
 again with the same seed and the seats exchanged sees the same cards fall for the other side, which
-takes luck out. Folding where checking is free is refused. At a showdown the last to bet or
-raise in the last round shows first (without a bet, who is first to act), then in turn only those
+takes out much of the luck. Folding where checking is free is refused. At a showdown the last to bet
+or raise in the last round shows first (without a bet, who is first to act), then in turn only those
 whom no shown hand beats; the others muck, and nobody sees their cards; where somebody is all in,
 all show. Who has no chips is out; the match ends after `hands` hands, or when one has all chips.
 
