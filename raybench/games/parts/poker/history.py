@@ -1,0 +1,123 @@
+"""A match as a hand history, as card rooms write them: for the reader after it, all cards open."""
+
+from collections.abc import Iterator, Sequence
+
+from raybench.games.parts.contract import Written
+from raybench.games.parts.poker.settings import PokerRules, named
+from raybench.games.parts.poker.story import Event, Hand
+from raybench.games.parts.poker.table import Cards, kind
+from raybench.games.parts.poker.table import written as cards_written
+
+_STREETS = {3: "FLOP", 4: "TURN", 5: "RIVER"}
+_FOLDED = {0: "before Flop", 3: "on the Flop", 4: "on the Turn", 5: "on the River"}
+
+
+def written(match: Written, hands: Sequence[Hand], rules: PokerRules) -> str:
+    """Return all hands; the last one may lack its end."""
+    plain = {role: " ".join(player.split()) for role, player in match.players.items()}
+    several = {name for name in plain.values() if [*plain.values()].count(name) > 1}
+    names = {role: f"{name} ({role})" if name in several else name for role, name in plain.items()}
+    known = [names.get(named(seat), named(seat)) for seat in range(rules.players)]
+    texts = ["\n".join(_hand(hand, known, rules, match.event)) for hand in hands]
+    scores = ", ".join(f"{names.get(role, role)} {won:+g}" for role, won in match.scores.items())
+    end = f"Chips won and lost: {scores}" if scores else "The match was not finished."
+    left = ", ".join(names.get(role, role) for role in match.forfeits)
+    return "\n\n".join((*texts, end + (f"\nForfeited: {left}" if left else ""))) + "\n"
+
+
+def _hand(hand: Hand, names: list[str], rules: PokerRules, table: str) -> Iterator[str]:
+    yield f"Hand #{hand.number}: Hold'em No Limit ({rules.small_blind}/{rules.big_blind})"
+    yield f"Table '{table}' {rules.players}-max Seat #{hand.order[-1] + 1} is the button"
+    chips = dict(zip(hand.order, hand.before, strict=True))
+    for seat in sorted(chips):
+        yield f"Seat {seat + 1}: {names[seat]} ({chips[seat]} in chips)"
+    posts = [event for event in hand.events if event.what == "posts"]
+    big = hand.order[0] if len(hand.order) == 2 else hand.order[1]
+    for event in sorted(posts, key=lambda event: event.seat == big):
+        which = "big" if event.seat == big else "small"
+        yield f"{names[event.seat]}: posts {which} blind {event.chips}{_all_in(event)}"
+    yield "*** HOLE CARDS ***"
+    for seat, hole in zip(hand.order, hand.holes, strict=True):
+        yield f"Dealt to {names[seat]} [{cards_written(hole)}]"
+    yield from _played(hand, names, rules.big_blind)
+    if any(event.what == "wins" for event in hand.events):
+        yield from _summary(hand, names)
+    else:
+        yield "*** NOT FINISHED ***"
+
+
+def _played(hand: Hand, names: list[str], highest: int) -> Iterator[str]:
+    pots = {event.to for event in hand.events if event.what == "wins"}
+    open_: Cards = ()
+    shown = False
+    for event in hand.events:
+        name = names[event.seat]
+        if event.what == "board":
+            before = f" [{cards_written(open_)}]" if open_ else ""
+            open_, highest = (*open_, *event.cards), 0
+            yield f"*** {_STREETS[len(open_)]} ***{before} [{cards_written(event.cards)}]"
+        elif event.what in ("folds", "checks"):
+            yield f"{name}: {event.what}"
+        elif event.what in ("calls", "bets"):
+            yield f"{name}: {event.what} {event.chips}{_all_in(event)}"
+            highest = max(highest, event.to)
+        elif event.what == "raises":
+            yield f"{name}: raises {event.to - highest} to {event.to}{_all_in(event)}"
+            highest = event.to
+        elif event.what == "returned":
+            yield f"Uncalled bet ({event.chips}) returned to {name}"
+        elif event.what in ("shows", "mucks"):
+            if not shown:
+                shown = True
+                yield "*** SHOW DOWN ***"
+            yield (
+                f"{name}: shows [{cards_written(event.cards)}]"
+                if event.cards
+                else f"{name}: mucks hand"
+            )
+        elif event.what == "wins":
+            which = "pot" if len(pots) == 1 else f"side pot-{event.to}" if event.to else "main pot"
+            yield f"{name} collected {event.chips} from {which}"
+
+
+def _summary(hand: Hand, names: list[str]) -> Iterator[str]:
+    won: dict[int, int] = {}
+    pots: dict[int, int] = {}
+    folded: dict[int, str] = {}
+    open_: Cards = ()
+    for event in hand.events:
+        if event.what == "board":
+            open_ += event.cards
+        elif event.what == "folds":
+            folded[event.seat] = _FOLDED[len(open_)]
+        elif event.what == "wins":
+            won[event.seat] = won.get(event.seat, 0) + event.chips
+            pots[event.to] = pots.get(event.to, 0) + event.chips
+    sides = [f"{f'Side pot-{n}' if n else 'Main pot'} {chips}." for n, chips in pots.items()]
+    yield "*** SUMMARY ***"
+    yield f"Total pot {sum(pots.values())}{' '.join(['', *sides]) * (len(sides) > 1)} | Rake 0"
+    if open_:
+        yield f"Board [{cards_written(open_)}]"
+    shown = {event.seat for event in hand.events if event.what == "shows"}
+    for seat, hole in sorted(zip(hand.order, hand.holes, strict=True)):
+        yield f"Seat {seat + 1}: {names[seat]} {_end(seat, hole, shown, folded, won, open_)}"
+
+
+def _end(
+    seat: int,
+    hole: Cards,
+    shown: set[int],
+    folded: dict[int, str],
+    won: dict[int, int],
+    open_: Cards,
+) -> str:
+    if seat in folded:
+        return f"folded {folded[seat]}"
+    if seat in shown:
+        result = f"won ({won[seat]})" if seat in won else "lost"
+        return f"showed [{cards_written(hole)}] and {result} with {kind((*hole, *open_))}"
+    return f"collected ({won[seat]})" if seat in won else f"mucked [{cards_written(hole)}]"
+
+
+def _all_in(event: Event) -> str:
+    return " and is all-in" if event.all_in else ""

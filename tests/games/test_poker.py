@@ -1,0 +1,712 @@
+"""Poker by the rules: whose turn, which raises, who wins what, and what nobody may see."""
+
+import copy
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations, pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pokerkit import Card, Deck
+
+from raybench import games
+from raybench.errors import ConfigurationError
+from raybench.games import InvalidMove, Written
+from raybench.games.parts.conformance import play, replayed
+from raybench.games.parts.poker.story import Hand
+from raybench.games.parts.poker.table import dealt
+from raybench.games.poker import Poker
+
+POKER = games.load("poker")
+
+
+def _new(seed: int = 1, **rules: Any) -> Poker:
+    state = POKER.new(seed, **rules)
+    assert isinstance(state, Poker)
+    return state
+
+
+def _dealt(holes: str, board: str, stacks: tuple[int, ...], **rules: Any) -> Poker:
+    """Return the first hand, with these cards for the seats from the left of the button."""
+    state = _new(players=len(stacks), **rules)
+    cards = list(Card.parse(holes))
+    opened = list(Card.parse(board))
+    rest = [card for card in Deck.STANDARD if card not in cards + opened]
+    deck = (*cards, rest[0], *opened[:3], rest[1], opened[3], rest[2], opened[4], *rest[3:])
+    blinds = (state.rules.small_blind, state.rules.big_blind)
+    table = dealt([stacks[seat] for seat in state.order], blinds, deck)
+    return replace(state, stacks=stacks, deck=deck, table=table)
+
+
+def _played(state: Poker, *moves: str) -> Poker:
+    for move in moves:
+        state = state.apply(move)
+    return state
+
+
+def _refused(state: Poker, move: str) -> str:
+    with pytest.raises(InvalidMove) as refused:
+        state.apply(move)
+    return str(refused.value)
+
+
+def _street(state: Poker) -> int:
+    return sum(map(len, state.table.board_cards))
+
+
+def _after(state: Poker) -> dict[int, int]:
+    """Return the chips after the first hand, by seat."""
+    return dict(zip(state.past[0].order, state.past[0].after, strict=True))
+
+
+# Whose turn it is
+
+
+def test_of_two_the_button_posts_the_small_blind_and_begins() -> None:
+    state = _new()
+    assert state.order == (1, 0)
+    assert (state.to_move, list(state.table.bets)) == ("player_1", [2, 1])
+    state = _played(state, "call", "check")
+    assert (_street(state), state.to_move) == (3, "player_2")
+
+
+@pytest.mark.parametrize("players", range(3, 11))
+def test_of_more_the_third_after_the_button_begins(players: int) -> None:
+    state = _new(players=players)
+    assert state.to_move == "player_1"
+    assert state.order[2 % players] == 0
+    assert list(state.table.bets)[:3] == [1, 2, 0]
+
+
+def test_the_big_blind_has_the_option() -> None:
+    limped = _played(_new(players=3), "call", "call")
+    assert (_street(limped), limped.to_move) == (0, "player_3")
+    assert "check" in limped.legal() and "raise to 4" in limped.legal()
+    assert _street(limped.apply("check")) == 3
+    raised = limped.apply("raise to 6")
+    assert (_street(raised), raised.to_move) == (0, "player_1")
+
+
+def test_a_round_ends_only_when_everybody_has_answered_the_last_raise() -> None:
+    state = _played(_new(players=4), "call", "call", "call", "raise to 8")
+    seen = []
+    for move in ("call", "raise to 20", "fold", "call", "call"):
+        assert _street(state) == 0
+        seen.append(state.to_move)
+        state = state.apply(move)
+    assert seen == ["player_1", "player_2", "player_3", "player_4", "player_1"]
+    assert (_street(state), state.to_move) == (3, "player_4")
+
+
+def test_there_are_four_rounds_of_betting() -> None:
+    state = _played(_new(), "call", "check")
+    for shown in (3, 4, 5):
+        assert _street(state) == shown
+        state = _played(state, "check", "check")
+    assert len(state.past) == 1 and state.to_move == "player_2"
+
+
+def test_the_button_goes_round_the_seats_with_chips() -> None:
+    state = _new(players=4, hands=5)
+    buttons = [state.order[-1]]
+    while not state.over:
+        hand = len(state.past)
+        state = state.apply("fold")
+        if len(state.past) > hand and not state.over:
+            buttons.append(state.order[-1])
+    assert buttons == [1, 2, 3, 0, 1]
+
+
+# What may be bet
+
+
+def test_raises_are_as_large_as_the_last() -> None:
+    state = _new(players=3)
+    with pytest.raises(InvalidMove, match=r"3 is too little.*'raise to N' with N from 4 to 200"):
+        state.apply("raise to 3")
+    state = state.apply("raise to 10")
+    with pytest.raises(InvalidMove, match=r"17 is too little.*N from 18 to 200"):
+        state.apply("raise to 17")
+    assert state.apply("raise to 18").to_move == "player_3"
+
+
+def test_a_short_all_in_does_not_open_the_betting_again() -> None:
+    hands = "2c2d 3c3d 4c4d"
+    state = _dealt(hands, "AhKhQs9s8d", (100, 26, 100))
+    state = _played(state, "raise to 20", "all in", "call")  # 26: less than the 38 of a full raise
+    assert state.to_move == "player_1"
+    assert state.legal() == ("fold", "call")
+    with pytest.raises(InvalidMove, match="less than a full raise"):
+        state.apply("raise to 60")
+    full = _dealt(hands, "AhKhQs9s8d", (100, 38, 100))
+    full = _played(full, "raise to 20", "all in", "call")
+    assert "raise to 56" in full.legal()
+
+
+def test_a_short_all_in_over_the_big_blind_does_not_open_the_betting_again() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (100, 3, 100))
+    state = _played(state, "call", "all in")  # player_2 raises the 2 to 3
+    assert (state.to_move, "raise to 5" in state.legal()) == ("player_3", True)
+    limper = state.apply("call")
+    assert (limper.to_move, limper.legal()) == ("player_1", ("fold", "call"))
+    assert "raise to 13" in state.apply("raise to 8").legal()
+
+
+def test_who_checked_cannot_raise_an_all_in_below_the_least_bet() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (100, 100, 3))
+    state = _played(state, "call", "call", "check", "check", "all in")  # player_3 bets 1
+    assert (state.to_move, "raise to 3" in state.legal()) == ("player_1", True)
+    state = state.apply("call")
+    assert (state.to_move, state.legal()) == ("player_2", ("fold", "call"))
+
+
+def test_short_all_ins_that_come_to_a_raise_open_the_betting_again() -> None:
+    state = _dealt("2c2d 3c3d 4c4d 5c5d", "AhKhQs9s8d", (200, 200, 30, 45))
+    # player_1 raises to 20; 30 and then 45 are short of 38 and 48, but 25 more in all.
+    state = _played(state, "raise to 20", "fold", "all in", "all in")
+    assert state.to_move == "player_1"
+    assert "nobody could" in _refused(state, "raise to 80")
+    more = _dealt("2c2d 3c3d 4c4d 5c5d", "AhKhQs9s8d", (200, 200, 30, 45))
+    more = _played(more, "raise to 20", "call", "all in", "all in")
+    assert more.to_move == "player_1" and "raise to 63" in more.legal()
+
+
+def test_who_has_not_acted_may_raise_over_a_short_all_in() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (100, 26, 100))
+    state = _played(state, "raise to 20", "all in")
+    assert state.to_move == "player_3" and "raise to 44" in state.legal()
+
+
+def test_all_chips_may_call_more_than_they_are() -> None:
+    state = _dealt("AcAd KcKd", "2h3h4s9sJd", (30, 200))
+    state = _played(state, "call", "raise to 150")
+    assert state.legal() == ("fold", "call")
+    with pytest.raises(InvalidMove, match="a call takes all your chips"):
+        state.apply("raise to 300")
+    done = state.apply("call")
+    assert _after(done) == {0: 0, 1: 230}
+    back = [(event.seat, event.chips) for event in done.past[0].events if event.what == "returned"]
+    assert back == [(1, 120)]
+
+
+def test_nobody_raises_those_who_are_all_in() -> None:
+    state = _dealt("AcAd KcKd", "2h3h4s9sJd", (30, 200))
+    state = state.apply("all in")
+    assert state.legal() == ("fold", "call")
+    with pytest.raises(InvalidMove, match="nobody could call a raise"):
+        state.apply("all in")
+
+
+ACCEPTED = {
+    "raise to 12": "12",
+    "Raise to 12.": "12",
+    "RAISE TO $12": "12",
+    "raise 12": "12",
+    "**raise to 12 chips**": "12",
+    "I raise to 12": "12",
+    "I'll raise it to 12": "12",
+    "raise_to(12)": "12",
+    "raise: 12": "12",
+    "bet 12": "12",
+    "raises 10 to 12": "12",
+    "raise by 10": "12",
+    "re-raise to 12.00": "12",
+    "raise to 1_2": None,
+    "raise to 12.5": None,
+    "raise to -12": None,
+    "raise": None,
+    "raise to": None,
+    "raise a lot": None,
+    "raise to 999999999999": None,
+    "raise to 201": None,
+    "raise to 200": "200",
+    "raise to 200 (all in)": "200",
+    "raise to 100 (all in)": None,
+    "all in": "200",
+    "All-in!": "200",
+    "allin": "200",
+    "I go all in": "200",
+    "all-in for 200": "200",
+    "all in 150": None,
+    "shove": "200",
+    "call": "call",
+    "Call 1": "call",
+    "call 2": "call",
+    "I call the bet": "call",
+    "call 50": None,
+    "`fold`": "fold",
+    "Player_1 folds": "fold",
+    "fold my hand": "fold",
+    "check": None,
+    "check/fold": None,
+    "fold or call": None,
+}
+
+
+@pytest.mark.parametrize(("move", "act"), ACCEPTED.items())
+def test_moves_are_read_as_people_write_them(move: str, act: str | None) -> None:
+    state = _new()
+    if act is None:
+        with pytest.raises(InvalidMove, match="you may 'fold', 'call'"):
+            state.apply(move)
+    else:
+        after = state.apply(move)
+        acts = after.acts if not after.past else ("fold",)
+        assert acts[-1] == act
+
+
+@pytest.mark.parametrize(
+    ("move", "reason"),
+    [("call", "nothing to call: you may 'check'"), ("fold", "checking is free: you may 'check'")],
+)
+def test_where_nothing_is_bet_one_checks(move: str, reason: str) -> None:
+    with pytest.raises(InvalidMove, match=reason):
+        _played(_new(), "call").apply(move)
+
+
+def test_thousands_are_written_with_commas() -> None:
+    state = _new(stack=5000)
+    assert state.apply("raise to 1,200").acts == ("1200",)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 10))
+def test_what_is_listed_is_what_is_allowed(seed: int, players: int) -> None:
+    state = random.Random(seed).choice(play(POKER, seed, players=players, hands=2).states[:-1])
+    listed = state.legal() or ()
+    for move in ("fold", "check", "call", *(f"raise to {to}" for to in range(0, 420, 7))):
+        canonical = move if move in listed else move.replace("raise to", "bet")
+        if canonical in listed:
+            state.apply(move)
+        else:
+            with pytest.raises(InvalidMove):
+                state.apply(move)
+
+
+# Who wins what
+
+
+def test_side_pots_of_three_all_in() -> None:
+    """The shortest has the best hand, the second the second best: each wins its own pot."""
+    # From the left of the button: player_2 (50 chips), player_3 (120), player_1 (200).
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (200, 50, 120))
+    state = _played(state, "all in", "all in")
+    assert [pot.amount for pot in state.table.pots] == []  # the round is not over
+    state = state.apply("all in")
+    wins = [(e.seat, e.chips, e.to) for e in state.past[0].events if e.what == "wins"]
+    assert wins == [(1, 150, 0), (2, 140, 1)]
+    assert _after(state) == {0: 80, 1: 150, 2: 140}
+
+
+def test_side_pots_are_seen_while_the_others_play_on() -> None:
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (200, 50, 120))
+    state = _played(state, "raise to 50", "call", "call", "bet 30", "call")
+    view = state.observe("player_3").view
+    main, side = "main pot 150 for player_2, player_3, player_1", "side pot 60 for player_3, player"
+    assert main in view and side in view
+    assert "player_2 (small blind): all in" in view
+
+
+def test_split_pots_give_the_odd_chip_to_the_left_of_the_button() -> None:
+    # player_2 and player_3 hold the same; player_1's chips make the pot odd.
+    state = _dealt("AcKd AdKc 2c7d", "QhJsTs3h4d", (200, 200, 200))
+    state = _played(state, "raise to 5", "call", "call", "bet 5", "call", "fold", *["check"] * 4)
+    assert _after(state) == {0: 195, 1: 203, 2: 202}
+
+
+def test_all_split_what_the_board_plays() -> None:
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQhJhTh", (200, 200, 200))
+    state = _played(state, "call", "call", "check", *["check"] * 9)
+    assert _after(state) == {0: 200, 1: 200, 2: 200}
+
+
+def test_the_big_blind_wins_when_all_fold() -> None:
+    state = _played(_new(players=3), "fold", "fold")
+    assert _after(state) == {0: 200, 1: 199, 2: 201}
+    assert "no showdown" in state.past[0].line
+
+
+def test_a_big_blind_posted_short_is_called_in_full() -> None:
+    # From the left of the button: player_2 (6 chips), player_3 (1, all of the blind), player_1.
+    state = _dealt("7c2d AcAd KcKd", "2h3h4s9sJd", (200, 6, 1))
+    assert (state.to_move, list(state.table.bets)) == ("player_1", [1, 1, 0])
+    assert "'call' (2 more) or 'raise to N' with N from 4" in state.observe("player_1").task
+    called = state.apply("call")
+    assert "'call' (1 more)" in called.observe("player_2").task
+    called = called.apply("call")
+    assert "player_1 calls 2, player_2 calls 1" in called.observe("player_1").view
+    done = _played(called, *["check"] * 6)
+    assert _after(done) == {0: 200, 1: 4, 2: 3}
+
+
+def test_who_is_left_alone_with_a_short_blind_owes_it_nothing() -> None:
+    state = _dealt("7c2d AcAd KcKd", "2h3h4s9sJd", (200, 200, 1)).apply("fold")
+    assert state.legal() == ("check",)
+    assert _after(state.apply("check")) == {0: 200, 1: 199, 2: 2}
+
+
+def test_calls_shorter_than_the_big_blind_do_not_lower_it() -> None:
+    state = _dealt("7c2d AcAd KcKd QcQd", "2h3h4s9sJd", (7, 200, 200, 1), big_blind=10)
+    state = state.apply("call")
+    assert "'call' (10 more) or 'raise to N' with N from 20" in state.observe("player_2").task
+
+
+def test_blinds_may_leave_nothing_to_decide() -> None:
+    state = _new(players=2, hands=3, stack=2)
+    assert state.to_move == "player_1"
+    done = state.apply("call")
+    assert done.past and {*_after(done).values()} in ({0, 4}, {2})
+
+
+def _value(cards: tuple[Card, ...]) -> tuple[Any, ...]:
+    """Rank five cards: written anew for this test, to hold against what pokerkit paid."""
+    order = "23456789TJQKA"
+    ranks = sorted((order.index(card.rank) for card in cards), reverse=True)
+    counts = sorted(((n, rank) for rank, n in Counter(ranks).items()), reverse=True)
+    shape, high = tuple(n for n, _ in counts), tuple(rank for _, rank in counts)
+    flush = len({card.suit for card in cards}) == 1
+    wheel = ranks == [12, 3, 2, 1, 0]
+    if len(counts) == 5 and (ranks[0] - ranks[4] == 4 or wheel):
+        return (8 if flush else 4, (3 if wheel else ranks[0],))
+    if flush:
+        return 5, high
+    kinds = {(4, 1): 7, (3, 2): 6, (3, 1, 1): 3, (2, 2, 1): 2, (2, 1, 1, 1): 1}
+    return kinds.get(shape, 0), high
+
+
+def _payouts(hand: Hand) -> tuple[int, ...]:
+    """Pay a hand out from what was put in, who folded and the cards."""
+    put: Counter[int] = Counter()
+    for event in hand.events:
+        if event.what in ("posts", "calls", "bets", "raises"):
+            put[event.seat] += event.chips
+    folded = {event.seat for event in hand.events if event.what == "folds"}
+    board = tuple(card for event in hand.events if event.what == "board" for card in event.cards)
+    left = dict(zip(hand.order, hand.before, strict=True))
+    for seat, chips in put.items():
+        left[seat] -= chips
+    levels = sorted({0, *put.values()})
+    pots: list[tuple[int, tuple[int, ...]]] = []
+    for low, level in pairwise(levels):
+        chips = sum(min(each, level) - min(each, low) for each in put.values())
+        able = tuple(it for it in hand.order if put[it] >= level and it not in folded)
+        if not able:  # whoever put in more has folded
+            able = pots[-1][1]
+        if pots and pots[-1][1] == able:
+            chips += pots.pop()[0]
+        pots.append((chips, able))
+    holes = dict(zip(hand.order, hand.holes, strict=True))
+    for chips, able in pots:
+        winners = list(able)
+        if len(able) > 1:
+            worth = {
+                seat: max(map(_value, combinations((*holes[seat], *board), 5))) for seat in able
+            }
+            winners = [seat for seat in able if worth[seat] == max(worth.values())]
+        for seat in winners:
+            left[seat] += chips // len(winners)
+        left[winners[0]] += chips % len(winners)
+    return tuple(left[seat] for seat in hand.order)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 10), st.booleans())
+def test_chips_go_where_an_independent_count_has_them(seed: int, players: int, good: bool) -> None:
+    last = play(POKER, seed, good=good, players=players, hands=6, stack=40).states[-1]
+    assert isinstance(last, Poker) and last.past
+    for hand in last.past:
+        assert hand.after == _payouts(hand), hand.line
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 10), st.integers(2, 200))
+def test_chips_are_conserved(seed: int, players: int, stack: int) -> None:
+    for state in play(POKER, seed, players=players, hands=4, stack=stack).states:
+        assert isinstance(state, Poker)
+        assert sum(state.stacks) == players * stack
+        inside = [state.stacks[seat] for seat in state.order]
+        if not state.over:
+            table = state.table
+            pots = sum(pot.amount for pot in table.pots)
+            assert sum(table.stacks) + sum(table.bets) + pots == sum(inside)
+            assert min((*table.stacks, *table.bets)) >= 0
+    assert sum(state.scores().values()) == 0
+
+
+# What nobody may see
+
+
+def test_decks_never_repeat_within_a_match() -> None:
+    states = play(POKER, 3, players=3, hands=40, stack=2000).states
+    decks = {state.deck for state in states if isinstance(state, Poker)}
+    last = states[-1]
+    assert isinstance(last, Poker) and len(decks) == len(last.past) > 10
+    assert all(sorted(map(repr, deck)) == sorted(map(repr, Deck.STANDARD)) for deck in decks)
+
+
+def test_the_same_cards_fall_whatever_is_played() -> None:
+    """Two matches of one seed, the seats exchanged, share their luck."""
+    folded, called = _played(_new(), "fold"), _played(_new(), "call", *["check"] * 7)
+    assert len(folded.past) == len(called.past) == 1
+    assert folded.deck == called.deck and folded.past[0].holes == called.past[0].holes
+
+
+def test_others_cards_are_not_seen() -> None:
+    for state in play(POKER, 5, players=4, hands=1).states[:-1]:
+        assert isinstance(state, Poker)
+        for role in state.roles:
+            view = state.observe(role).view
+            own = state._hole(int(role[-1]) - 1)
+            board = [card for cards in state.table.board_cards for card in cards]
+            seen = {repr(card) for card in Deck.STANDARD if repr(card) in view}
+            assert seen == {repr(card) for card in (*own, *board)}
+
+
+def test_beaten_hands_are_mucked_and_never_seen() -> None:
+    state = _dealt("AcAd KcKd", "2h3h4s9sJd", (200, 200), hands=1)
+    state = _played(state, "call", *["check"] * 7)
+    # player_2 was first to act, shows, and is not beaten by player_1.
+    assert "player_2 showed Ac Ad (one pair), player_1 mucked" in state.past[0].line
+    assert "Kc" not in state.observe("player_2").view
+    assert "You held Kc Kd" in state.observe("player_1").view
+
+
+def test_all_show_when_somebody_is_all_in() -> None:
+    state = _dealt("AcAd KcKd", "2h3h4s9sJd", (200, 200))
+    state = _played(state, "all in", "call")
+    assert state.over and state.to_move is None
+    assert "Kc Kd" in state.observe("player_2").view
+
+
+def test_the_last_to_bet_shows_first() -> None:
+    state = _dealt("AcAd KcKd", "2h3h4s9sJd", (200, 200))
+    state = _played(state, "call", *["check"] * 6, "bet 4", "call")
+    shown = [event.seat for event in state.past[0].events if event.what == "shows"]
+    assert shown == [0, 1]
+
+
+def test_what_is_drawn_anew_agrees_with_what_was_seen() -> None:
+    states = play(POKER, 8, players=5, hands=4).states
+    rng = random.Random(2)
+    changed = 0
+    for state in states:
+        for role in state.roles:
+            other = state.redrawn(role, rng)
+            assert isinstance(state, Poker) and isinstance(other, Poker)
+            assert other.observe(role) == state.observe(role)
+            assert other.legal() == state.legal()
+            changed += other.deck != state.deck
+            assert len({*other.deck}) == 52
+            for hand in other.past:
+                flat = [card for hole in hand.holes for card in hole]
+                opened = [card for e in hand.events if e.what == "board" for card in e.cards]
+                assert len({*flat, *opened}) == len(flat) + len(opened)
+    assert changed
+
+
+def test_a_move_leaves_the_state_as_it_was() -> None:
+    rng = random.Random(4)
+    for state in play(POKER, 4, players=6, hands=2).states[:-1]:
+        assert isinstance(state, Poker)
+        before = copy.deepcopy(state.table)
+        for _ in range(3):
+            state.apply(state.sample(rng))
+        assert state.table == before
+
+
+def test_the_view_tells_what_a_player_at_the_table_sees() -> None:
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (200, 200, 200))
+    state = _played(state, "raise to 6", "call", "call", "bet 10", "fold")
+    seen = state.observe("player_1")
+    assert seen.view == (
+        "Hand 1 of 6. You are player_1.\n"
+        "You hold Qc Qd\n"
+        "Board: 2h 3h 4s (on the flop)\n"
+        "Seats, in the order of play after the flop:\n"
+        "player_2 (small blind): 184 chips, 10 bet in this round\n"
+        "player_3 (big blind): folded, 194 chips\n"
+        "player_1 (button, you): 194 chips, 0 bet in this round\n"
+        "Pot: 28 chips, 10 of them bet in this round\n"
+        "Betting before the flop: player_2 posts 1, player_3 posts 2, player_1 raises to 6, "
+        "player_2 calls 5, player_3 calls 4\n"
+        "Betting on the flop: player_2 bets 10, player_3 folds"
+    )
+    assert seen.task == (
+        "Your move: 'fold', 'call' (10 more) or 'raise to N' with N from 20 to 194, "
+        "N being your whole bet of this round (194 is 'all in')."
+    )
+
+
+# The match
+
+
+def test_who_has_no_chips_is_out_and_the_last_one_ends_it() -> None:
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (50, 200, 60))
+    state = _played(state, "all in", "fold", "call")
+    assert "player_1 lost 50 and is out" in state.past[0].line
+    assert sorted(state.order) == [1, 2] and "Out: player_1" in state.observe("player_1").view
+    assert "You are not in this hand" in state.observe("player_1").view
+    # The button, which now posts the small blind, has moved on to player_2.
+    assert (state.order, state.to_move) == ((2, 1), "player_2")
+
+
+def test_leaving_is_worse_than_losing_everything() -> None:
+    state = _new(players=3).apply("raise to 10")
+    left = state.without("player_2")
+    assert isinstance(left, Poker) and left.to_move == "player_3"
+    assert "player_2 (small blind, left the table): folded" in left.observe("player_3").view
+    while not left.over:
+        left = left.apply("check" if "check" in left.legal() else "fold")
+        assert 1 not in left.order or not left.past
+    scores = left.scores()
+    assert scores["player_2"] == -201 and min(scores["player_1"], scores["player_3"]) > -201
+    assert sum(scores.values()) == 0
+    assert "player_2 left with 199" in left.outcome
+
+
+def test_who_leaves_folds_even_where_checking_is_free() -> None:
+    state = _played(_new(players=3), "call", "call", "check")
+    left = state.without("player_3")
+    assert isinstance(left, Poker) and left.to_move == "player_2"
+    left = left.apply("check")
+    assert left.to_move == "player_1" and left.acts[-1] == "leave"
+
+
+def test_the_last_one_left_has_no_more_to_play() -> None:
+    state = _new(players=3).without("player_2")
+    assert state is not None
+    state = state.without("player_1")
+    assert state is not None and state.over
+    assert state.scores() == {"player_1": -201, "player_2": -201, "player_3": 402}
+    assert state.without("player_3") is None
+    assert _new().without("player_1") is None
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(3, 6))
+def test_tables_go_on_whoever_leaves(seed: int, players: int) -> None:
+    rng = random.Random(seed)
+    state: games.State = _new(seed, players=players)
+    while state.to_move is not None:
+        if rng.random() < 0.1:
+            state = state.without(rng.choice(state.roles)) or state
+        else:
+            state = state.apply(state.sample(rng))
+    assert abs(sum(state.scores().values())) < 1e-9
+
+
+def test_good_play_wins() -> None:
+    won = 0.0
+    for seed in range(25):
+        for own in ("player_1", "player_2"):
+            rng = random.Random(f"{seed}/{own}")
+            state: games.State = _new(seed)
+            while (role := state.to_move) is not None:
+                state = state.apply(state.good(rng) if role == own else state.sample(rng))
+            won += state.scores()[own]
+    assert won / 50 > 10
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ({"players": 11}, "players is 11: it is 2 to 10"),
+        ({"hands": 0}, "hands is 0"),
+        ({"small_blind": 3}, "the blinds are 3 and 2"),
+        ({"stack": 1}, "stack is 1"),
+    ],
+)
+def test_wrong_settings_are_named(rules: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ConfigurationError, match=reason):
+        _new(**rules)
+
+
+# The hand history
+
+
+def _history(state: Poker, moves: list[tuple[str, str]], *forfeits: str) -> str:
+    names = {role: f"model {role[-1]}" for role in state.roles}
+    last = replayed(POKER, state.seed, [move for _, move in moves], players=len(state.roles))
+    scores = last.scores() if last.over else {}
+    assert POKER.written is not None
+    return POKER.written(
+        Written(state, tuple(moves), names, scores, last.outcome, forfeits=forfeits)
+    )
+
+
+def test_matches_are_written_as_hand_histories() -> None:
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (200, 50, 120), hands=1)
+    moves = [("player_1", "raise to 50"), ("player_2", "call"), ("player_3", "call")]
+    moves += [("player_3", "bet 30"), ("player_1", "all in"), ("player_3", "call")]
+    assert POKER.written is not None
+    scores = {"player_1": -120.0, "player_2": 100.0, "player_3": 20.0}
+    names = {"player_1": "ann", "player_2": "bob", "player_3": "bob"}
+    text = POKER.written(Written(state, tuple(moves), names, scores, ""))
+    assert text == HISTORY
+
+
+HISTORY = """\
+Hand #1: Hold'em No Limit (1/2)
+Table 'raybench' 3-max Seat #1 is the button
+Seat 1: ann (200 in chips)
+Seat 2: bob (player_2) (50 in chips)
+Seat 3: bob (player_3) (120 in chips)
+bob (player_2): posts small blind 1
+bob (player_3): posts big blind 2
+*** HOLE CARDS ***
+Dealt to bob (player_2) [Ac Ad]
+Dealt to bob (player_3) [Kc Kd]
+Dealt to ann [Qc Qd]
+ann: raises 48 to 50
+bob (player_2): calls 49 and is all-in
+bob (player_3): calls 48
+*** FLOP *** [2h 3h 4s]
+bob (player_3): bets 30
+ann: raises 120 to 150 and is all-in
+bob (player_3): calls 40 and is all-in
+Uncalled bet (80) returned to ann
+*** SHOW DOWN ***
+ann: shows [Qc Qd]
+bob (player_2): shows [Ac Ad]
+bob (player_3): shows [Kc Kd]
+*** TURN *** [2h 3h 4s] [9s]
+*** RIVER *** [2h 3h 4s 9s] [Jd]
+bob (player_2) collected 150 from main pot
+bob (player_3) collected 140 from side pot-1
+*** SUMMARY ***
+Total pot 290 Main pot 150. Side pot-1 140. | Rake 0
+Board [2h 3h 4s 9s Jd]
+Seat 1: ann showed [Qc Qd] and lost with one pair
+Seat 2: bob (player_2) showed [Ac Ad] and won (150) with one pair
+Seat 3: bob (player_3) showed [Kc Kd] and won (140) with one pair
+
+Chips won and lost: ann -120, bob (player_2) +100, bob (player_3) +20
+"""
+
+
+@pytest.mark.parametrize("good", [False, True])
+def test_histories_hold_every_chip(good: bool) -> None:
+    played = play(POKER, 6, good=good, players=5)
+    last = played.states[-1]
+    assert isinstance(last, Poker)
+    text = _history(_new(6, players=5), list(played.moves))
+    assert text.count("*** SUMMARY ***") == len(last.past)
+    assert text.count("Dealt to") == sum(len(hand.order) for hand in last.past)
+    collected = sum(e.chips for h in last.past for e in h.events if e.what == "wins")
+    totals = [line.split()[2] for line in text.splitlines() if line.startswith("Total pot")]
+    assert sum(map(int, totals)) == collected
+
+
+def test_histories_of_forfeits_tell_who_left() -> None:
+    two = _history(_new(), [("player_1", "call")], "player_2")
+    assert "*** NOT FINISHED ***" in two and "Forfeited: model 2" in two
+    state = _new(players=3)
+    after = state.apply("call").without("player_2")
+    assert after is not None and after.to_move == "player_3"
+    assert POKER.written is not None
+    moves = (("player_1", "call"), ("player_3", "check"), ("player_3", "check"))
+    text = POKER.written(Written(state, moves, {}, {}, "", forfeits=("player_2",)))
+    assert "player_2: folds" in text and "player_3: checks" in text
