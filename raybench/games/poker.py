@@ -46,6 +46,7 @@ from raybench.games.parts.poker.table import (
     shuffled,
 )
 from raybench.games.parts.poker.view import told
+from raybench.games.parts.transcript import last
 from raybench.types import Observation
 
 
@@ -236,25 +237,13 @@ def _laid(rules: PokerRules, stacks: tuple[int, ...], order: tuple[int, ...], de
 
 def _written(match: Written) -> str:
     """Play the match again, and write it down as a hand history."""
-    state = match.first
-    for role, move in match.moves:
-        state = _left(state, match.forfeits, role).apply(move)
-    state = _left(state, match.forfeits, None)
+    state = last(match)
     assert isinstance(state, Poker)
     hands = list(state.past)
     if state.table.status:
         cards = holes(state.deck, len(state.order))
         hands.append(ended(len(hands) + 1, state.order, state.table, cards))
     return history.written(match, hands, state.rules)
-
-
-def _left(state: State, forfeits: tuple[str, ...], mover: str | None) -> State:
-    """Return the state in which it is the mover's turn: whoever is asked before has left."""
-    while (role := state.to_move) not in (mover, None) and role in forfeits:
-        if (after := state.without(role)) is None:
-            break
-        state = after
-    return state
 
 
 GAME = Game("poker", "Poker", PokerRules, _begin, seats, written=_written)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from raybench.stats import grouped
+from raybench.stats import grouped, intervals
 from raybench.tournament.records import Match
 from raybench.types import Estimate
 
@@ -95,8 +95,9 @@ def _points(ahead: float) -> float:
 
 def _mean(points: Sequence[tuple[float, int]]) -> Estimate:
     seeds = {seed: number for number, seed in enumerate(dict.fromkeys(it for _, it in points))}
-    return grouped.mean(
+    found = grouped.mean(
         np.array([it for it, _ in points]),
         np.array([seeds[seed] for _, seed in points], dtype=np.int64),
         over="points by seed",
     )
+    return intervals.cut(found, (0.0, 1.0))

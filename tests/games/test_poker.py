@@ -708,5 +708,7 @@ def test_histories_of_forfeits_tell_who_left() -> None:
     assert after is not None and after.to_move == "player_3"
     assert POKER.written is not None
     moves = (("player_1", "call"), ("player_3", "check"), ("player_3", "check"))
-    text = POKER.written(Written(state, moves, {}, {}, "", forfeits=("player_2",)))
+    text = POKER.written(
+        Written(state, moves, {}, {}, "", forfeits=("player_2",), left={1: ("player_2",)})
+    )
     assert "player_2: folds" in text and "player_3: checks" in text

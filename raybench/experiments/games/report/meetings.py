@@ -1,10 +1,10 @@
 """Who met whom, and what came of it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
-from raybench.tournament.meetings import tallies
+from raybench.tournament.meetings import Tally, tallies
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 
@@ -28,18 +28,23 @@ def sections(shown: Shown) -> Iterator[Section]:
             label="share won",
         ),
     )
-    for game in shown.games:
-        of = tallies(shown.of(game), models)
-        rows = [
-            (row, other, of[row][other].wins, of[row][other].ties, of[row][other].losses)
-            for number, row in enumerate(models)
-            for other in models[number + 1 :]
-            if of[row][other].n
-        ]
-        if rows:
-            title = games.load(game).title
-            yield Section(
-                f"{title}: results",
-                table=Table(("model", "against", "won", "tied", "lost"), rows),
-                folded=f"{len(rows)} pairs" * (len(rows) > LONG),
-            )
+    rows = [
+        (games.load(game).title, row, other, of.wins, of.ties, of.losses)
+        for game in shown.games
+        for row, other, of in _pairs(tallies(shown.of(game), models), models)
+    ]
+    yield Section(
+        "Results by pair",
+        table=Table(("game", "model", "against", "won", "tied", "lost"), rows),
+        folded=f"{len(rows)} pairs" * (len(rows) > LONG),
+    )
+
+
+def _pairs(
+    found: Mapping[str, Mapping[str, Tally]], models: Sequence[str]
+) -> Iterator[tuple[str, str, Tally]]:
+    """Yield every pair that met, once."""
+    for number, row in enumerate(models):
+        for other in models[number + 1 :]:
+            if found[row][other].n:
+                yield row, other, found[row][other]

@@ -14,7 +14,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     for game in shown.games:
         matches = shown.of(game)
         by_model = {model: in_roles(matches, model) for model in shown.best_first}
-        roles = sorted({role for of in by_model.values() for role in of})
+        roles = shown.roles(game, {role for of in by_model.values() for role in of})
         rows: list[tuple[Value, ...]] = [
             (model, *(of.get(role) for role in roles)) for model, of in by_model.items() if of
         ]
@@ -24,14 +24,14 @@ def sections(shown: Shown) -> Iterator[Section]:
                 "The share of the others that a model was better than in each role, ties as half. "
                 "Seats are balanced, so that no model has the better role more often.",
                 table=Table(("model", *roles), rows, digits=2),
-                folded=f"Roles of {len(rows)} models" * (len(rows) > LONG),
+                folded=f"{len(rows)} models in {len(roles)} roles",
             )
 
 
 def _worth(shown: Shown) -> Iterator[Section]:
     rows = []
     for game, ratings in shown.rated.all.games.items():
-        roles = ratings.roles.get(game, ())
+        roles = shown.roles(game, ratings.roles.get(game, ()))
         for number, role in enumerate(roles):
             for over in roles[number + 1 :]:
                 worth = ratings.advantage(role, over, game=game)

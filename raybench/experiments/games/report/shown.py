@@ -1,11 +1,13 @@
 """What the sections of the report are made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raybench import games
 from raybench.experiments.games.ratings import Both
+from raybench.games.parts import choice
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
 from raybench.types import Estimate
@@ -20,6 +22,7 @@ class Shown:
 
     models: Sequence[str]
     games: Sequence[str]
+    """Those that were played, by name."""
     matches: Sequence[Match]
     rated: Both
     reliable: Mapping[str, Reliability]
@@ -42,3 +45,8 @@ class Shown:
     def of(self, game: str) -> list[Match]:
         """Return the matches of a game."""
         return [match for match in self.matches if match.fixture.game == game]
+
+    def roles(self, game: str, of: Collection[str]) -> list[str]:
+        """Return roles in the order of the game's seats; those of no seat, as sides, stand last."""
+        seats = choice.seats(games.load(game), self.rules.get(game, {}))
+        return sorted(of, key=lambda it: (seats.index(it) if it in seats else len(seats), it))
