@@ -1,0 +1,1 @@
+"""Tournaments: who meets whom, in which order, and when it is enough."""
