@@ -40,8 +40,9 @@ class Schedule:
     """Hands out matches, takes their results, and knows when it is enough.
 
     To resume, give it what the journal has: `begun`, the fixture of every match that was handed
-    out, and then `done` for each that has ended, in any order. It draws what it drew then, says so
-    where that is not what the journal has, and hands out the unfinished ones first.
+    out, and then `done` for each that has ended, in any order; those that ended without a result
+    too, since what was drawn later depends on that. It draws what it drew then, says so where that
+    is not what the journal has, and hands out the unfinished ones first.
     """
 
     def __init__(

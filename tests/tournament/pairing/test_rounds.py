@@ -1,6 +1,5 @@
 """Rounds of several games: equal parts, seats exchanged under one seed, the same from one seed."""
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 
@@ -105,18 +104,10 @@ def test_games_alternate_so_that_any_beginning_has_some_of_each() -> None:
         assert max(played.values()) - min(played[game] for game in played) <= 6
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_thousands_of_matches_a_second_are_drawn(way: str) -> None:
-    began = time.perf_counter()
-    drawn = rounds(way, 20, 20, {"dice": 2}, size=500)
-    assert sum(map(len, drawn)) == 10_000
-    assert time.perf_counter() - began < 10  # by far: a second, playing included
-
-
 def test_a_thousand_models_are_no_matter() -> None:
-    began = time.perf_counter()
-    rounds("round_robin", 1000, 2, {"dice": 2, "poker": 10}, size=2000)
-    assert time.perf_counter() - began < 5  # by far: some hundredths of a second
+    """Poker alone has 10^30 seatings for them."""
+    drawn = rounds("round_robin", 1000, 2, {"dice": 2, "poker": 10}, size=2000)
+    assert [len(it) for it in drawn] == [4000, 4000]
 
 
 def test_rounds_come_in_order_each_once() -> None:
