@@ -9,7 +9,7 @@ from tournament.playing import models, play
 
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.pairing import matchmaking
-from raybench.tournament.pairing.strengths import Numbers, expected, likeliest, precision
+from raybench.tournament.pairing.strengths import Numbers, covariance, expected, likeliest
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.stopping import Budget, Narrow, Stop
 
@@ -79,11 +79,11 @@ class Ratings:
             a, b = (self.place[name] for name in result.fixture.seats)
             won[(a, b) if result.scores[0] > 0 else (b, a)] += 1
         found = likeliest(won, np.zeros(count), prior=5)
-        chances = expected(found)
-        covariance = np.linalg.inv(precision((won + won.T) * chances * (1 - chances), prior=5))
+        wins = expected(found)
         centred = np.eye(count) - 1 / count
+        around = centred @ covariance((won + won.T) * wins * (1 - wins), prior=5) @ centred
         self.values = found - found.mean()
-        self.half = 1.96 * np.sqrt(np.diag(centred @ covariance @ centred))
+        self.half = 1.96 * np.sqrt(np.diag(around))
         return float(self.half.max() * 400 / np.log(10))
 
 

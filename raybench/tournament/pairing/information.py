@@ -3,15 +3,15 @@
 A match between two models tells of the difference of their strengths, most where either may win and
 where little is known of it. For every pair the gain is known in advance: by how much its table
 would lower the sum of the variances of all differences between two strengths (an A-optimal design).
-The pair that gains most is drawn, the information it is expected to give is added, and the next
-one is chosen: so the pairs of a round differ. Tables that are drawn and not over yet count the same
-way. Every table is played in all its seatings, so that seats stay balanced.
 
-A larger table begins with the best pair and takes in whoever gains most with those who sit there.
-The order of k seats is worth k - 1 comparisons, so that each of its pairs is weighed by 2 / k.
+Tables are drawn in sweeps: in random order every model takes the partner with whom most is gained,
+where that comes near the most that any pair gains, and both wait for the next sweep. Then the
+information that the tables are expected to give is added, and the gains are worked out anew: so the
+pairs of a round differ. Tables that are drawn and not over yet count the same way. Every table is
+played in all its seatings, so that seats stay balanced.
 
-Choosing takes time in the square of the number of models for each table, and in the cube for each
-round: for hundreds of models choose `random`.
+A larger table takes in, one after the other, whoever gains most with those who sit there. The order
+of k seats is worth k - 1 comparisons, so that each of its pairs is weighed by 2 / k.
 """
 
 import math
@@ -24,12 +24,16 @@ from raybench.tournament.pairing.contract import Seated, Table
 from raybench.tournament.pairing.seats import met, points
 from raybench.tournament.pairing.strengths import (
     Numbers,
+    ahead,
+    chances,
+    covariance,
     expected,
     likeliest,
-    precision,
     spreads,
 )
 
+_NEAR = 0.8
+"""The part of the largest gain that a table needs."""
 _EVEN = 1e-9
 """Gains that differ by less, relatively, are equal, and lots are drawn: what another machine
 rounds in another way changes no choice."""
@@ -41,14 +45,13 @@ class InformationGain:
     adaptive = True
 
     def __init__(self, models: int, seats: int, rng: Random) -> None:
-        self._seats = seats
-        self._rng = rng
-        self._won = np.zeros((models, models))
-        self._strengths = np.zeros(models)
-        self._drawn: list[Table] = []
-        self._covariance: Numbers = np.zeros((models, models))
-        self._square: Numbers = np.zeros((models, models))
+        self._seats, self._rng = seats, rng
+        self._won: Numbers = np.zeros((models, models))
+        self._strengths: Numbers = np.zeros(models)
+        self._known: Numbers = np.zeros((models, models))
         self._weight: Numbers = np.zeros((models, models))
+        self._drawn: list[Table] = []
+        self._sweep: list[Table] = []
 
     def learn(self, results: Sequence[Seated]) -> None:
         """Begin a round: judge the strengths anew, and count the last round's tables as expected.
@@ -61,35 +64,32 @@ class InformationGain:
                     if a != b:
                         self._won[a, b] += points(scores, i, j) * 2 / self._seats
         self._strengths = likeliest(self._won, self._strengths)
-        chances = expected(self._strengths)
-        known = (self._won + self._won.T) * chances * (1 - chances)
-        self._look(known)
-        pending, self._drawn = self._drawn, []
-        for table in pending:
+        wins = expected(self._strengths)
+        self._known = (self._won + self._won.T) * wins * (1 - wins)
+        self._weight = self._worth()
+        for table in self._drawn:
             self._expect(table)
+        self._drawn, self._sweep = [], []
 
     def draw(self) -> Table:
-        """Return the table that gains most, and count on it."""
-        gains = self._gains()
-        table = list(self._best(gains))
-        while len(table) < self._seats:
-            joining = gains[table].sum(0)
-            joining[table] = -math.inf
-            table.append(self._lot(joining))
-        self._rng.shuffle(table)
-        self._drawn.append(tuple(table))
-        self._expect(tuple(table))
-        return tuple(table)
+        """Return a table that gains about as much as any, and count on it."""
+        if not self._sweep:
+            self._sweep = self._swept()
+        table = self._sweep.pop()
+        self._drawn.append(table)
+        self._expect(table)
+        return table
 
-    def _look(self, known: Numbers) -> None:
-        self._covariance = np.asarray(np.linalg.inv(precision(known)))
-        self._square = self._covariance @ self._covariance
-        # What a comparison tells, p (1 - p), as expected while the difference itself is uncertain
-        # (the logistic curve by a normal one): else who has won all so far would never be met.
-        flat = 1 / np.sqrt(1 + math.pi / 8 * spreads(self._covariance))
-        chance = 1 / (1 + np.exp(-flat * (self._strengths[:, None] - self._strengths[None, :])))
-        # All seatings of a table, each pair of it weighed by 2 / seats.
-        self._weight = 2 * flat * chance * (1 - chance)
+    def _worth(self) -> Numbers:
+        """Return the information that a table of each pair will give.
+
+        It is p (1 - p) for each match, as expected while the difference itself is uncertain (the
+        logistic curve by a normal one): else who has won all so far would never be met. A table is
+        played in all its seatings, and each pair of it is weighed by 2 / seats.
+        """
+        flat = 1 / np.sqrt(1 + math.pi / 8 * spreads(covariance(self._known)))
+        wins = chances(flat * ahead(self._strengths))
+        return np.asarray(2 * flat * wins * (1 - wins))
 
     def _gains(self) -> Numbers:
         """Return by how much each pair's table lowers the sum of the differences' variances.
@@ -97,17 +97,33 @@ class InformationGain:
         With u = covariance (e_a - e_b) and the weight w of the table, the covariance falls by
         u u' w / (1 + w var(a - b)), and the sum of all variances by that times n u'u - (1'u)².
         """
-        weight = self._weight
-        sums = self._covariance.sum(0)
-        apart = (sums[:, None] - sums[None, :]) ** 2
-        reach = len(sums) * spreads(self._square) - apart
-        gains = weight / (1 + weight * spreads(self._covariance)) * reach
+        now = covariance(self._known)
+        sums = now.sum(0)
+        reach = len(sums) * spreads(now @ now)
+        reach -= (sums[:, None] - sums[None, :]) ** 2
+        gains = self._weight / (1 + self._weight * spreads(now)) * reach
         np.fill_diagonal(gains, -math.inf)
         return np.asarray(gains)
 
-    def _best(self, gains: Numbers) -> tuple[int, int]:
-        a, b = divmod(self._lot(gains.ravel()), len(gains))
-        return a, b
+    def _swept(self) -> list[Table]:
+        """Return tables that have nobody in common."""
+        gains = self._gains()
+        enough = _NEAR * gains.max()
+        tables = []
+        for model in self._rng.sample(range(len(gains)), len(gains)):
+            if gains[model].max() < enough:
+                continue  # it sits already, or more is to be learnt of others
+            table = [model]
+            while len(table) < self._seats:
+                joining = gains[table].sum(0)
+                if joining.max() == -math.inf:
+                    break  # too few are left for a table of that size
+                table.append(self._lot(joining))
+            else:
+                gains[table] = gains[:, table] = -math.inf
+                self._rng.shuffle(table)
+                tables.append(tuple(table))
+        return tables
 
     def _lot(self, gains: Numbers) -> int:
         """Return where the most is gained; of equal ones, one by lot."""
@@ -116,12 +132,7 @@ class InformationGain:
         return int(equal[self._rng.randrange(len(equal))])
 
     def _expect(self, table: Table) -> None:
-        """Add the information that a table will give: one update of rank one for each pair."""
+        """Add the information that a table will give."""
         for a, b in met(table):
-            u = self._covariance[a] - self._covariance[b]
-            through = self._covariance @ u
-            fall = self._weight[a, b] / (1 + self._weight[a, b] * (u[a] - u[b]))
-            cross = np.outer(through, u)
-            outer = np.outer(u, u)
-            self._covariance -= fall * outer
-            self._square += fall * (fall * (u @ u) * outer - cross - cross.T)
+            self._known[a, b] += self._weight[a, b]
+            self._known[b, a] += self._weight[a, b]

@@ -15,9 +15,19 @@ _STEPS = 50
 _CLOSE = 1e-6
 
 
+def ahead(strengths: Numbers) -> Numbers:
+    """Return by how much each model is stronger than each other."""
+    return np.asarray(strengths[:, None] - strengths[None, :])
+
+
+def chances(differences: Numbers) -> Numbers:
+    """Return the chance to win where somebody is so much stronger."""
+    return np.asarray(0.5 + 0.5 * np.tanh(differences / 2))
+
+
 def expected(strengths: Numbers) -> Numbers:
     """Return the chance of each model against each other."""
-    return np.asarray(0.5 + 0.5 * np.tanh((strengths[:, None] - strengths[None, :]) / 2))
+    return chances(ahead(strengths))
 
 
 def likeliest(won: Numbers, start: Numbers, *, prior: float = PRIOR) -> Numbers:
@@ -27,9 +37,9 @@ def likeliest(won: Numbers, start: Numbers, *, prior: float = PRIOR) -> Numbers:
     """
     strengths, matches = start.copy(), won + won.T
     for _ in range(_STEPS):
-        chances = expected(strengths)
-        slope = won.sum(1) - (matches * chances).sum(1) - strengths / prior**2
-        step = np.linalg.solve(precision(matches * chances * (1 - chances), prior=prior), slope)
+        wins = expected(strengths)
+        slope = won.sum(1) - (matches * wins).sum(1) - strengths / prior**2
+        step = np.linalg.solve(precision(matches * wins * (1 - wins), prior=prior), slope)
         longest = np.abs(step).max()
         strengths += step / max(1.0, longest)
         if longest < _CLOSE:
@@ -42,7 +52,12 @@ def precision(information: Numbers, *, prior: float = PRIOR) -> Numbers:
     return np.asarray(np.diag(information.sum(1) + prior**-2) - information)
 
 
-def spreads(covariance: Numbers) -> Numbers:
-    """Return the variance of each difference between two strengths."""
-    own = np.diag(covariance)
-    return np.asarray(np.maximum(0.0, own[:, None] + own[None, :] - 2 * covariance))
+def covariance(information: Numbers, *, prior: float = PRIOR) -> Numbers:
+    """Return the strengths' covariance, from the information on each pair."""
+    return np.asarray(np.linalg.inv(precision(information, prior=prior)))
+
+
+def spreads(together: Numbers) -> Numbers:
+    """Return the variance of each difference between two strengths, from their covariance."""
+    own = np.diag(together)
+    return np.asarray(np.maximum(0.0, own[:, None] + own[None, :] - 2 * together))

@@ -13,10 +13,9 @@ from raybench.tournament.pairing.contract import Seated
 from raybench.tournament.pairing.information import InformationGain
 from raybench.tournament.pairing.seats import met
 from raybench.tournament.pairing.strengths import (
-    Numbers,
+    covariance,
     expected,
     likeliest,
-    precision,
     spreads,
 )
 
@@ -64,18 +63,18 @@ def test_who_has_won_everything_is_met_still() -> None:
 
 def test_tables_under_way_count_as_played() -> None:
     """Else the next round, drawn before their results are here, would draw them once more."""
-    known = many(dict.fromkeys(met(tuple(range(6))), (5, 5)))
     chooser = InformationGain(6, 2, Random(1))
-    chooser.learn(known)
-    first = [frozenset(chooser.draw()) for _ in range(8)]
+    chooser.learn(many(dict.fromkeys(met(tuple(range(5))), (5, 5))))
+    first = [5 in chooser.draw() for _ in range(30)]
     chooser.learn([])
-    second = [frozenset(chooser.draw()) for _ in range(7)]
-    assert len({*first, *second}) == 15  # every pair once
+    second = [5 in chooser.draw() for _ in range(30)]
+    assert sum(first) >= 25  # nothing is known of it
+    assert sum(second) <= 15
 
 
 @pytest.mark.parametrize("seats", [2, 3])
-def test_the_gain_is_what_the_covariance_loses(seats: int) -> None:
-    """The updates of rank one against inverting the information anew."""
+def test_the_gain_is_what_the_differences_variances_lose(seats: int) -> None:
+    """The formula against working the covariance out anew for every pair."""
     rng = Random(4)
     results: list[Seated] = [
         (tuple(rng.sample(range(6), seats)), tuple(rng.sample(range(seats), seats)))
@@ -83,21 +82,33 @@ def test_the_gain_is_what_the_covariance_loses(seats: int) -> None:
     ]
     chooser = InformationGain(6, seats, Random(1))
     chooser.learn(results)
-    information: Numbers = np.asarray(np.linalg.inv(chooser._covariance))
-    before = spreads(chooser._covariance).sum() / 2
-    gains, weight = chooser._gains(), chooser._weight.copy()
-    for a, b in met((0, 3, 5)):
-        apart = np.zeros(6)
-        apart[a], apart[b] = 1, -1
-        after = np.linalg.inv(information + weight[a, b] * np.outer(apart, apart))
-        assert gains[a, b] == pytest.approx(before - spreads(after).sum() / 2)
-    table = chooser.draw()
-    for a, b in met(table):
-        apart = np.zeros(6)
-        apart[a], apart[b] = 1, -1
-        information += weight[a, b] * np.outer(apart, apart)
-    np.testing.assert_allclose(chooser._covariance, np.linalg.inv(information))
-    np.testing.assert_allclose(chooser._square, chooser._covariance @ chooser._covariance)
+    before = _variances(chooser)
+    gains = chooser._gains()
+    for pair in met(tuple(range(6))):
+        known = chooser._known.copy()
+        chooser._expect(pair)
+        assert gains[pair] == pytest.approx(before - _variances(chooser))
+        chooser._known = known
+
+
+def _variances(chooser: InformationGain) -> float:
+    return float(spreads(covariance(chooser._known)).sum() / 2)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_a_sweep_seats_nobody_twice_and_nobody_for_much_less(seats: int) -> None:
+    chooser = InformationGain(11, seats, Random(1))
+    chooser.learn(many({(0, 1): (5, 5), (1, 2): (9, 1), (3, 4): (2, 2)}))
+    for _ in range(5):
+        gains = chooser._gains()
+        most = gains.max()
+        tables = chooser._swept()
+        sitting = [member for table in tables for member in table]
+        assert len(set(sitting)) == len(sitting) > 0
+        for table in tables:
+            assert len(table) == seats
+            assert max(gains[pair] for pair in met(table)) >= 0.8 * most
+            chooser._expect(table)
 
 
 def test_strengths_are_the_likeliest() -> None:
@@ -144,16 +155,16 @@ def _mean_width(results: list[Result], names: list[str]) -> float:
         for a, mine in zip(seats, result.scores, strict=True):
             for b, other in zip(seats, result.scores, strict=True):
                 won[a, b] += (mine > other) * 2 / len(seats)
-    chances = expected(likeliest(won, np.zeros(len(names))))
-    covariance = np.linalg.inv(precision((won + won.T) * chances * (1 - chances)))
+    wins = expected(likeliest(won, np.zeros(len(names))))
     centred = np.eye(len(names)) - 1 / len(names)
-    return float(1.96 * np.sqrt(np.diag(centred @ covariance @ centred)).mean())
+    around = centred @ covariance((won + won.T) * wins * (1 - wins)) @ centred
+    return float(1.96 * np.sqrt(np.diag(around)).mean())
 
 
-@pytest.mark.parametrize(("seats", "saved"), [(2, 0.15), (4, 0.1)])
+@pytest.mark.parametrize(("seats", "saved"), [(2, 0.12), (4, 0.1)])
 def test_it_takes_fewer_matches_than_random_tables(seats: int, saved: float) -> None:
     taken = {
-        way: fmean(matches_until(way, seats, seed) for seed in range(4))
+        way: fmean(matches_until(way, seats, seed) for seed in range(8))
         for way in ("random", "information")
     }
     assert taken["information"] < taken["random"] * (1 - saved)
