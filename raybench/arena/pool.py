@@ -86,14 +86,15 @@ class Pool:
         while True:
             await self._begin()
             if not self._open:
-                break
+                if not (self._void and self._reached):
+                    break
+                yield self._told_void()
+                continue
             ended = await self._take(await self._rooms.pick_up())
             if ended:
                 yield ended
         if self._void:
-            if not self._reached:
-                self._give_up()
-            yield [*self._void]
+            self._give_up()
 
     async def _begin(self) -> None:
         """Have as many matches under way as there may be."""
@@ -160,16 +161,24 @@ class Pool:
             "ended_ms": time.time_ns() // 1_000_000,
         }
         if ending.void is not None:
-            self._schedule.done(number, None)
             self._void.append(record)
             if len(self._void) >= _SUSPECT:
                 self._give_up()
             return []
         scores = tuple(ending.scores[role] for role in match.roles)
         self._schedule.done(number, Result(match.fixture, scores))
-        # Others can be reached: what was void before is no outage, and is told of.
-        void, self._void, self._reached = [*self._void], deque(), True
-        return [*void, record]
+        self._reached = True
+        return [*self._told_void(), record]
+
+    def _told_void(self) -> list[dict[str, Any]]:
+        """Return the void matches: somebody could be reached after them, so they are no outage.
+
+        The schedule learns of them only now: what it draws from them may follow in the journal.
+        """
+        void, self._void = [*self._void], deque()
+        for record in void:
+            self._schedule.done(record["match"], None)
+        return void
 
     def _give_up(self) -> None:
         last = self._void[-1]
