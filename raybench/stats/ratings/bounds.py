@@ -34,7 +34,7 @@ def bound(name: str, games: Mapping[str, Bundles], parts: Components) -> Bound |
 
 
 def _beside(name: str, part: tuple[str, ...], games: Mapping[str, Bundles]) -> Bound | None:
-    them = {*part, name}
+    them = {*part, name}  # In matches of single players: of a team's win nobody has it all.
     met = {game: kept(it, lambda match: _among(match, them)) for game, it in games.items()}
     above = {
         one.place < other.place
@@ -67,7 +67,7 @@ def _independent(bundles: Bundles) -> float:
 
 def _among(match: Match, them: set[str]) -> Iterator[Match]:
     sides: tuple[Side, ...] = tuple(it for it in match if it.players[0].model in them)
-    if len(sides) > 1:
+    if len(sides) > 1 and all(len(it.players) == 1 for it in match):
         yield sides
 
 

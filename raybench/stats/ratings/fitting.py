@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from raybench.stats.ratings.components import Components, untold
-from raybench.stats.ratings.matches import Bundles
+from raybench.errors import RaybenchError
+from raybench.stats.ratings.components import Components, components, parted, untold, within
+from raybench.stats.ratings.matches import Bundles, kept
 from raybench.stats.ratings.newton import chances, curvature, maximise
 from raybench.stats.ratings.prior import Prior
 from raybench.stats.ratings.tally import Effect, Floats, Tally, tally
@@ -17,13 +19,15 @@ class Fitted:
     """Where the likelihood is highest."""
 
     games: Mapping[str, Bundles]
+    """What was fitted: matches within components."""
+    parts: Components
     tally: Tally
     at: Floats
     """Strengths, then effects."""
     curved: Floats
     """The information about them, pinned by the ground."""
     ground: Floats
-    """What matches cannot tell: 1 for two models of one component, whose mean is free."""
+    """What the matches leave open and is kept at 0, as the mean of each component."""
     prior: Prior | None
     left_out: tuple[Effect, ...]
     """Effects that the matches do not tell."""
@@ -34,37 +38,69 @@ class Fitted:
 def fit(
     games: Mapping[str, Bundles],
     models: tuple[str, ...],
-    parts: Components,
     share: Mapping[str, float],
     prior: float | None,
-) -> Fitted | None:
-    """Return the maximum, or None where there is none, whatever effects are left out."""
+) -> Fitted:
+    """Return the maximum of what has one: within components, without effects that are not told."""
+    parts: Components = (models,)
+    teams = _teams(games)
+    if prior is None and not teams:
+        parts = components(games, models)
+        games = {name: kept(it, lambda match: within(match, parts)) for name, it in games.items()}
     effects = effects_of(games)
     left_out: tuple[Effect, ...] = ()
+    ground = _pinned(models, parts, len(effects))
     while True:
         made = tally(games, models, effects, share)
-        size = made.design.size
-        ground = np.zeros((size, size))
         chosen, drawn = made.sums(made.times[None].astype(np.float64))
         design, imagined = made.design, None
         if prior is not None:
             imagined = Prior.of(design, prior)
             design, (chosen, drawn) = imagined.design, imagined.sums(chosen, drawn)
-        else:
-            for part in parts:
-                columns = [models.index(name) for name in part]
-                ground[np.ix_(columns, columns)] = 1
-        maxima = maximise(design, chosen, drawn, ground, start=np.zeros(size))
+            ground = np.zeros_like(ground)
+        maxima = maximise(design, chosen, drawn, ground, start=np.zeros(design.size))
         if maxima.found[0]:
             curved = curvature(design, drawn, chances(design, maxima.at))[0] + ground
             telling = np.diff(made.drawn_from.indptr) > 0
-            degrees = int(made.times[telling].sum()) - (size - len(parts))
-            return Fitted(games, made, maxima.at[0], curved, ground, imagined, left_out, degrees)
+            degrees = int(made.times[telling].sum()) - (design.size - len(parts))
+            at = maxima.at[0]
+            return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
         lost = {game for game, _ in untold(made)}
-        if not lost:
-            return None
-        left_out += tuple(it for it in effects if it[0] in lost)
-        effects = [it for it in effects if it[0] not in lost]
+        if lost:
+            left_out += tuple(it for it in effects if it[0] in lost)
+            effects = [it for it in effects if it[0] not in lost]
+            ground = _pinned(models, parts, len(effects))
+        elif teams and parts == (models,):
+            taken = parted(made)
+            parts, ground = taken.parts, taken.ground
+            games = {
+                name: kept(it, partial(taken.within, made, name)) for name, it in games.items()
+            }
+        else:
+            raise RaybenchError(
+                "The ratings did not settle, which matches cannot cause that lie within some "
+                "thousand points. Give a prior, or rate fewer models at once."
+            )
+
+
+def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
+    """Return what wins within components leave open: the mean of each."""
+    size = len(models) + effects
+    ground = np.zeros((size, size))
+    for part in parts:
+        columns = [models.index(name) for name in part]
+        ground[np.ix_(columns, columns)] = 1
+    return ground
+
+
+def _teams(games: Mapping[str, Bundles]) -> bool:
+    return any(
+        len(side.players) > 1
+        for bundles in games.values()
+        for bundle in bundles
+        for match, _ in bundle
+        for side in match
+    )
 
 
 def effects_of(games: Mapping[str, Bundles]) -> list[Effect]:

@@ -19,6 +19,8 @@ _RIDGE = 1e-10
 _FLAT = 1e6
 """A likelihood this flat somewhere has no maximum there. The flattest that has one is hardly less
 curved than one match in as many as there are models."""
+_NOTHING = 1e-12
+"""What a step adds to a logarithm of the likelihood that rises for ever, and hardly any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +70,11 @@ def maximise(
         reach = moved.max(axis=1) - moved.min(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             at[left] += np.where(reach > 1, np.log1p(reach) / reach, 1.0)[:, None] * step
+        flat = (np.abs(solved[:, :, 1]) >= _FLAT).any(axis=1)
         close = reach < _CLOSE
-        found[left[close]] = (np.abs(solved[close, :, 1]) < _FLAT).all(axis=1)
-        left = left[~close]
+        found[left[close & ~flat]] = True
+        done = close | (flat & ((slope * step).sum(axis=1) < _NOTHING))
+        left = left[~done]
     return Maxima(at, found)
 
 

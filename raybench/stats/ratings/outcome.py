@@ -19,7 +19,8 @@ from raybench.types import Estimate, Interval
 MEAN = 1000.0
 SPREAD = 400 / math.log(10)
 """Points of the scale in one natural logarithm of odds."""
-SCALE = "1000 + 400/ln 10 · θ, the mean of a component is 1000: 400 points are odds of ten to one"
+SCALE = "1000 + 400/ln 10 · θ, mean 1000"
+"""So that 400 points are odds of ten to one, and the mean of those that can be compared is 1000."""
 FEWEST = 100
 """Replicates that an interval takes at least: of fewer, the ends are single draws."""
 

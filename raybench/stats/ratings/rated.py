@@ -9,9 +9,9 @@ import numpy as np
 
 from raybench.errors import ConfigurationError
 from raybench.stats.ratings.bounds import bound
-from raybench.stats.ratings.components import Components, components, within
+from raybench.stats.ratings.components import Components, components
 from raybench.stats.ratings.fitting import Fitted, fit, roles_of
-from raybench.stats.ratings.matches import Bundles, kept, models_of
+from raybench.stats.ratings.matches import Bundles, models_of
 from raybench.stats.ratings.outcome import Bound, Ratings
 from raybench.stats.ratings.spread import bootstrap, sandwich
 from raybench.types import Estimate
@@ -35,30 +35,22 @@ def rated(
     models = tuple(sorted(n))
     _check(n, replicates, prior)
     share = dict.fromkeys(games, 1.0) if weights is None else _shares(games, weights)
-    found = components(games, models)
-    parts, inside = found, games
-    if prior is not None or _teams(games):
-        parts = (models,)
-    elif len(found) > 1:
-        inside = {name: kept(it, lambda match: within(match, found)) for name, it in games.items()}
-    nothing = np.zeros((len(models), len(models)))
-    ratings = Ratings(
-        table={}, components=parts, bounds={}, roles={}, models=models, effects=(), n=n,
-        played=_matches(games), notes=_notes(found, joined=prior is not None), method=_method(model, prior, weights),
-        strengths=nothing[0], covariance=nothing, draws=nothing[:0], degrees=0,
+    fitted = fit(games, models, share, prior)
+    ratings = _fitted(fitted, replicates, seed, _method(model, prior, weights))
+    parts = fitted.parts if prior is None else components(games, models)
+    ratings = replace(
+        ratings, n=n, played=_matches(games),
+        notes=(*_notes(parts, joined=prior is not None), *ratings.notes),
     )  # fmt: skip
-    fitted = fit(inside, models, parts, share, prior)
-    if fitted is None:
-        return _refused(replace(ratings, components=found))
-    ratings = _with(ratings, fitted, replicates, seed)
-    alone = [name for part in parts if len(part) == 1 for name in part if len(parts) > 1]
-    bounds = {name: bound(name, games, parts) for name in alone}
+    alone = [name for part in fitted.parts if len(part) == 1 < len(models) for name in part]
+    bounds = {name: bound(name, games, fitted.parts) for name in alone}
     return _tabled(ratings, {name: it for name, it in bounds.items() if it is not None})
 
 
-def _with(ratings: Ratings, fitted: Fitted, replicates: int, seed: int) -> Ratings:
-    """Return ratings with what was fitted, the mean of each component's strengths being 0."""
-    method, notes = ratings.method, ratings.notes
+def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
+    """Return what was fitted, the mean of each component's strengths being 0."""
+    models = fitted.tally.models
+    notes: tuple[str, ...] = ()
     for game in sorted({game for game, _ in fitted.left_out}):
         of = f" of {game}" if game else ""
         method += f", roles{of} left out"
@@ -70,20 +62,25 @@ def _with(ratings: Ratings, fitted: Fitted, replicates: int, seed: int) -> Ratin
         if drawn.without:
             method += f", {drawn.without} of {replicates} replicates by one imaginary match each"
     centred = np.eye(len(fitted.at))
-    for part in ratings.components:
-        columns = [ratings.models.index(name) for name in part]
+    for part in fitted.parts:
+        columns = [models.index(name) for name in part]
         centred[np.ix_(columns, columns)] -= 1 / len(part)
     told = {game for game, _ in fitted.tally.effects}
-    return replace(
-        ratings,
-        notes=notes,
-        method=method,
+    return Ratings(
+        table={},
+        components=fitted.parts,
+        bounds={},
         roles={game: them for game, them in roles_of(fitted.games).items() if game in told},
+        notes=notes,
+        models=models,
         effects=fitted.tally.effects,
         strengths=centred @ fitted.at,
         covariance=centred @ sandwich(fitted) @ centred.T,
         draws=draws @ centred.T,
+        n={},
+        played={},
         degrees=fitted.degrees,
+        method=method,
     )
 
 
@@ -94,7 +91,7 @@ def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
         at = {name: float(ratings.strengths[ratings.models.index(name)]) for name in part}
         for name in sorted(part, key=lambda name: (-at[name], name)):
             if len(part) == 1:
-                why = "no other model both won from it and lost to it, directly or by others"
+                why = "the matches do not tell how far it is from any other model"
                 if name in bounds:
                     why += f"; {bounds[name].told}"
                 table[name] = Estimate(None, None, None, ratings.n[name], f"refused: {why}")
@@ -105,15 +102,6 @@ def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
                 estimate = replace(estimate, method=f"{estimate.method}; {of}")
             table[name] = estimate
     return replace(ratings, table=table, bounds=bounds)
-
-
-def _refused(ratings: Ratings) -> Ratings:
-    why = (
-        "refused: the matches do not tell the models apart: some group of them won or lost all, or "
-        "was always on the same side. Play more, or give a prior"
-    )
-    table = {name: Estimate(None, None, None, n, why) for name, n in ratings.n.items()}
-    return replace(ratings, table=table)
 
 
 def _method(model: str, prior: float | None, weights: Mapping[str, float] | None) -> str:
@@ -153,16 +141,6 @@ def _matches(games: Mapping[str, Bundles]) -> dict[str, int]:
         game: sum(many * times for bundle, many in it.items() for _, times in bundle)
         for game, it in games.items()
     }
-
-
-def _teams(games: Mapping[str, Bundles]) -> bool:
-    return any(
-        len(side.players) > 1
-        for bundles in games.values()
-        for bundle in bundles
-        for match, _ in bundle
-        for side in match
-    )
 
 
 def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[str, float]:

@@ -47,8 +47,8 @@ def sandwich(fitted: Fitted) -> Floats:
     """
     pull = scores(fitted.tally, fitted.at)
     bread = np.linalg.inv(fitted.curved)
-    degrees = max(fitted.degrees, 1)
-    few = (degrees + fitted.tally.design.size) / degrees
+    degrees, free = max(fitted.degrees, 1), len(fitted.at) - len(fitted.parts)
+    few = (degrees + free) / degrees
     filling = (pull * fitted.tally.times[:, None]).T @ pull
     return np.asarray(few * bread @ filling @ bread)
 
