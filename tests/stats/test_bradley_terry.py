@@ -49,7 +49,8 @@ def strengths(ratings: Ratings) -> dict[str, float]:
 def solved(games: Sequence[Game], *, first_mover: bool = True) -> NDArray[np.float64]:
     """Climb the log-likelihood match by match: strengths in the order of names, then γ."""
     called = sorted({name for game in games for name in game[:2]})
-    one, other = (np.array([called.index(game[at]) for game in games]) for at in (0, 1))
+    one = np.array([called.index(name) for name, _, _ in games])
+    other = np.array([called.index(name) for _, name, _ in games])
     score = np.array([game[2] for game in games])
 
     def fallen(at: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
