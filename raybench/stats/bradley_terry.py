@@ -77,4 +77,4 @@ def bundles(
             for model, role, place in zip((first, second), roles, places, strict=True)
         )
 
-    return bundled(games, clusters, match)
+    return bundled(((one, other, score) for one, other, score in games), clusters, match)

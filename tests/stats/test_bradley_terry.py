@@ -15,7 +15,8 @@ from scipy import optimize
 from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry
 from raybench.stats.bradley_terry import Game
-from raybench.stats.ratings.outcome import SPREAD, Ratings
+from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import SPREAD
 
 # Agresti, Categorical Data Analysis, 2nd edition (2002), table 10.10: the seven teams of the
 # American League's Eastern Division in 1987. Each at home against each other, in this order: won

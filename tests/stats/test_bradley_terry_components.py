@@ -11,7 +11,8 @@ from scipy.special import expit
 
 from raybench.stats import bradley_terry
 from raybench.stats.bradley_terry import Game
-from raybench.stats.ratings.outcome import SPREAD
+from raybench.stats.ratings.ranking import orders, ranks
+from raybench.stats.ratings.scale import SPREAD
 
 BELOW: list[Game] = [("b", "c", 1.0), ("c", "b", 1.0), ("b", "c", 0.0), ("c", "b", 0.0)] * 10
 
@@ -84,11 +85,11 @@ def test_groups_that_never_met_are_rated_apart() -> None:
     assert ratings.chance("b", "B").value is None
     assert "refused" in ratings.chance("b", "B").method
     assert ratings.difference("b", "B").value is None
-    assert {(it.better.islower(), it.worse.islower()) for it in ratings.orders()} == {
+    assert {(it.better.islower(), it.worse.islower()) for it in orders(ratings)} == {
         (True, True),
         (False, False),
     }
-    assert {it.simultaneous[1] for it in ratings.ranks().values()} == {2}
+    assert {it.simultaneous[1] for it in ranks(ratings).values()} == {2}
 
 
 def test_a_group_above_another_is_listed_first() -> None:

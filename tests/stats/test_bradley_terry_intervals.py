@@ -9,7 +9,8 @@ from pools import names, round_robin
 from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry
 from raybench.stats.bradley_terry import Game
-from raybench.stats.ratings.outcome import SPREAD
+from raybench.stats.ratings.ranking import orders, ranks
+from raybench.stats.ratings.scale import SPREAD
 
 TRUE = (0.9, 0.3, 0.0, -0.4, -0.8)
 
@@ -52,6 +53,28 @@ def test_a_seed_is_a_result() -> None:
     assert one.table == same.table
     assert (one.draws == same.draws).all()
     assert (one.draws != other.draws).any()
+
+
+def test_the_order_in_which_matches_end_changes_no_draw() -> None:
+    games = pool()
+    other = np.random.default_rng(0).permutation(len(games))
+    one, shuffled = (
+        bradley_terry.fit(it, bootstrap=100) for it in (games, [games[n] for n in other])
+    )
+    assert one.table == shuffled.table
+    assert (one.draws == shuffled.draws).all()
+
+
+def test_matches_that_are_all_alike_carry_no_interval() -> None:
+    ratings = bradley_terry.fit([("a", "b", 0.5), ("b", "a", 0.5)] * 20)
+    for estimate in ratings.table.values():
+        assert estimate.value == pytest.approx(1000)
+        assert estimate.ci95 is None
+        assert estimate.stderr is None
+        assert "all alike" in estimate.method
+    assert ratings.chance("a", "b").ci95 is None
+    assert [it.p for it in orders(ratings)] == [None]
+    assert {it.simultaneous for it in ranks(ratings).values()} == {(1, 2)}
 
 
 def test_matches_that_repeat_each_other_are_no_more_than_one() -> None:
@@ -119,25 +142,25 @@ def test_a_chance_is_what_the_strengths_say() -> None:
 
 def test_orders_and_ranks() -> None:
     ratings = bradley_terry.fit(pool(rounds=60), bootstrap=500)
-    orders = ratings.orders()
-    assert len(orders) == 10
-    for order in orders:
+    found = orders(ratings)
+    assert len(found) == 10
+    for order in found:
         assert (order.difference.value or 0) > 0
         assert order.p is not None
         assert order.holm is not None
         assert order.share is not None
         assert order.p <= order.holm <= 1
         assert order.share == pytest.approx(1 - order.p / 2, abs=0.05)
-    ranks = ratings.ranks()
-    assert [it.value for it in ranks.values()] == [1, 2, 3, 4, 5]
-    for rank in ranks.values():
+    places = ranks(ratings)
+    assert [it.value for it in places.values()] == [1, 2, 3, 4, 5]
+    for rank in places.values():
         assert rank.replicates is not None
         low, high = rank.simultaneous
         assert low <= rank.value <= high
         assert low <= rank.replicates[0] <= rank.value <= rank.replicates[1] <= high
-    assert ranks["m00"].simultaneous == (1, 1)
+    assert places["m00"].simultaneous == (1, 1)
     alike = bradley_terry.fit(round_robin([0] * 4, 5, np.random.default_rng(0)), bootstrap=200)
-    assert {it.simultaneous for it in alike.ranks().values()} == {(1, 4)}
+    assert {it.simultaneous for it in ranks(alike).values()} == {(1, 4)}
 
 
 def test_a_question_about_nobody_is_answered() -> None:

@@ -13,7 +13,8 @@ from scipy.special import expit
 from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry, overall, plackett_luce
 from raybench.stats.bradley_terry import Game
-from raybench.stats.ratings.outcome import SPREAD, Ratings
+from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import SPREAD
 
 TRUE = (0.9, 0.3, 0.0, -0.4, -0.8)
 

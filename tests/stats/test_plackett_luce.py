@@ -16,7 +16,8 @@ from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry, plackett_luce
 from raybench.stats.bradley_terry import Game
 from raybench.stats.plackett_luce import Seat
-from raybench.stats.ratings.outcome import SPREAD, Ratings
+from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import SPREAD
 
 TRUE = (1.0, 0.5, 0.0, -0.4, -1.1)
 Height = Callable[[NDArray[np.float64]], float]

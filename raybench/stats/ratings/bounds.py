@@ -12,11 +12,13 @@ import numpy as np
 from scipy import optimize, sparse, stats
 
 from raybench.stats.ratings.components import Components
+from raybench.stats.ratings.design import design
 from raybench.stats.ratings.fitting import effects_of
-from raybench.stats.ratings.matches import Bundles, Match, Side, kept
+from raybench.stats.ratings.matches import Bundles, Match, Side, kept, models_of
 from raybench.stats.ratings.newton import loglikelihood, maximise
-from raybench.stats.ratings.outcome import MEAN, SPREAD, Bound
-from raybench.stats.ratings.tally import Tally, design, tally
+from raybench.stats.ratings.outcome import Bound
+from raybench.stats.ratings.scale import MEAN, SPREAD
+from raybench.stats.ratings.tally import Tally, tally
 
 _DROP = float(stats.chi2.ppf(0.95, 1)) / 2
 _REACH = 40.0
@@ -27,9 +29,18 @@ def bound(name: str, games: Mapping[str, Bundles], parts: Components) -> Bound |
     """Return where a model that is a component of its own is, beside the largest that it met.
 
     None where it met none, or too seldom to say anything. Matches of one cluster count together as
-    one: a likelihood takes all that it multiplies for independent.
+    one, as a likelihood takes all that it multiplies for independent; for the same reason, games do
+    not weigh alike here.
     """
-    others = sorted((part for part in parts if name not in part), key=len, reverse=True)
+    met = {
+        model
+        for bundles in games.values()
+        for bundle in bundles
+        for match, _ in bundle
+        if name in (playing := models_of(match))
+        for model in playing
+    } - {name}
+    others = sorted((part for part in parts if met & set(part)), key=len, reverse=True)
     return next((it for part in others if (it := _beside(name, part, games)) is not None), None)
 
 

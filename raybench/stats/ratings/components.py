@@ -12,8 +12,9 @@ import numpy as np
 from scipy import optimize, sparse
 from scipy.sparse import csgraph
 
+from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.matches import Bundles, Match, Side
-from raybench.stats.ratings.tally import Effect, Floats, Tally
+from raybench.stats.ratings.tally import Effect, Tally
 
 Components = tuple[tuple[str, ...], ...]
 """Models by component, the models in the order of their names; no component is below a later one

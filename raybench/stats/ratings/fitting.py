@@ -8,10 +8,11 @@ import numpy as np
 
 from raybench.errors import RaybenchError
 from raybench.stats.ratings.components import Components, components, parted, untold, within
-from raybench.stats.ratings.matches import Bundles, kept
+from raybench.stats.ratings.design import Floats
+from raybench.stats.ratings.matches import Bundles, kept, teams_in
 from raybench.stats.ratings.newton import chances, curvature, maximise
 from raybench.stats.ratings.prior import Prior
-from raybench.stats.ratings.tally import Effect, Floats, Tally, tally
+from raybench.stats.ratings.tally import Effect, Tally, tally
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +44,10 @@ def fit(
 ) -> Fitted:
     """Return the maximum of what has one: within components, without effects that are not told."""
     parts: Components = (models,)
-    teams = _teams(games)
+    teams = teams_in(games)
     if prior is None and not teams:
         parts = components(games, models)
+    if len(parts) > 1:
         games = {name: kept(it, lambda match: within(match, parts)) for name, it in games.items()}
     effects = effects_of(games)
     left_out: tuple[Effect, ...] = ()
@@ -91,16 +93,6 @@ def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
         columns = [models.index(name) for name in part]
         ground[np.ix_(columns, columns)] = 1
     return ground
-
-
-def _teams(games: Mapping[str, Bundles]) -> bool:
-    return any(
-        len(side.players) > 1
-        for bundles in games.values()
-        for bundle in bundles
-        for match, _ in bundle
-        for side in match
-    )
 
 
 def effects_of(games: Mapping[str, Bundles]) -> list[Effect]:

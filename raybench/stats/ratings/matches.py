@@ -1,7 +1,7 @@
 """A match as every rating sees it: sides, each with its place, and what is drawn together."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from raybench.errors import ConfigurationError
@@ -73,6 +73,36 @@ def kept(bundles: Bundles, keep: Callable[[Match], Iterable[Match]]) -> Bundles:
         return tuple(sorted(parts.items()))
 
     return _summed((reduced(bundle), times) for bundle, times in bundles.items())
+
+
+def played(games: Mapping[str, Bundles]) -> dict[str, int]:
+    """Return how many matches each model played."""
+    found: Counter[str] = Counter()
+    for bundles in games.values():
+        for bundle, many in bundles.items():
+            for match, times in bundle:
+                for name in models_of(match):
+                    found[name] += many * times
+    return dict(sorted(found.items()))
+
+
+def matches(games: Mapping[str, Bundles]) -> dict[str, int]:
+    """Return how many matches each game has."""
+    return {
+        game: sum(many * times for bundle, many in it.items() for _, times in bundle)
+        for game, it in games.items()
+    }
+
+
+def teams_in(games: Mapping[str, Bundles]) -> bool:
+    """Tell whether any side has more than one player."""
+    return any(
+        len(side.players) > 1
+        for bundles in games.values()
+        for bundle in bundles
+        for match, _ in bundle
+        for side in match
+    )
 
 
 def _summed(found: Iterable[tuple[Bundle, int]]) -> Bundles:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from raybench.stats.ratings.tally import Design, Floats
+from raybench.stats.ratings.design import Design, Floats
 
 STEPS = 500
 _CLOSE = 1e-9

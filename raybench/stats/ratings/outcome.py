@@ -1,28 +1,16 @@
-"""Ratings, and what can be told from them: chances, orders, ranks, what a role is worth."""
+"""Ratings, and what can be told from them: chances, differences, what a role is worth."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import combinations
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from raybench.errors import ConfigurationError, did_you_mean
-from raybench.stats.intervals import student
-from raybench.stats.paired import holm
 from raybench.stats.ratings.components import Components
-from raybench.stats.ratings.tally import Floats
+from raybench.stats.ratings.design import Floats
+from raybench.stats.ratings.scale import MEAN, SCALE, SPREAD, told
 from raybench.types import Estimate, Interval
-
-MEAN = 1000.0
-SPREAD = 400 / math.log(10)
-"""Points of the scale in one natural logarithm of odds."""
-SCALE = "1000 + 400/ln 10 · θ, mean 1000"
-"""So that 400 points are odds of ten to one, and the mean of those that can be compared is 1000."""
-FEWEST = 100
-"""Replicates that an interval takes at least: of fewer, the ends are single draws."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +18,10 @@ class Bound:
     """Where a model without a rating is, on the scale of those that it is compared with."""
 
     interval: Interval
-    """A 95 % interval, one end of which is infinite."""
+    """A 95 % interval, one end of which is infinite: JSON has no such number, `told` has words."""
     beside: tuple[str, ...]
     """The component whose mean is 1000 on this scale."""
     told: str
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """Two models of a component, the better first: how sure it is that it is the better."""
-
-    better: str
-    worse: str
-    difference: Estimate
-    p: float | None
-    """How often chance alone would set two equal models this far apart (sandwich, Student's t)."""
-    holm: float | None
-    """The same, raised for the number of pairs: those below 0.05 hold together."""
-    share: float | None
-    """In which share of the replicates it is the better."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """A model's place within its component, the best being 1."""
-
-    value: int
-    replicates: tuple[int, int] | None
-    """Where 95 % of the replicates have it: for this model alone."""
-    simultaneous: tuple[int, int]
-    """What the orders that hold by Holm leave: true of all models at once in 95 % of pools."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,18 +66,17 @@ class Ratings:
             raise ConfigurationError("A chance takes a role for both sides, or for neither.")
         if (why := self._apart(one, other)) is not None:
             return self._refused(why)
-        aim = self._pair(one, other)
+        aim = self.pair(one, other)
         if role:
             if (why := self._untold(game, role, against)) is not None:
                 return self._refused(why)
             aim += self._role(role, game) - self._role(against, game)
-        found = self._told(aim, self._n(one, other), "chance")
-        odds = self._told(aim, 0, "", points=1.0)
+        odds = self._told(aim, self._n(one, other), "chance", points=1.0)
         assert odds.value is not None
         value = float(special.expit(odds.value))
         ends = odds.ci95
         return replace(
-            found,
+            odds,
             value=value,
             stderr=None if odds.stderr is None else odds.stderr * value * (1 - value),
             ci95=ends and (float(special.expit(ends[0])), float(special.expit(ends[1]))),
@@ -126,7 +87,7 @@ class Ratings:
         self._known(one, other)
         if (why := self._apart(one, other)) is not None:
             return self._refused(why)
-        return self._told(self._pair(one, other), self._n(one, other), "difference of ratings")
+        return self._told(self.pair(one, other), self._n(one, other), "difference of ratings")
 
     def advantage(self, role: str, over: str, *, game: str = "") -> Estimate:
         """Return how many points a role is worth more than another."""
@@ -138,7 +99,11 @@ class Ratings:
     @property
     def first_mover(self) -> Mapping[str, Estimate]:
         """Return what it is worth to move first, in points, by game."""
-        return {game: self.advantage("first", "second", game=game) for game in self.roles}
+        return {
+            game: self.advantage("first", "second", game=game)
+            for game, roles in self.roles.items()
+            if roles == ("first", "second")
+        }
 
     def rating(self, name: str) -> Estimate:
         """Return a model's rating on the scale of its component."""
@@ -154,49 +119,8 @@ class Ratings:
             method=f"{found.method}; {self.scale}",
         )
 
-    def orders(self) -> tuple[Order, ...]:
-        """Return every pair of each component, with how sure it is which is the better."""
-        return self._orders
-
-    @cached_property
-    def _orders(self) -> tuple[Order, ...]:
-        found = []
-        for component in self.components:
-            ranked = [name for name in self.table if name in component and self._rated(name)]
-            for better, worse in combinations(ranked, 2):
-                aim = self._pair(better, worse)
-                share = float(np.mean(self.draws @ aim > 0)) if len(self.draws) else None
-                found.append(
-                    Order(better, worse, self.difference(better, worse), self._p(aim), None, share)
-                )
-        raised = holm({(it.better, it.worse): it.p for it in found if it.p is not None})
-        return tuple(replace(it, holm=raised.get((it.better, it.worse))) for it in found)
-
-    def ranks(self) -> Mapping[str, Rank]:
-        """Return the place of each rated model within its component, with both intervals."""
-        above, below = dict.fromkeys(self.models, 0), dict.fromkeys(self.models, 0)
-        for order in self.orders():
-            if order.holm is not None and order.holm < 0.05:
-                above[order.worse] += 1
-                below[order.better] += 1
-        ranks = {}
-        for component in self.components:
-            ranked = [name for name in self.table if name in component and self._rated(name)]
-            places = self._places(ranked)
-            for place, name in enumerate(ranked):
-                sure = (1 + above[name], len(ranked) - below[name])
-                ranks[name] = Rank(place + 1, places.get(name), sure)
-        return ranks
-
-    def _places(self, ranked: list[str]) -> dict[str, tuple[int, int]]:
-        if len(self.draws) < FEWEST or not ranked:
-            return {}
-        columns = [self.models.index(name) for name in ranked]
-        places = stats.rankdata(-self.draws[:, columns], axis=1, method="min")
-        ends = np.quantile(places, [0.025, 0.975], axis=0, method="closest_observation")
-        return {name: (int(low), int(high)) for name, low, high in zip(ranked, *ends, strict=True)}
-
-    def _pair(self, one: str, other: str) -> Floats:
+    def pair(self, one: str, other: str) -> Floats:
+        """Return the difference of two strengths, as what to multiply parameters with."""
         aim = np.zeros(len(self.strengths))
         aim[self.models.index(one)] += 1
         aim[self.models.index(other)] -= 1
@@ -218,12 +142,6 @@ class Ratings:
                 return f"the matches do not tell what the role {name} is worth{of}: {told}"
         return None
 
-    def _p(self, aim: Floats) -> float | None:
-        error = math.sqrt(max(float(aim @ self.covariance @ aim), 0.0))
-        if self.degrees < 1 or not error > 0:
-            return None
-        return float(2 * stats.t.sf(abs(float(aim @ self.strengths)) / error, self.degrees))
-
     def _told(self, aim: Floats, n: int, what: str, *, points: float = SPREAD) -> Estimate:
         estimate = told(
             aim, self.strengths, self.covariance, self.draws, degrees=self.degrees, points=points
@@ -233,13 +151,14 @@ class Ratings:
     def _n(self, one: str, other: str) -> int:
         return min(self.n[one], self.n[other])
 
-    def _rated(self, name: str) -> bool:
+    def rated(self, name: str) -> bool:
+        """Tell whether a model has a number."""
         return self.table[name].value is not None
 
     def _apart(self, one: str, other: str) -> str | None:
         for component in self.components:
             if one in component and other in component:
-                unrated = [name for name in (one, other) if not self._rated(name)]
+                unrated = [name for name in (one, other) if not self.rated(name)]
                 if not unrated or (one == other and len(component) == 1):
                     return None
                 return self.table[unrated[0]].method.removeprefix("refused: ")
@@ -254,34 +173,3 @@ class Ratings:
     @staticmethod
     def _refused(why: str) -> Estimate:
         return Estimate(None, None, None, 0, f"refused: {why}")
-
-
-def told(
-    aim: Floats,
-    strengths: Floats,
-    covariance: Floats,
-    draws: Floats,
-    *,
-    degrees: int,
-    points: float = SPREAD,
-) -> Estimate:
-    """Return a sum of parameters in points, with the wider reach, to either side, of two intervals.
-
-    The sandwich's is symmetric, and ends too soon where a model lost next to nothing. Percentiles
-    do not, and are off where there are few matches. In simulation (4 to 10 models, 1 to 20 matches
-    for each seating, with and without ties; 200 pools each) intervals of ratings and differences
-    held the truth in 95 to 98 % (99 % of the ratings from one round of five), the sandwich's in
-    94.5 to 98 %, percentiles in 92 to 95.5 %.
-    """
-    value = points * float(aim @ strengths)
-    if degrees < 1:
-        why = "; no interval: not more matches, or clusters of them, than there are parameters"
-        return Estimate(value, None, None, 0, why)
-    stderr = points * math.sqrt(max(float(aim @ covariance @ aim), 0.0))
-    half = student(degrees) * stderr
-    low, high = value - half, value + half
-    if len(draws) < FEWEST:
-        return Estimate(value, stderr, (low, high), 0, "; sandwich, Student's t")
-    drawn = np.quantile(points * (draws @ aim), [0.025, 0.975])
-    ends = (min(low, float(drawn[0])), max(high, float(drawn[1])))
-    return Estimate(value, stderr, ends, 0, "; sandwich or bootstrap percentiles, the wider")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from raybench.stats.ratings.tally import Design, Floats, design
+from raybench.stats.ratings.design import Design, Floats, design
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,6 @@
 """From bundles of matches to ratings: the same way for every kind of game."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,7 +10,7 @@ from raybench.errors import ConfigurationError
 from raybench.stats.ratings.bounds import bound
 from raybench.stats.ratings.components import Components, components
 from raybench.stats.ratings.fitting import Fitted, fit, roles_of
-from raybench.stats.ratings.matches import Bundles, models_of
+from raybench.stats.ratings.matches import Bundles, matches, played
 from raybench.stats.ratings.outcome import Bound, Ratings
 from raybench.stats.ratings.spread import bootstrap, sandwich
 from raybench.types import Estimate
@@ -31,7 +30,8 @@ def rated(
     With `weights` a game weighs so much as a whole, however many matches it has; without them each
     match weighs the same.
     """
-    n = _played(games)
+    games = dict(sorted(games.items()))
+    n = played(games)
     models = tuple(sorted(n))
     _check(n, replicates, prior)
     share = dict.fromkeys(games, 1.0) if weights is None else _shares(games, weights)
@@ -39,7 +39,7 @@ def rated(
     ratings = _fitted(fitted, replicates, seed, _method(model, prior, weights))
     parts = fitted.parts if prior is None else components(games, models)
     ratings = replace(
-        ratings, n=n, played=_matches(games),
+        ratings, n=n, played=matches(games),
         notes=(*_notes(parts, joined=prior is not None), *ratings.notes),
     )  # fmt: skip
     alone = [name for part in fitted.parts if len(part) == 1 < len(models) for name in part]
@@ -120,27 +120,9 @@ def _notes(found: Components, *, joined: bool) -> tuple[str, ...]:
     listed = "; ".join(", ".join(part) for part in found)
     end = "They are compared by the prior alone." if joined else "Each has a scale of its own."
     return (
-        f"There are {len(found)} components, between which wins do not lead both ways: {listed}. "
+        f"There are {len(found)} components that the matches do not compare: {listed}. "
         f"{end}",
     )
-
-
-def _played(games: Mapping[str, Bundles]) -> dict[str, int]:
-    """Return how many matches each model played."""
-    played: Counter[str] = Counter()
-    for bundles in games.values():
-        for bundle, many in bundles.items():
-            for match, times in bundle:
-                for name in models_of(match):
-                    played[name] += many * times
-    return dict(sorted(played.items()))
-
-
-def _matches(games: Mapping[str, Bundles]) -> dict[str, int]:
-    return {
-        game: sum(many * times for bundle, many in it.items() for _, times in bundle)
-        for game, it in games.items()
-    }
 
 
 def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[str, float]:
@@ -155,13 +137,13 @@ def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[
         raise ConfigurationError(
             "A game's weight has to be above 0. Leave out the games that are to have none."
         )
-    matches = _matches(games)
+    found = matches(games)
     whole = math.fsum(weights.values())
-    for name, many in matches.items():
+    for name, many in found.items():
         if not many:
             raise ConfigurationError(f"No match of {name} was played. Leave the game out.")
-    total = sum(matches.values())
-    return {name: weights[name] / whole * total / matches[name] for name in games}
+    total = sum(found.values())
+    return {name: weights[name] / whole * total / found[name] for name in games}
 
 
 def _check(n: Mapping[str, int], replicates: int, prior: float | None) -> None:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.fitting import Fitted
 from raybench.stats.ratings.newton import chances, maximise
 from raybench.stats.ratings.prior import Prior
-from raybench.stats.ratings.tally import Floats, Tally
+from raybench.stats.ratings.tally import Tally
 
 _CELLS = 1_000_000
 """Numbers worked on at once: a processor's cache is faster than its memory."""

@@ -14,52 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
 from raybench.errors import ConfigurationError
+from raybench.stats.ratings.design import Design, Floats, Integers, Sparse, design, made
 from raybench.stats.ratings.matches import Bundles, Match, Player
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Sparse = Any
-"""A scipy.sparse.csr_array, which carries no types."""
 
 Effect = tuple[str, str]
 """A game and a role in it: what the role adds to whoever plays it."""
 
 MOST_TIED = 12
 """Sides that may share a place: there are 2ⁿ sets of them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Design:
-    """Which sides there are, as rows of parameters, and the sets from which they are chosen."""
-
-    rows: Sparse
-    """Sides by parameters; the last side is nobody, with no strength: it fills up small sets."""
-    sets: Integers
-    """Places by sets: the sides in each set."""
-    there: NDArray[np.bool_]
-    """Where a set's place is taken by a side of it."""
-    members: Sparse
-    """The rows of all sets' sides: places and sets by parameters."""
-    products: Sparse
-    """Pairs of places and sets by pairs of parameters: differences of rows, times themselves."""
-
-    @property
-    def size(self) -> int:
-        """Return how many parameters there are."""
-        return int(self.rows.shape[1])
-
-    @property
-    def listed(self) -> list[tuple[int, ...]]:
-        """Return the sets, each as its sides."""
-        both = zip(self.sets.T, self.there.T, strict=True)
-        return [tuple(them[there].tolist()) for them, there in both]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +65,8 @@ def tally(
     build = _Build(models, effects)
     kinds, times, game = [], [], []
     for number, (name, bundles) in enumerate(games.items()):
-        for bundle, many in bundles.items():
+        # In one order, whatever the one was in which the matches ended: draws hang on it.
+        for bundle, many in sorted(bundles.items()):
             kinds.append([(build.read(name, match), count) for match, count in bundle])
             times.append(many)
             game.append(number)
@@ -111,37 +78,17 @@ def tally(
             drawn += [(row, number, count * weight) for number, weight in sets]
     rows, cols, values = build.rows()
     size = len(models) + len(effects)
-    sides = _sparse(rows, cols, values, (len(build.sides) + 1, size))
+    sides = made(rows, cols, values, (len(build.sides) + 1, size))
     return Tally(
         models=tuple(models),
         effects=tuple(effects),
-        design=design(sides, build.sets),
+        design=design(sides, list(build.numbers)),
         chosen=_triples(chosen, (len(kinds), sides.shape[0])) @ sides,
-        drawn_from=_triples(drawn, (len(kinds), len(build.sets))),
+        drawn_from=_triples(drawn, (len(kinds), len(build.numbers))),
         times=np.array(times, dtype=np.int64),
         game=np.array(game, dtype=np.int64),
         share=np.array([share[name] for name in games]),
         ahead=_differences(sides, build.ahead),
-    )
-
-
-def design(rows: Sparse, sets: Sequence[tuple[int, ...]]) -> Design:
-    """Prepare what every step of a fit multiplies with."""
-    most = max((len(them) for them in sets), default=2)
-    nobody = rows.shape[0] - 1
-    placed = np.array(
-        [them + (nobody,) * (most - len(them)) for them in sets], dtype=np.int64
-    ).reshape(len(sets), most)
-    pairs = [
-        _squares(rows[placed[:, one]] - rows[placed[:, other]])
-        for one, other in combinations(range(most), 2)
-    ]
-    return Design(
-        rows=rows,
-        sets=placed.T.copy(),
-        there=(placed != nobody).T.copy(),
-        members=rows[placed.T.ravel()],
-        products=sparse.vstack(pairs, format="csr"),
     )
 
 
@@ -155,10 +102,6 @@ class _Build:
         self.numbers: dict[tuple[int, ...], int] = {}
         self.ahead: set[tuple[int, int]] = set()
         self.matches: dict[tuple[str, Match], _Read] = {}
-
-    @property
-    def sets(self) -> list[tuple[int, ...]]:
-        return list(self.numbers)
 
     def read(self, game: str, match: Match) -> "_Read":
         """Return which sides a match chose, and from which sets, with weights."""
@@ -221,22 +164,6 @@ def _left(tied: list[int]) -> Iterator[tuple[tuple[int, ...], float]]:
             yield left, 1 / comb(len(tied), many)
 
 
-def _squares(differences: Sparse) -> Sparse:
-    """Return each row times itself, as a row of products."""
-    count, size = differences.shape
-    each = np.diff(differences.indptr)
-    # Every number of a row beside every number of the same row.
-    start = np.repeat(differences.indptr[:-1], each)
-    many = np.repeat(each, each)
-    left = np.repeat(np.arange(len(differences.data)), many)
-    offset = np.arange(len(left)) - np.repeat(np.cumsum(many) - many, many)
-    right = np.repeat(start, many) + offset
-    rows = np.repeat(np.repeat(np.arange(count), each), many)
-    columns = differences.indices[left].astype(np.int64) * size + differences.indices[right]
-    values = differences.data[left] * differences.data[right]
-    return _sparse(rows, columns, values, (count, size * size))
-
-
 def _differences(rows: Sparse, pairs: set[tuple[int, int]]) -> Sparse:
     if not pairs:
         return rows[:0]
@@ -246,12 +173,4 @@ def _differences(rows: Sparse, pairs: set[tuple[int, int]]) -> Sparse:
 
 def _triples(found: list[tuple[int, int, float]], shape: tuple[int, int]) -> Sparse:
     rows, cols, values = zip(*found, strict=True) if found else ((), (), ())
-    return _sparse(rows, cols, values, shape)
-
-
-def _sparse(rows: Any, cols: Any, values: Any, shape: tuple[int, int]) -> Sparse:
-    at = (np.asarray(rows, dtype=np.int64), np.asarray(cols, dtype=np.int64))
-    made = sparse.csr_array((np.asarray(values, dtype=np.float64), at), shape=shape)
-    made.sum_duplicates()
-    made.eliminate_zeros()
-    return made
+    return made(rows, cols, values, shape)
