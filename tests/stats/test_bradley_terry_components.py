@@ -25,7 +25,7 @@ def test_an_undefeated_model_has_a_bound_and_no_number() -> None:
     assert (top.value, top.stderr, top.ci95, top.n) == (None, None, None, 20)
     assert top.method.startswith("refused: ")
     low, high = ratings.bounds["a"].interval
-    assert f"at least {low:.0f} where the mean of b, c is 1000" in top.method
+    assert f"at least {low:.0f} where the mean of component 2 is 1000" in top.method
     assert high == math.inf
     assert "a; b, c" in ratings.notes[0]
     # The others are rated as if it had not been there.

@@ -216,6 +216,51 @@ def test_models_that_are_always_on_one_side_are_not_told_apart() -> None:
     assert found / SPREAD == pytest.approx(2 * (logits["c"] - logits["e"]), abs=1e-6)
 
 
+@st.composite
+def team_results(draw: st.DrawFn) -> Result:
+    seated = draw(st.permutations("abcdef"))[: draw(st.integers(2, 6))]
+    teams = draw(st.lists(st.sampled_from(["", "x", "y"]), min_size=6, max_size=6))
+    sides = len({team or name for name, team in zip(seated, teams, strict=False)})
+    if sides == 1:
+        teams = [""] * 6
+    places = {"x": draw(st.integers(1, 3)), "y": draw(st.integers(1, 3))}
+    roles = draw(st.sampled_from([("", ""), ("wolf", "villager")]))
+    return tuple(
+        Seat(name, places[team] if team else draw(st.integers(1, 4)), roles[team == "y"], team)
+        for name, team in zip(seated, teams, strict=False)
+    )
+
+
+@settings(max_examples=100)
+@given(st.lists(team_results(), min_size=1, max_size=25))
+def test_every_pool_of_teams_has_an_answer(results: list[Result]) -> None:
+    ratings = plackett_luce.fit(results, bootstrap=100)
+    played = {seat.model for result in results for seat in result}
+    assert set(ratings.table) == played
+    assert sorted(name for part in ratings.components for name in part) == sorted(played)
+    assert np.isfinite(ratings.draws).all()
+    for part in ratings.components:
+        values = [ratings.table[name].value for name in part]
+        if len(part) > 1:
+            assert np.mean([value for value in values if value is not None]) == pytest.approx(1000)
+            assert all(value is not None and abs(value) < 20_000 for value in values)
+        else:
+            assert values == [None]
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+def test_teams_of_one_are_parted_as_single_players_are(seed: int, matches: int) -> None:
+    # Beside a pair of twins that never play but as one, and so change nothing.
+    results = tables(TRUE, 3, matches, np.random.default_rng(seed))
+    twins = [(Seat("t", 1, team="x"), Seat("u", 1, team="x"), Seat("v", 2))]
+    alone, beside = (plackett_luce.fit(it, bootstrap=0) for it in (results, results + twins))
+    assert {part for part in beside.components if part[0][0] == "m"} == set(alone.components)
+    for name in alone.table:
+        value = alone.table[name].value
+        assert beside.table[name].value == (None if value is None else pytest.approx(value))
+
+
 def test_a_table_that_all_share_says_that_they_are_equal() -> None:
     results = [[Seat(name, 1) for name in "abcdefgh"]]
     ratings = plackett_luce.fit(results, bootstrap=0)

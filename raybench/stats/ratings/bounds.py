@@ -40,11 +40,15 @@ def bound(name: str, games: Mapping[str, Bundles], parts: Components) -> Bound |
         if name in (playing := models_of(match))
         for model in playing
     } - {name}
-    others = sorted((part for part in parts if met & set(part)), key=len, reverse=True)
-    return next((it for part in others if (it := _beside(name, part, games)) is not None), None)
+    numbered = [(number, part) for number, part in enumerate(parts, 1) if met & set(part)]
+    numbered.sort(key=lambda it: -len(it[1]))
+    found = (_beside(name, part, number, games) for number, part in numbered)
+    return next((it for it in found if it is not None), None)
 
 
-def _beside(name: str, part: tuple[str, ...], games: Mapping[str, Bundles]) -> Bound | None:
+def _beside(
+    name: str, part: tuple[str, ...], number: int, games: Mapping[str, Bundles]
+) -> Bound | None:
     them = {*part, name}  # In matches of single players: of a team's win nobody has it all.
     met = {game: kept(it, lambda match: _among(match, them)) for game, it in games.items()}
     above = {
@@ -64,7 +68,7 @@ def _beside(name: str, part: tuple[str, ...], games: Mapping[str, Bundles]) -> B
     if found is None:
         return None
     points = MEAN + SPREAD * found
-    where = f"the mean of {', '.join(part)}" if len(part) > 1 else part[0]
+    where = part[0] if len(part) == 1 else f"the mean of component {number}"
     told = f"{'at least' if up else 'at most'} {points:.0f} where {where} is {MEAN:g} (95 %, "
     interval = (points, float("inf")) if up else (-float("inf"), points)
     return Bound(interval, part, f"{told}profile likelihood)")

@@ -119,10 +119,7 @@ def _notes(found: Components, *, joined: bool) -> tuple[str, ...]:
         return ()
     listed = "; ".join(", ".join(part) for part in found)
     end = "They are compared by the prior alone." if joined else "Each has a scale of its own."
-    return (
-        f"There are {len(found)} components that the matches do not compare: {listed}. "
-        f"{end}",
-    )
+    return (f"There are {len(found)} components that the matches do not compare: {listed}. {end}",)
 
 
 def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[str, float]:
