@@ -19,6 +19,9 @@ likelihood. Whoever wants numbers for all gives a prior: so many imaginary match
 Student's t, and the bootstrap's percentiles. Both take matches, or clusters of them, for what
 repeats. Neither believes that results vary as wins and losses do: ties make them vary less.
 
+*Told.* `Ratings` has the table, chances, differences and what moving first is worth;
+`stats.ratings.ranking` has how sure the order of two is, and the places that leaves each.
+
 *Forfeits.* To see what they do, call twice: with the played matches, and with the forfeits added.
 """
 

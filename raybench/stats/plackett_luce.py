@@ -84,6 +84,8 @@ def _match(seats: tuple[Seat, ...]) -> Match:
         if any(place != place for place in places):
             raise ConfigurationError(f"{members[0].model} has no place. Give one to each player.")
     return tuple(
-        Side(tuple(sorted(Player(seat.model, seat.role) for seat in members)), members[0].place)
-        for members in sides.values()
+        sorted(
+            Side(tuple(sorted(Player(seat.model, seat.role) for seat in members)), members[0].place)
+            for members in sides.values()
+        )
     )

@@ -203,6 +203,12 @@ def test_a_model_that_meets_itself_tells_only_what_moving_first_is_worth() -> No
     assert bradley_terry.fit([("a", "a", 1.0)]).table["a"].value is None
 
 
+def test_matches_may_come_as_a_journal_has_them() -> None:
+    games = baseball()
+    listed = [list(game) for game in games]
+    assert bradley_terry.fit(iter(games)).table == bradley_terry.fit(listed).table  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("games", "settings", "said"),
     [

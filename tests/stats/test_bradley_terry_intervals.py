@@ -31,6 +31,7 @@ def test_the_sandwich_is_that_of_single_matches() -> None:
     pull = rows * (np.array([score for *_, score in games]) - p)[:, None]
     few = len(games) / (len(games) - 5)
     assert ratings.covariance == pytest.approx(few * bread @ pull.T @ pull @ bread, abs=1e-9)
+    assert ratings.modelled == pytest.approx(bread, abs=1e-9)
     assert ratings.degrees == len(games) - 5
     for place, name in enumerate(called):
         stderr = SPREAD * math.sqrt(ratings.covariance[place, place])
@@ -205,3 +206,30 @@ def test_intervals_cover_as_often_as_they_say(rounds: int, ties: float) -> None:
     # 250 pools tell a share of 0.95 to 0.014; the ratings of one pool go together.
     assert all(share >= 0.925 for share in found.values()), found
     assert found["rating"] <= 0.995
+
+
+@pytest.mark.slow
+def test_intervals_of_clusters_cover_where_others_do_not() -> None:
+    # The second match of two is mostly the first once more: as from one position, with one seed.
+    rng = np.random.default_rng(12)
+    held: dict[bool, list[bool]] = {True: [], False: []}
+    for seed in range(150):
+        true = rng.normal(scale=0.8, size=5)
+        firsts = round_robin(true.tolist(), 4, rng, first=0.3, ties=0.2)
+        seconds = round_robin(true.tolist(), 4, rng, first=0.3, ties=0.2)
+        again = [
+            one if rng.random() < 0.8 else other for one, other in zip(firsts, seconds, strict=True)
+        ]
+        for clustered in held:
+            ratings = bradley_terry.fit(
+                firsts + again,
+                bootstrap=200,
+                seed=seed,
+                clusters=[*range(len(firsts))] * 2 if clustered else None,
+            )
+            for place, name in enumerate(ratings.models if len(ratings.components) == 1 else ()):
+                low, high = ratings.table[name].ci95 or (math.nan, math.nan)
+                truth = 1000 + SPREAD * (true[place] - true.mean())
+                held[clustered].append(low <= truth <= high)
+    assert np.mean(held[True]) >= 0.93
+    assert np.mean(held[False]) < 0.91

@@ -43,6 +43,9 @@ class Ratings:
     strengths: Floats
     covariance: Floats
     """The sandwich's, of strengths and effects."""
+    modelled: Floats
+    """What the covariance would be if results varied as the model says: the inverse information,
+    which any further match reduces by what it can tell. No interval is made of it."""
     draws: Floats
     """Bootstrap replicates by strengths and effects."""
     n: Mapping[str, int]

@@ -76,6 +76,7 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
         effects=fitted.tally.effects,
         strengths=centred @ fitted.at,
         covariance=centred @ sandwich(fitted) @ centred.T,
+        modelled=centred @ np.linalg.inv(fitted.curved) @ centred.T,
         draws=draws @ centred.T,
         n={},
         played={},
