@@ -1,0 +1,153 @@
+"""Who can be compared with whom: the parts of a pool within which wins lead both ways.
+
+Ratings by maximum likelihood exist where, of whatever two groups the models are split into, each
+has won something from the other. Elsewhere the likelihood is highest with one group infinitely far
+above the other, or does not know how far: then these are parts, each with a scale of its own.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, sparse
+from scipy.sparse import csgraph
+
+from raybench.stats.ratings.design import Floats
+from raybench.stats.ratings.matches import Bundles, Match, Side
+from raybench.stats.ratings.tally import Effect, Tally
+
+Components = tuple[tuple[str, ...], ...]
+"""Models by component, the models in the order of their names; no component is below a later one
+that it has beaten, and of those that have not met the larger is first."""
+
+_MOVES = 1e-7
+"""A direction that moves a parameter by less, of at most 1, is rounding."""
+_APART = 0.5
+"""A pair is moved apart by 1 or more, or not at all."""
+
+
+def components(games: Mapping[str, Bundles], models: Sequence[str]) -> Components:
+    """Return the strongly connected components of who was ahead of whom; ties lead both ways."""
+    number = {name: n for n, name in enumerate(models)}
+    edges = {
+        (number[one.model], number[other.model])
+        for bundles in games.values()
+        for bundle in bundles
+        for match, _ in bundle
+        for above, below in _pairs(match)
+        for one in above.players
+        for other in below.players
+    }
+    size = len(models)
+    ahead, behind = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2).T
+    graph = sparse.csr_array((np.ones(len(ahead)), (ahead, behind)), shape=(size, size))
+    count, label = csgraph.connected_components(graph, connection="strong")
+    between = sparse.csr_array((np.ones(len(ahead)), (label[ahead], label[behind])), (count, count))
+    # Who is above another reaches whatever the other reaches, and more.
+    reached = np.isfinite(csgraph.shortest_path(between, unweighted=True))
+    many = np.bincount(label, minlength=count)
+    order = sorted(range(count), key=lambda it: (-int((reached[it] * many).sum()), -many[it], it))
+    return tuple(
+        tuple(sorted(name for name, of in zip(models, label, strict=True) if of == it))
+        for it in order
+    )
+
+
+def within(match: Match, found: Components) -> Iterator[Match]:
+    """Yield what a match tells of the models of each component; the rest is certain in the limit.
+
+    A ranking of many that follows Plackett and Luce is, among some of them, a ranking of these.
+    For matches of single players; `parted` is for teams.
+    """
+    component = {name: n for n, them in enumerate(found) for name in them}
+    parts: dict[int, list[Side]] = {}
+    for side in match:
+        parts.setdefault(component[side.players[0].model], []).append(side)
+    for sides in parts.values():
+        if len(sides) > 1:
+            yield tuple(sides)
+
+
+def untold(tally: Tally) -> set[Effect]:
+    """Return the effects that the matches do not tell: where the likelihood never stops rising.
+
+    That is where some direction moves the effect and puts nobody who was ahead further behind: all
+    matches won by who moved first, for one, or one model that always moves first.
+    """
+    models = len(tally.models)
+    found = set()
+    for number, effect in enumerate(tally.effects):
+        for sign in (1.0, -1.0):
+            aim = np.zeros(tally.design.size)
+            aim[models + number] = sign
+            limits = -tally.ahead, np.zeros(tally.ahead.shape[0])
+            furthest = optimize.linprog(aim, *limits, bounds=(-1, 1), method="highs")
+            if furthest.status != 0 or furthest.fun < -_MOVES:
+                found.add(effect)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """Components where teams play: who can be compared is no question of who beat whom alone."""
+
+    parts: Components
+    ground: Floats
+    """What is left open once everything that is certain in the limit is left out: a projector."""
+    direction: Floats
+    """Parameters moved this way raise the likelihood for ever."""
+
+    def within(self, tally: Tally, game: str, match: Match) -> Iterator[Match]:
+        """Yield what a match tells of sides that stay as far from each other as they are."""
+        place = {name: n for n, name in enumerate((*tally.models, *tally.effects))}
+        levels: dict[int, list[Side]] = {}
+        seen: list[float] = []
+        for side in match:
+            moves = [
+                self.direction[place[player.model]]
+                + (self.direction[place[game, player.role]] if (game, player.role) in place else 0)
+                for player in side.players
+            ]
+            moved = float(np.mean(moves))
+            near = [n for n, it in enumerate(seen) if abs(it - moved) < _APART]
+            level = near[0] if near else len(seen)
+            seen += [] if near else [moved]
+            levels.setdefault(level, []).append(side)
+        for sides in levels.values():
+            if len(sides) > 1:
+                yield tuple(sides)
+
+
+def parted(tally: Tally) -> Parted:
+    """Find the direction that takes the most pairs apart, and what the other pairs leave open.
+
+    Of all directions that put nobody who was ahead further behind, the sum is one as well: so one
+    direction moves apart, by 1 at least, every pair that any of them moves apart at all.
+    """
+    pairs, size = tally.ahead.shape
+    aim = np.concatenate([np.zeros(size), -np.ones(pairs)])
+    limits = sparse.hstack([-tally.ahead, sparse.eye_array(pairs)], format="csr")
+    ends = [(None, None)] * size + [(0.0, 1.0)] * pairs
+    solved = optimize.linprog(aim, limits, np.zeros(pairs), bounds=ends, method="highs")
+    direction = solved.x[:size]
+    rest = tally.ahead[np.flatnonzero(tally.ahead @ direction < _APART)].toarray()
+    values, vectors = np.linalg.eigh(rest.T @ rest)
+    free = vectors[:, values < _MOVES]
+    ground = free @ free.T
+    groups: dict[tuple[float, ...], list[int]] = {}
+    for number in range(len(tally.models)):
+        # Models that every direction left open moves alike.
+        key = tuple(np.round(ground[number], 6) + 0.0)
+        groups.setdefault(key, []).append(number)
+    order = sorted(groups.values(), key=lambda them: (-direction[them[0]], -len(them), them))
+    parts = tuple(tuple(tally.models[n] for n in them) for them in order)
+    return Parted(parts, ground, direction)
+
+
+def _pairs(match: Match) -> Iterable[tuple[Side, Side]]:
+    return (
+        (one, other)
+        for at, one in enumerate(match)
+        for of, other in enumerate(match)
+        if at != of and one.place <= other.place
+    )

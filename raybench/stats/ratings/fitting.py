@@ -1,0 +1,110 @@
+"""The fit itself: strengths that games share, and what each game's roles are worth."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from raybench.errors import RaybenchError
+from raybench.stats.ratings.components import Components, components, parted, untold, within
+from raybench.stats.ratings.design import Floats
+from raybench.stats.ratings.matches import Bundles, kept, teams_in
+from raybench.stats.ratings.newton import chances, curvature, maximise
+from raybench.stats.ratings.prior import Prior
+from raybench.stats.ratings.tally import Effect, Tally, tally
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Where the likelihood is highest."""
+
+    games: Mapping[str, Bundles]
+    """What was fitted: matches within components."""
+    parts: Components
+    tally: Tally
+    at: Floats
+    """Strengths, then effects."""
+    curved: Floats
+    """The information about them, pinned by the ground."""
+    ground: Floats
+    """What the matches leave open and is kept at 0, as the mean of each component."""
+    prior: Prior | None
+    left_out: tuple[Effect, ...]
+    """Effects that the matches do not tell."""
+    degrees: int
+    """Bundles beyond the number of free parameters."""
+
+
+def fit(
+    games: Mapping[str, Bundles],
+    models: tuple[str, ...],
+    share: Mapping[str, float],
+    prior: float | None,
+) -> Fitted:
+    """Return the maximum of what has one: within components, without effects that are not told."""
+    parts: Components = (models,)
+    teams = teams_in(games)
+    if prior is None and not teams:
+        parts = components(games, models)
+    if len(parts) > 1:
+        games = {name: kept(it, lambda match: within(match, parts)) for name, it in games.items()}
+    effects = effects_of(games)
+    left_out: tuple[Effect, ...] = ()
+    ground = _pinned(models, parts, len(effects))
+    while True:
+        made = tally(games, models, effects, share)
+        chosen, drawn = made.sums(made.times[None].astype(np.float64))
+        design, imagined = made.design, None
+        if prior is not None:
+            imagined = Prior.of(design, prior)
+            design, (chosen, drawn) = imagined.design, imagined.sums(chosen, drawn)
+            ground = np.zeros_like(ground)
+        maxima = maximise(design, chosen, drawn, ground, start=np.zeros(design.size))
+        if maxima.found[0]:
+            curved = curvature(design, drawn, chances(design, maxima.at))[0] + ground
+            telling = np.diff(made.drawn_from.indptr) > 0
+            degrees = int(made.times[telling].sum()) - (design.size - len(parts))
+            at = maxima.at[0]
+            return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
+        lost = {game for game, _ in untold(made)}
+        if lost:
+            left_out += tuple(it for it in effects if it[0] in lost)
+            effects = [it for it in effects if it[0] not in lost]
+            ground = _pinned(models, parts, len(effects))
+        elif teams and parts == (models,):
+            taken = parted(made)
+            parts, ground = taken.parts, taken.ground
+            games = {
+                name: kept(it, partial(taken.within, made, name)) for name, it in games.items()
+            }
+        else:
+            raise RaybenchError(
+                "The ratings did not settle, which matches cannot cause that lie within some "
+                "thousand points. Give a prior, or rate fewer models at once."
+            )
+
+
+def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
+    """Return what wins within components leave open: the mean of each."""
+    size = len(models) + effects
+    ground = np.zeros((size, size))
+    for part in parts:
+        columns = [models.index(name) for name in part]
+        ground[np.ix_(columns, columns)] = 1
+    return ground
+
+
+def effects_of(games: Mapping[str, Bundles]) -> list[Effect]:
+    """Return an effect for every role but the last of a game, by which the others are measured."""
+    return [(game, role) for game, them in roles_of(games).items() for role in them[:-1]]
+
+
+def roles_of(games: Mapping[str, Bundles]) -> dict[str, tuple[str, ...]]:
+    """Return the roles of each game, by their names."""
+    found: dict[str, set[str]] = {game: set() for game in games}
+    for game, bundles in games.items():
+        for bundle in bundles:
+            for match, _ in bundle:
+                found[game].update(player.role for side in match for player in side.players)
+    return {game: tuple(sorted(them)) for game, them in found.items()}

@@ -1,0 +1,97 @@
+"""Who is the better of two, and who is at which place: how sure both are."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from scipy import stats
+
+from raybench.stats.paired import holm
+from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import FEWEST
+from raybench.types import Estimate
+
+SURE = 0.05
+"""The most that p may be, raised by Holm's steps, for an order to hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Two models of a component, the better first: how sure it is that it is the better."""
+
+    better: str
+    worse: str
+    difference: Estimate
+    p: float | None
+    """How often chance alone would set two equal models this far apart (sandwich, Student's t)."""
+    holm: float | None
+    """The same, raised for the number of pairs: those below 0.05 hold together."""
+    share: float | None
+    """In which share of the replicates it is the better."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """A model's place within its component, the best being 1."""
+
+    value: int
+    replicates: tuple[int, int] | None
+    """Where 95 % of the replicates have it: for this model alone."""
+    simultaneous: tuple[int, int]
+    """What the orders that hold by Holm leave: true of all models at once in 95 % of pools."""
+
+
+def orders(ratings: Ratings) -> tuple[Order, ...]:
+    """Return every pair of each component, the better first."""
+    found = []
+    for ranked in _ranked(ratings):
+        for better, worse in combinations(ranked, 2):
+            aim = ratings.pair(better, worse)
+            drawn = ratings.draws @ aim
+            # Where the two were equal, as in a replicate of ties alone, neither was the better.
+            share = float(np.mean((np.sign(drawn) + 1) / 2)) if len(drawn) >= FEWEST else None
+            difference = ratings.difference(better, worse)
+            found.append(Order(better, worse, difference, _p(ratings, difference), None, share))
+    raised = holm({(it.better, it.worse): it.p for it in found if it.p is not None})
+    return tuple(replace(it, holm=raised.get((it.better, it.worse))) for it in found)
+
+
+def ranks(ratings: Ratings) -> Mapping[str, Rank]:
+    """Return the place of each rated model within its component, with both intervals."""
+    above, below = dict.fromkeys(ratings.models, 0), dict.fromkeys(ratings.models, 0)
+    for order in orders(ratings):
+        if order.holm is not None and order.holm < SURE:
+            above[order.worse] += 1
+            below[order.better] += 1
+    found = {}
+    for ranked in _ranked(ratings):
+        drawn = _drawn(ratings, ranked)
+        for place, name in enumerate(ranked, 1):
+            sure = (1 + above[name], len(ranked) - below[name])
+            found[name] = Rank(place, drawn.get(name), sure)
+    return found
+
+
+def _ranked(ratings: Ratings) -> list[list[str]]:
+    """Return the rated models of each component, best first."""
+    return [
+        [name for name in ratings.table if name in part and ratings.rated(name)]
+        for part in ratings.components
+    ]
+
+
+def _drawn(ratings: Ratings, ranked: list[str]) -> dict[str, tuple[int, int]]:
+    if len(ratings.draws) < FEWEST or not ranked:
+        return {}
+    columns = [ratings.models.index(name) for name in ranked]
+    places = stats.rankdata(-ratings.draws[:, columns], axis=1, method="min")
+    ends = np.quantile(places, [0.025, 0.975], axis=0, method="closest_observation")
+    return {name: (int(low), int(high)) for name, low, high in zip(ranked, *ends, strict=True)}
+
+
+def _p(ratings: Ratings, difference: Estimate) -> float | None:
+    if difference.value is None or not difference.stderr or math.isnan(difference.stderr):
+        return None
+    return float(2 * stats.t.sf(difference.value / difference.stderr, ratings.degrees))

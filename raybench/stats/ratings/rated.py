@@ -1,0 +1,157 @@
+"""From bundles of matches to ratings: the same way for every kind of game."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from raybench.errors import ConfigurationError
+from raybench.stats.ratings.bounds import bound
+from raybench.stats.ratings.components import Components, components
+from raybench.stats.ratings.fitting import Fitted, fit, roles_of
+from raybench.stats.ratings.matches import Bundles, matches, played
+from raybench.stats.ratings.outcome import Bound, Ratings
+from raybench.stats.ratings.spread import bootstrap, sandwich
+from raybench.types import Estimate
+
+
+def rated(
+    games: Mapping[str, Bundles],
+    *,
+    model: str,
+    replicates: int,
+    seed: int,
+    prior: float | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Ratings:
+    """Rate the models by matches of one game or several; `model` is what the likelihood is called.
+
+    With `weights` a game weighs so much as a whole, however many matches it has; without them each
+    match weighs the same.
+    """
+    games = dict(sorted(games.items()))
+    n = played(games)
+    models = tuple(sorted(n))
+    _check(n, replicates, prior)
+    share = dict.fromkeys(games, 1.0) if weights is None else _shares(games, weights)
+    fitted = fit(games, models, share, prior)
+    ratings = _fitted(fitted, replicates, seed, _method(model, prior, weights))
+    parts = fitted.parts if prior is None else components(games, models)
+    ratings = replace(
+        ratings, n=n, played=matches(games),
+        notes=(*_notes(parts, joined=prior is not None), *ratings.notes),
+    )  # fmt: skip
+    alone = [name for part in fitted.parts if len(part) == 1 < len(models) for name in part]
+    bounds = {name: bound(name, games, fitted.parts) for name in alone}
+    return _tabled(ratings, {name: it for name, it in bounds.items() if it is not None})
+
+
+def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
+    """Return what was fitted, the mean of each component's strengths being 0."""
+    models = fitted.tally.models
+    notes: tuple[str, ...] = ()
+    for game in sorted({game for game, _ in fitted.left_out}):
+        of = f" of {game}" if game else ""
+        method += f", roles{of} left out"
+        notes += (f"What the roles{of} are worth, or to move first, the matches do not tell.",)
+    draws = np.zeros((0, len(fitted.at)))
+    if replicates:
+        drawn = bootstrap(fitted, replicates, np.random.default_rng(seed))
+        draws = drawn.at
+        if drawn.without:
+            method += f", {drawn.without} of {replicates} replicates by one imaginary match each"
+    centred = np.eye(len(fitted.at))
+    for part in fitted.parts:
+        columns = [models.index(name) for name in part]
+        centred[np.ix_(columns, columns)] -= 1 / len(part)
+    told = {game for game, _ in fitted.tally.effects}
+    return Ratings(
+        table={},
+        components=fitted.parts,
+        bounds={},
+        roles={game: them for game, them in roles_of(fitted.games).items() if game in told},
+        notes=notes,
+        models=models,
+        effects=fitted.tally.effects,
+        strengths=centred @ fitted.at,
+        covariance=centred @ sandwich(fitted) @ centred.T,
+        modelled=centred @ np.linalg.inv(fitted.curved) @ centred.T,
+        draws=draws @ centred.T,
+        n={},
+        played={},
+        degrees=fitted.degrees,
+        method=method,
+    )
+
+
+def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
+    """Return ratings with the table: best component, best model first."""
+    table = {}
+    for number, part in enumerate(ratings.components, 1):
+        at = {name: float(ratings.strengths[ratings.models.index(name)]) for name in part}
+        for name in sorted(part, key=lambda name: (-at[name], name)):
+            if len(part) == 1:
+                why = "the matches do not tell how far it is from any other model"
+                if name in bounds:
+                    why += f"; {bounds[name].told}"
+                table[name] = Estimate(None, None, None, ratings.n[name], f"refused: {why}")
+                continue
+            estimate = ratings.rating(name)
+            if len(ratings.components) > 1:
+                of = f"component {number} of {len(ratings.components)}, comparable within it only"
+                estimate = replace(estimate, method=f"{estimate.method}; {of}")
+            table[name] = estimate
+    return replace(ratings, table=table, bounds=bounds)
+
+
+def _method(model: str, prior: float | None, weights: Mapping[str, float] | None) -> str:
+    method = f"{model}, maximum likelihood"
+    if prior is not None:
+        many = f"{prior:g} imaginary match{'' if prior == 1 else 'es'}"
+        method = f"{model}, prior of {many} each, half won, against mean strength"
+    if weights is not None:
+        method += f", games weighing {', '.join(f'{it} {weights[it]:g}' for it in weights)}"
+    return method
+
+
+def _notes(found: Components, *, joined: bool) -> tuple[str, ...]:
+    if len(found) == 1:
+        return ()
+    listed = "; ".join(", ".join(part) for part in found)
+    end = "They are compared by the prior alone." if joined else "Each has a scale of its own."
+    return (f"There are {len(found)} components that the matches do not compare: {listed}. {end}",)
+
+
+def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[str, float]:
+    """Return what a match of each game weighs, so that matches weigh 1 on the average."""
+    if set(weights) != set(games):
+        wrong = ", ".join(sorted(set(weights) ^ set(games)))
+        raise ConfigurationError(
+            f"Weights have to be for the games that were played, all of them: {wrong} is on one "
+            "side only. Name each game in both."
+        )
+    if not all(math.isfinite(it) and it > 0 for it in weights.values()):
+        raise ConfigurationError(
+            "A game's weight has to be above 0. Leave out the games that are to have none."
+        )
+    found = matches(games)
+    whole = math.fsum(weights.values())
+    for name, many in found.items():
+        if not many:
+            raise ConfigurationError(f"No match of {name} was played. Leave the game out.")
+    total = sum(found.values())
+    return {name: weights[name] / whole * total / found[name] for name in games}
+
+
+def _check(n: Mapping[str, int], replicates: int, prior: float | None) -> None:
+    if not n:
+        raise ConfigurationError("There are no matches to rate. Give one result at least.")
+    if replicates < 0:
+        raise ConfigurationError(
+            f"There cannot be {replicates} bootstrap replicates. Give 0 for none, or 1000."
+        )
+    if prior is not None and not (math.isfinite(prior) and prior > 0):
+        raise ConfigurationError(
+            f"A prior of {prior} imaginary matches is none. Give a number above 0, or None."
+        )

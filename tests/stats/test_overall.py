@@ -1,0 +1,193 @@
+"""Several games, one rating: equal weights whatever their sizes, and what is said of what lacks."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from pools import hidden_roles, names, round_robin, tables
+from scipy import optimize
+from scipy.special import expit
+
+from raybench.errors import ConfigurationError
+from raybench.stats import bradley_terry, overall, plackett_luce
+from raybench.stats.bradley_terry import Game
+from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import SPREAD
+
+TRUE = (0.9, 0.3, 0.0, -0.4, -0.8)
+
+
+def rounds(strengths: tuple[float, ...], times: int, seed: int) -> list[Game]:
+    return round_robin(strengths, times, np.random.default_rng(seed), first=0.3, ties=0.2)
+
+
+def values(ratings: Ratings) -> dict[str, float]:
+    found = {name: it.value for name, it in ratings.table.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def test_one_game_alone_is_its_own_rating() -> None:
+    games = rounds(TRUE, 8, 0)
+    alone = bradley_terry.fit(games, bootstrap=200)
+    found = overall.fit({"chess": bradley_terry.bundles(games)}, bootstrap=200)
+    assert values(found) == pytest.approx(values(alone), abs=1e-6)
+    for name, estimate in alone.table.items():
+        assert found.table[name].stderr == pytest.approx(estimate.stderr)
+        assert found.table[name].ci95 == pytest.approx(estimate.ci95)
+    assert found.first_mover["chess"].value == pytest.approx(alone.first_mover[""].value)
+
+
+def test_a_game_weighs_as_much_however_often_it_was_played() -> None:
+    chess, dice = rounds(TRUE, 8, 1), rounds(TRUE[::-1], 8, 2)
+    few = overall.fit(
+        {"chess": bradley_terry.bundles(chess), "dice": bradley_terry.bundles(dice)}, bootstrap=0
+    )
+    many = overall.fit(
+        {"chess": bradley_terry.bundles(chess * 50), "dice": bradley_terry.bundles(dice)},
+        bootstrap=0,
+    )
+    assert values(few) == pytest.approx(values(many), abs=1e-6)
+    thrice = overall.fit(
+        {"chess": bradley_terry.bundles(chess), "dice": bradley_terry.bundles(dice)},
+        weights={"chess": 3, "dice": 1},
+        bootstrap=0,
+    )
+    plain = bradley_terry.fit(chess, bootstrap=0)
+    assert "chess 3, dice 1" in thrice.table["m00"].method
+    assert (few.table["m00"].value or 0) < (thrice.table["m00"].value or 0)
+    assert (thrice.table["m00"].value or 0) < (plain.table["m00"].value or 0)
+
+
+def test_it_is_the_rating_whose_expected_scores_are_those_found() -> None:
+    # Two models, two games, no first mover: the weighted mean of both scores is what it explains.
+    chess: list[Game] = [("a", "b", 1.0)] * 9 + [("a", "b", 0.0)]
+    dice: list[Game] = [("a", "b", 1.0)] * 300 + [("a", "b", 0.0)] * 300
+    games = {
+        "chess": bradley_terry.bundles(chess, first_mover=False),
+        "dice": bradley_terry.bundles(dice, first_mover=False),
+    }
+    assert overall.fit(games, bootstrap=0).chance("a", "b").value == pytest.approx(0.7)
+    weighed = overall.fit(games, weights={"chess": 1, "dice": 3}, bootstrap=200)
+    assert weighed.chance("a", "b").value == pytest.approx(0.6)
+    # Its error is that of a mean of two shares.
+    error = math.sqrt((0.25**2) * 0.9 * 0.1 / 10 + (0.75**2) * 0.25 / 600)
+    assert weighed.chance("a", "b").stderr == pytest.approx(error, rel=0.01)
+
+
+def test_undefeated_in_one_game_is_not_undefeated() -> None:
+    dice = rounds(TRUE, 4, 3)
+    chess = [(a, b, 1.0 if a == "m00" else 0.0 if b == "m00" else s) for a, b, s in dice]
+    assert bradley_terry.fit(chess, bootstrap=0).table["m00"].value is None
+    found = overall.fit(
+        {"chess": bradley_terry.bundles(chess), "dice": bradley_terry.bundles(dice)}, bootstrap=200
+    )
+    assert len(values(found)) == 5
+    assert found.components == (tuple(names(TRUE)),)
+
+
+def test_groups_that_met_in_another_game_are_compared() -> None:
+    left: list[Game] = [("a", "b", 1.0), ("a", "b", 0.0), ("b", "a", 1.0), ("b", "a", 0.0)]
+    right = [(a.upper(), b.upper(), score) for a, b, score in left]
+    bridge: list[Game] = [("a", "A", 1.0), ("A", "a", 1.0), ("a", "A", 0.0), ("A", "a", 0.0)]
+    games = {"chess": [*left, *right], "dice": bridge}
+    found = overall.fit(
+        {name: bradley_terry.bundles(it) for name, it in games.items()}, bootstrap=0
+    )
+    assert found.components == (("A", "B", "a", "b"),)
+    assert found.table["b"].method.endswith("without dice")
+    assert "without" not in found.table["a"].method
+
+
+def test_who_lacks_a_game_may_be_refused() -> None:
+    games = {
+        "chess": bradley_terry.bundles(rounds(TRUE, 4, 4)),
+        "dice": bradley_terry.bundles(rounds(TRUE[:4], 4, 5)),
+    }
+    found = overall.fit(games, bootstrap=0)
+    strict = overall.fit(games, bootstrap=0, complete=True)
+    assert found.table["m04"].value is not None
+    assert found.table["m04"].method.endswith("without dice")
+    assert strict.table["m04"].value is None
+    assert strict.table["m04"].method == "refused: it lacks dice"
+    for name in names(TRUE[:4]):
+        assert strict.table[name] == found.table[name]
+
+
+def test_games_of_every_kind_share_strengths() -> None:
+    rng = np.random.default_rng(6)
+    tabled, hunted = tables(TRUE, 4, 400, rng), hidden_roles(TRUE, 800, rng, wolves=0.4)
+    games = {
+        "chess": bradley_terry.bundles(rounds(TRUE, 30, 6)),
+        "dice": plackett_luce.bundles(tabled),
+        "werewolf": plackett_luce.bundles(hunted),
+    }
+    found = overall.fit(games, bootstrap=200)
+    for place, name in enumerate(names(TRUE)):
+        low, high = found.table[name].ci95 or (0, 0)
+        assert low - 10 < 1000 + SPREAD * (TRUE[place] - np.mean(TRUE)) < high + 10
+    assert found.roles == {"chess": ("first", "second"), "werewolf": ("villager", "wolf")}
+    assert (found.advantage("first", "second", game="chess").value or 0) > 0
+    assert (found.advantage("wolf", "villager", game="werewolf").value or 0) > 0
+    assert found.advantage("wolf", "villager", game="chess").value is None
+    assert found.played == {"chess": 600, "dice": 400, "werewolf": 800}
+    assert found.table["m00"].n == 240 + sum(
+        "m00" in {seat.model for seat in result} for result in (*tabled, *hunted)
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [({"chess": 1.0}, "dice is on one side"), ({"chess": 1.0, "dice": 0.0}, "above 0")],
+)
+def test_weights_that_do_not_fit_are_said(weights: dict[str, float], said: str) -> None:
+    games = {name: bradley_terry.bundles([("a", "b", 1.0)]) for name in ("chess", "dice")}
+    with pytest.raises(ConfigurationError, match=said):
+        overall.fit(games, weights=weights)
+
+
+def test_a_game_without_matches_is_said() -> None:
+    games = {"chess": bradley_terry.bundles([("a", "b", 1.0)]), "dice": bradley_terry.bundles([])}
+    with pytest.raises(ConfigurationError, match="No match of dice"):
+        overall.fit(games)
+
+
+def shared(own: Mapping[str, NDArray[np.float64]], first: float) -> NDArray[np.float64]:
+    """Return the strengths that explain all games together, each by its expected scores."""
+    models = len(next(iter(own.values())))
+    one, other = np.array([(i, j) for i in range(models) for j in range(models) if i != j]).T
+
+    def pulled(at: NDArray[np.float64]) -> NDArray[np.float64]:
+        slope = np.zeros_like(at)
+        for game, strengths in enumerate(own.values(), models):
+            gap = expit(strengths[one] - strengths[other] + first)
+            gap -= expit(at[one] - at[other] + at[game])
+            np.add.at(slope, one, gap)
+            np.add.at(slope, other, -gap)
+            slope[game] = gap.sum()
+        slope[0] += at[:models].sum()
+        return slope
+
+    return np.asarray(optimize.root(pulled, np.zeros(models + len(own))).x[:models])
+
+
+@pytest.mark.slow
+def test_intervals_cover_though_models_are_strong_in_different_games() -> None:
+    rng = np.random.default_rng(9)
+    times = {"chess": 4, "dice": 20}
+    held = []
+    for seed in range(150):
+        own = {"chess": rng.normal(scale=1.2, size=4), "dice": rng.normal(scale=0.5, size=4)}
+        true = shared(own, 0.3)
+        games = {
+            game: bradley_terry.bundles(
+                round_robin(it.tolist(), times[game], rng, first=0.3, ties=0.2)
+            )
+            for game, it in own.items()
+        }
+        found = overall.fit(games, bootstrap=300, seed=seed)
+        for place, name in enumerate(found.models):
+            low, high = found.table[name].ci95 or (math.nan, math.nan)
+            held.append(low <= 1000 + SPREAD * true[place] <= high)
+    assert 0.93 <= np.mean(held) <= 0.995
