@@ -67,7 +67,7 @@ def places(scores: Iterable[float]) -> tuple[int, ...]:
 
 def widest(found: Rated) -> float | None:
     """Return the widest half of a 95 % interval over all games' ratings; None where one is open."""
-    if found.overall is None:
+    if found.overall is None or len(found.overall.components) > 1:
         return None
     halves = []
     for estimate in found.overall.table.values():

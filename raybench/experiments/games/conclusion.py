@@ -10,6 +10,7 @@ from raybench.experiments.games.ratings import Both, rated
 from raybench.experiments.games.report import Shown, sections
 from raybench.experiments.session import Outcome
 from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.ranking import orders
 from raybench.tournament import meetings, reliability
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
@@ -120,7 +121,7 @@ def _pairs(found: Both) -> Iterator[dict[str, Any]]:
     for game, ratings in every.items():
         if ratings is None:
             continue
-        for order in ratings.orders():
+        for order in orders(ratings):
             yield {
                 "of": game,
                 "model": order.better,

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.ranking import SURE, orders, ranks
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
-
-_SURE = 0.05
 
 
 def sections(shown: Shown) -> Iterator[Section]:
@@ -81,10 +80,8 @@ def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
     models = [model for model in shown.best_first if ratings.table[model].value is not None]
     if len(models) < 2:
         return
-    sure = {
-        (it.better, it.worse): it.holm is not None and it.holm < _SURE for it in ratings.orders()
-    }
-    ranks = ratings.ranks()
+    sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in orders(ratings)}
+    places = ranks(ratings)
     yield Section(
         "Chances of winning",
         "How often the model of the row would win against that of the column, in a match of no "
@@ -105,9 +102,9 @@ def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
             [
                 (
                     model,
-                    ranks[model].value,
-                    _span(ranks[model].replicates),
-                    _span(ranks[model].simultaneous),
+                    places[model].value,
+                    _span(places[model].replicates),
+                    _span(places[model].simultaneous),
                     ", ".join(it for it in models if sure.get((model, it))) or "-",
                 )
                 for model in models
