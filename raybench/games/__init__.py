@@ -14,6 +14,7 @@ from raybench.games.parts.contract import (
     Need,
     Program,
     State,
+    Unjudged,
     Written,
 )
 
@@ -25,6 +26,7 @@ __all__ = [
     "Need",
     "Program",
     "State",
+    "Unjudged",
     "Written",
     "load",
     "names",

@@ -26,6 +26,10 @@ class InvalidMove(Exception):
     """
 
 
+class Unjudged(Exception):
+    """Nobody asked for an opinion gave one: the match is void and replayed, never scored."""
+
+
 @dataclass(frozen=True, slots=True)
 class Jury:
     """Opinions are wanted: every juror is asked each of the prompts, which know of no other.
