@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -28,8 +29,11 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
 _BASE32 = re.compile(r"\b[A-Z2-7]{8,}")
 _MORSE = re.compile(r"[.-]+")
 _STROKES = str.maketrans("·•∙⋅*‐‑‒–—―−_", "....." + "-" * 8)
+_NO_SIGNS = str.maketrans(".-", "  ")
 _SAID = re.compile(r"\b(?:(dot|dit|di)|(dash|dah))\b", re.IGNORECASE)
 _REPEATED = re.compile(r"(.)\1+")
+_STEP = [chr(ord("a") + step) for step in range(26)]
+"""As letters; a step back is one from the list's end."""
 _URLSAFE = str.maketrans("-_", "+/")
 
 _SHORTEST_MORSE = 7
@@ -55,6 +59,8 @@ class Readings(NamedTuple):
     """In the encodings that computers use, and as numbers."""
     tapped: str
     """In Morse."""
+    steps: str
+    """How far it is from each letter to the next: in `plain`, and in `coded`."""
 
 
 @lru_cache(maxsize=256)
@@ -63,6 +69,7 @@ def readings(text: str) -> Readings:
     low = folded(text)
     plain = letters(low)
     words = _WORD.findall(low)
+    coded = "\n".join(filter(None, (*_decoded(text, low), *_numbered(low))))
     return Readings(
         plain,
         "".join(_SINGLE.findall(low)),
@@ -70,14 +77,20 @@ def readings(text: str) -> Readings:
         "\n".join(_named(words, low)),
         "\n".join(_alike(low)),
         once(plain),
-        "\n".join((*_decoded(text, low), *_numbered(low))),
+        coded,
         "\n".join(_tapped(text)),
+        "\n".join(map(steps, (plain, *coded.split("\n")))),
     )
 
 
 def one_stroke(word: str) -> str:
     """Return the word with i for l: look-alikes of one may mean the other."""
     return word.replace("l", "i")
+
+
+def steps(word: str) -> str:
+    """Return how far it is from each letter to the next: no shift of the alphabet changes it."""
+    return "".join([_STEP[end - start] for start, end in pairwise(word.encode())])
 
 
 def once(word: str) -> str:
@@ -130,7 +143,9 @@ def _numbered(low: str) -> Iterator[str]:
     digits = _NUMBER.findall(low)
     values = [int(each) for each in digits if len(each) <= 3]
     for some in (values, values[::2], values[1::2]):
-        yield "".join(chr(96 + value) for value in some if 1 <= value <= 26)
+        for first in (0, 1):
+            in_list = (value for value in some if first <= value < first + 26)
+            yield "".join(chr(ord("a") + value - first) for value in in_list)
         yield _read(bytes(value for value in some if value < 256))
     octal = [int(each, 8) for each in digits if len(each) == 3 and not {*each} & {"8", "9"}]
     yield _read(bytes(value for value in octal if value < 256))
@@ -138,7 +153,7 @@ def _numbered(low: str) -> Iterator[str]:
 
 def _tapped(text: str) -> Iterator[str]:
     if _SAID.search(text):
-        spoken = _SAID.sub(lambda said: "." if said[1] else "-", text.replace("-", " "))
+        spoken = _SAID.sub(lambda said: "." if said[1] else "-", text.translate(_NO_SIGNS))
         chunks = re.split(r"[,;:/|\n]|\s{2,}", spoken)
         yield "".join(MORSE.get("".join(_MORSE.findall(chunk)), "") for chunk in chunks)
     strokes = text.translate(_STROKES)
@@ -170,8 +185,8 @@ def _bytes(text: str, low: str) -> Iterator[bytes]:
 
 
 def _whole(code: str, block: int) -> str:
-    """Return the code up to its last whole block."""
-    return code[: len(code) // block * block]
+    """Return the code in whole blocks; what fills the last one up adds nothing that is read."""
+    return code + "A" * (-len(code) % block)
 
 
 def _padded(code: str, block: int) -> str:
