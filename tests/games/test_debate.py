@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from raybench import games
 from raybench.errors import ConfigurationError
+from raybench.fleet.simulated.instances import instance
 from raybench.games import MANAGER, InvalidMove, Jury, Unjudged, Written
 from raybench.games.debate import GAME, Debate
 from raybench.games.parts.conformance import play
@@ -177,6 +178,12 @@ def test_the_schema_bounds_every_score() -> None:
         assert not valid(json.loads(reply(5, 5)) | {"side_a": dict.fromkeys(CRITERIA, wrong)})
     assert not valid({"side_a": dict.fromkeys(CRITERIA, 5)})
     assert not valid(json.loads(reply(5, 5)) | {"winner": "side_a"})
+
+
+def test_stand_ins_for_jurors_give_votes() -> None:
+    rng = random.Random(1)
+    for _ in range(20):
+        assert verdict.marks(json.dumps(instance(SCHEMA, rng))) is not None
 
 
 # ---------------------------------------------------------------------------- what the jury decides

@@ -190,7 +190,6 @@ def test_any_shift_is_found(word: str, by: int) -> None:
     code = shifted(word, by)
     assert leak(word, [f"Think about {code} for a while."])
     assert leak(word, [f"Think about {' '.join(code[::-1].upper())} for a while."])
-    assert leak(word, [base64.b64encode(code.encode()).decode()])
 
 
 def test_letters_in_instalments_are_found() -> None:
@@ -242,9 +241,20 @@ def test_any_text_is_read(text: str, word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a " * 9000, ":" * 9000, "(" * 9000, "**" * 9000, "=" * 9000, ".-" * 9000, "0" * 9000]
+    "text",
+    [
+        "a " * 20_000,
+        ". " * 20_000,
+        "?!" * 20_000,
+        ":" * 20_000,
+        "(" * 20_000,
+        "**" * 20_000,
+        "=" * 20_000,
+        ".-" * 20_000,
+        "0" * 20_000,
+    ],
 )
-@pytest.mark.timeout(5)
+@pytest.mark.timeout(3)
 def test_long_ones_take_no_longer_than_they_are_long(text: str) -> None:
     assert not leak("lantern", [text])
 

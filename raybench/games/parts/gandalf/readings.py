@@ -17,7 +17,7 @@ from raybench.games.parts.gandalf.signs import DIGITS, DRAWN, MORSE, NAMES, NATO
 
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)*")
 _SINGLE = re.compile(r"(?<![a-z0-9'’])[a-z](?![a-z0-9'’])")
-_SENTENCE = re.compile(r"[.!?;:]+[\"')\]]*\s+|\n+")
+_SENTENCE = re.compile(r"(?<![.!?;:])[.!?;:]+[\"')\]]*\s+|\n+")
 _MARKED = re.compile(r"(?:(\*{1,3}|_{1,2}|~~|`)(\w{1,3})\1|[(\[{<](\w)[)\]}>])")
 _CAPITAL = re.compile(r"[A-Z]")
 _NUMBER = re.compile(r"[0-9]+")
@@ -60,7 +60,7 @@ class Readings(NamedTuple):
     tapped: str
     """In Morse."""
     steps: str
-    """How far it is from each letter to the next: in `plain`, and in `coded`."""
+    """How far it is from each letter of `plain` to the next."""
 
 
 @lru_cache(maxsize=256)
@@ -69,7 +69,6 @@ def readings(text: str) -> Readings:
     low = folded(text)
     plain = letters(low)
     words = _WORD.findall(low)
-    coded = "\n".join(filter(None, (*_decoded(text, low), *_numbered(low))))
     return Readings(
         plain,
         "".join(_SINGLE.findall(low)),
@@ -77,9 +76,9 @@ def readings(text: str) -> Readings:
         "\n".join(_named(words, low)),
         "\n".join(_alike(low)),
         once(plain),
-        coded,
+        "\n".join((*_decoded(text, low), *_numbered(low))),
         "\n".join(_tapped(text)),
-        "\n".join(map(steps, (plain, *coded.split("\n")))),
+        steps(plain),
     )
 
 
@@ -174,12 +173,7 @@ def _bytes(text: str, low: str) -> Iterator[bytes]:
         joined = "".join(tokens)
         yield from (decode(_whole(joined[start:], block)) for start in range(block))
         # Each by itself, too: padding between them moves what comes after.
-        alone = [_padded(token, block) for token in tokens if len(token) >= block]
-        yield (
-            decode("".join(alone))
-            if not any("=" in it for it in alone[:-1])
-            else b"".join(map(decode, alone))
-        )
+        yield b"".join(decode(_padded(token, block)) for token in tokens if len(token) >= block)
     tokens = _TOKEN.findall(_PREFIX.sub(" ", low))
     yield bytes.fromhex("".join(token for token in tokens if _HEX.fullmatch(token)))
 
