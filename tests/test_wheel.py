@@ -28,6 +28,8 @@ def test_it_carries_the_configuration_and_nothing_of_the_workshop(wheel: Path) -
     assert "raybench/tracking/report.html.j2" in names
     assert "raybench/py.typed" in names
     assert "raybench/autobench/samples/tasks.jsonl" in names
+    assert "raybench/games/parts/debate/topics.txt" in names
+    assert "raybench/games/parts/gandalf/words.txt" in names
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"raybench"}
 
 

@@ -1,4 +1,4 @@
-"""A match as a text to read, where a game has no way of its own to write it down."""
+"""Matches written down for people to read: what games that do so share, and a plain way."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -29,6 +29,20 @@ def last(match: Written) -> State:
     return state
 
 
+def head(title: str, match: Written) -> str:
+    """Return who sat where and how it ended, in Markdown."""
+    seats = [
+        f"- {role}: {_line(name)} ({match.scores[role]:+g})"
+        for role, name in match.players.items()
+    ]
+    ended = match.outcome or "not played to its end"
+    if match.forfeits:
+        ended += f"; forfeited by {', '.join(match.forfeits)}"
+    return "\n".join(
+        (f"# {title}: {_line(match.event)}, {_line(match.round)}", "", *seats, "", f"{ended}.")
+    )
+
+
 def plain(game: Game[Any], match: Written) -> str:
     """Return the moves, a line each, under who played and above how it ended."""
     players = ", ".join(f"{role}: {model}" for role, model in match.players.items())
@@ -38,3 +52,7 @@ def plain(game: Game[Any], match: Written) -> str:
             lines.append(f"{number}. {role}: {'forfeits' if move is None else move}")
     scores = ", ".join(f"{role} {score:g}" for role, score in match.scores.items())
     return "\n".join([*lines, f"{match.outcome} ({scores})"])
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
