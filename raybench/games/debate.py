@@ -98,6 +98,11 @@ class Debate(State):
         task = f"Write your {part}, of at most {self.rules.words} words: all you reply is shown."
         return Observation(role, rules, view, part, task, "text")
 
+    @property
+    def ballots(self) -> tuple[int, int]:
+        missing = sum(vote.margin is None for vote in self.votes)
+        return len(self.votes) - missing, missing
+
     def legal(self) -> None:
         return None
 

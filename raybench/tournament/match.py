@@ -180,7 +180,11 @@ class _Match:
         """Return how the match ended."""
         if self.state.over:
             return Ending(
-                self.state.scores(), self.state.outcome, self.forfeits, sides=self.state.parts
+                self.state.scores(),
+                self.state.outcome,
+                self.forfeits,
+                sides=self.state.parts,
+                ballots=self.state.ballots,
             )
         last = self.forfeits[-1]
         out = {each.role for each in self.forfeits}

@@ -1,8 +1,7 @@
 """What journals keep of matches, and how it is read back."""
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,9 +117,9 @@ class Match:
     """By role."""
     errors: tuple[tuple[str, str], ...]
     """The role and the reason of each reply that held no valid move."""
-    votes_missing: int = 0
-    """Of jurors."""
     votes: int = 0
+    """Of jurors, that were counted."""
+    votes_missing: int = 0
 
     @property
     def result(self) -> Result | None:
@@ -145,7 +144,6 @@ def kept(record: Mapping[str, Any]) -> Match:
     void = record["void"]
     if void is None and set(record["scores"]) != set(seats):
         raise ValueError(f"match {record['match']}: scores are not those of its seats")
-    votes = [*_votes(record["turns"])]
     return Match(
         number=record["match"],
         fixture=Fixture(record["game"], tuple(seats.values()), record["seed"]),
@@ -158,8 +156,8 @@ def kept(record: Mapping[str, Any]) -> Match:
         sides=dict(record["sides"]),
         efforts=_efforts(seats, record["turns"]),
         errors=tuple((it["role"], it["error"]) for it in record["turns"] if it["error"]),
-        votes_missing=votes.count(None),
-        votes=len(votes),
+        votes=record["ballots"][0],
+        votes_missing=record["ballots"][1],
     )
 
 
@@ -175,10 +173,3 @@ def _efforts(roles: Mapping[str, str], turns: Sequence[Mapping[str, Any]]) -> di
         of["seconds"] += turn["seconds"]
         of["tokens"] += turn["tokens"]
     return {role: Effort(**of) for role, of in sums.items()}
-
-
-def _votes(turns: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
-    for turn in turns:
-        if turn["role"] == MANAGER and '"votes"' in (turn["move"] or ""):
-            for vote in json.loads(turn["move"])["votes"]:
-                yield from vote["replies"]

@@ -106,7 +106,7 @@ def failures(matches: Iterable[Match]) -> Iterator[dict[str, object]]:
                 "why": forfeit.reason + (f"; the last reply: {last[-1]}" if last else ""),
             }
         if match.votes_missing:
-            why = f"{match.votes_missing} of {match.votes} replies of jurors are missing"
+            why = f"{match.votes_missing} of {match.votes + match.votes_missing} votes are missing"
             yield {**about, "model": "", "kind": "votes missing", "why": why}
 
 

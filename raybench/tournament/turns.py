@@ -54,6 +54,8 @@ class Ending:
     """The model that could not be reached, where that is why."""
     sides: Mapping[str, str] = field(default_factory=dict)
     """What each seat turned out to be, where that is dealt."""
+    ballots: tuple[int, int] = (0, 0)
+    """How many votes of jurors were counted, and how many are missing."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as journals have it."""
@@ -64,6 +66,7 @@ class Ending:
             "void": self.void,
             "missing": self.missing,
             "sides": dict(self.sides),
+            "ballots": list(self.ballots),
         }
 
 

@@ -63,9 +63,7 @@ def test_void_matches_have_no_result() -> None:
     assert records.kept(record).result is None
 
 
-def test_missing_votes_are_counted() -> None:
-    votes = {"votes": [{"juror": "c", "replies": ["{}", None]}, {"juror": "d", "replies": ["{}"]}]}
-    jury = Turn("manager", "", "manage", "", "", json.dumps(votes), None, calls=0)
-    ending = Ending({"player_1": 0.0, "player_2": 0.0}, "draw")
-    match = records.kept(records.finished(1, 0, FIXTURE, FIRST.roles, [*TURNS, jury], ending))
+def test_votes_are_counted() -> None:
+    ending = Ending({"player_1": 0.0, "player_2": 0.0}, "draw", ballots=(3, 1))
+    match = records.kept(records.finished(1, 0, FIXTURE, FIRST.roles, TURNS, ending))
     assert (match.votes, match.votes_missing) == (3, 1)

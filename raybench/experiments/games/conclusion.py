@@ -111,8 +111,8 @@ def _notes(matches: Sequence[Match], found: Both, stopped: str) -> dict[str, str
             "them stand beside"
         )
     missing = sum(it.votes_missing for it in matches)
-    if votes := sum(it.votes for it in matches):
-        notes["Jury"] = f"{missing:,} of {votes:,} replies of jurors are missing"
+    if votes := sum(it.votes for it in matches) + missing:
+        notes["Jury"] = f"{missing:,} of {votes:,} votes are missing"
     return notes
 
 

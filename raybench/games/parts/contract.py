@@ -124,6 +124,11 @@ class State(ABC):
         return {}
 
     @property
+    def ballots(self) -> tuple[int, int]:
+        """How many votes of jurors were counted, and how many are missing."""
+        return (0, 0)
+
+    @property
     def needed(self) -> Need | None:
         """What the manager has to bring, where it is to move."""
         return None

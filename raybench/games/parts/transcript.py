@@ -32,8 +32,7 @@ def last(match: Written) -> State:
 def head(title: str, match: Written) -> str:
     """Return who sat where and how it ended, in Markdown."""
     seats = [
-        f"- {role}: {_line(name)} ({match.scores[role]:+g})"
-        for role, name in match.players.items()
+        f"- {role}: {_line(name)} ({match.scores[role]:+g})" for role, name in match.players.items()
     ]
     ended = match.outcome or "not played to its end"
     if match.forfeits:

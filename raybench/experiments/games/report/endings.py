@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 from raybench import games
-from raybench.experiments.games.report.shown import Shown
+from raybench.experiments.games import transcripts
+from raybench.experiments.games.report.shown import LONG, Shown
+from raybench.games.parts.debate.bias import first_is_better
 from raybench.tournament.meetings import outcomes
 from raybench.tracking.report import Section, Table
 
@@ -16,14 +18,27 @@ def sections(shown: Shown) -> Iterator[Section]:
         for how, count in sorted(outcomes(shown.of(game)).items(), key=lambda it: -it[1])
     ]
     yield Section("How matches ended", table=Table(("game", "end", "matches"), rows))
-    votes, missing = (
-        sum(it.votes for it in shown.matches),
-        sum(it.votes_missing for it in shown.matches),
+    yield from _jury(shown)
+
+
+def _jury(shown: Shown) -> Iterator[Section]:
+    missing = sum(it.votes_missing for it in shown.matches)
+    votes = sum(it.votes for it in shown.matches) + missing
+    if not votes:
+        return
+    moves = [
+        turn["move"]
+        for record in transcripts.read(shown.journal)
+        if games.load(record["game"]).jury
+        for turn in record["turns"]
+        if turn["role"] == games.MANAGER
+    ]
+    liking = first_is_better(moves)
+    yield Section(
+        "Jury",
+        f"{missing:,} of {votes:,} votes are missing: a juror has a vote where it scored both "
+        "orders of the speeches within the rubric's bounds. That a juror likes whom it reads "
+        "first decides nothing, as each reads both orders; how much it does stands below.",
+        table=Table(("juror", "points more for whom it reads first"), [*liking.items()], digits=2),
+        folded=f"{len(liking)} jurors" * (len(liking) > LONG),
     )
-    if votes:
-        yield Section(
-            "Jury",
-            f"Jurors were asked {votes:,} times, each about both orders of the speeches; "
-            f"{missing:,} replies are missing or were no scores that could be read, and count as "
-            "missing votes.",
-        )
