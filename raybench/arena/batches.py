@@ -1,4 +1,4 @@
-"""Single requests of many matches, sent to each model together."""
+"""Single requests of many matches, sent to engines of ours together."""
 
 import asyncio
 from collections import Counter
@@ -8,9 +8,9 @@ from contextlib import aclosing
 from raybench.fleet import Fleet
 from raybench.types import Completion, Request
 
-_CALLS = 32
+_CALLS = 16
 """So many calls to a model may be under way before requests wait for one another."""
-_LINGER_S = 0.02
+_LINGER_S = 0.01
 """How long they then wait: an engine that has so many calls to answer is busy meanwhile."""
 
 _Asked = tuple[Request, "asyncio.Future[Completion]"]
@@ -19,7 +19,8 @@ _Asked = tuple[Request, "asyncio.Future[Completion]"]
 class Batches:
     """Sends what is asked in the same moment in one call; every reply comes as soon as it is there.
 
-    Nobody waits for others' replies, and an engine that is not busy for no others at all.
+    Nobody waits for others' replies, and nobody for others' requests where an engine is not busy.
+    Endpoints and stand-ins are asked one by one: they gain nothing by a call for several.
     """
 
     def __init__(self, fleet: Fleet) -> None:
@@ -30,6 +31,8 @@ class Batches:
 
     async def ask(self, model: str, request: Request) -> Completion:
         """Return the model's completion."""
+        if not self._fleet.is_hosted(model):
+            return (await self._fleet.complete(model, [request]))[0]
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Completion] = loop.create_future()
         asked = (request, future)

@@ -130,14 +130,19 @@ class Pool:
         return self._seats[game]
 
     async def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
-        """Keep turns, and return the records of what ended."""
-        await self._keep(
-            [
-                records.turned(told.number, self._open[told.number].attempt, turn)
-                for told in news
-                for turn in told.turns
-            ]
-        )
+        """Keep turns, and return the records of what ended.
+
+        Of a match that ended, the record has all turns: what is cut off before that is on the disk
+        is played again from the last turn that was kept.
+        """
+        lines = [
+            records.turned(told.number, self._open[told.number].attempt, turn)
+            for told in news
+            if told.ending is None
+            for turn in told.turns
+        ]
+        if lines:
+            await self._keep(lines)
         ended: list[dict[str, Any]] = []
         for told in news:
             for model, completion in told.spent:

@@ -48,6 +48,10 @@ class Fleet:
         self.keeper = keeper
         """The actor that has the hosted engines; None where there are none."""
 
+    def is_hosted(self, model: str) -> bool:
+        """Tell whether the model's engine is ours, in another process: each call to it costs."""
+        return self._doors[model][0].engine == "vllm"
+
     async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
         """Return the model's completion of every request, in order."""
         spec, engine = self._doors[model]

@@ -12,6 +12,8 @@ def prefix_order(requests: Sequence[Request]) -> list[int]:
     requests that share one, however long, are neighbours, so an engine's prefix cache needs to hold
     no more than the branch at hand. Equal requests keep their order.
     """
+    if len(requests) == 1:
+        return [0]
     return sorted(range(len(requests)), key=lambda place: _path(requests[place]))
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -12,7 +12,6 @@ from raybench.arena.room import House, Room
 from raybench.arena.seats import Seats
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.fleet.streams import Placed
 from raybench.tournament import pairing, records
 from raybench.tournament.match import Terms
 from raybench.tournament.schedule import Schedule
@@ -30,18 +29,16 @@ def models(**options: float) -> list[ModelSpec]:
 
 
 class Wayward(SimulatedEngine):
-    """Answers when it likes, and in whatever order."""
+    """Answers when it likes."""
 
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
 
-    async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
-        placed = [*enumerate(await self.complete(model, requests))]
-        self._rng.shuffle(placed)
-        for each in placed:
-            for _ in range(self._rng.choice([0, 1, 2, 5, 30])):
-                await asyncio.sleep(0)
-            yield each
+    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+        replies = await super().complete(model, requests)
+        for _ in range(self._rng.choice([0, 1, 2, 5, 30])):
+            await asyncio.sleep(0)
+        return replies
 
 
 def fleet_of(engine: SimulatedEngine, specs: Sequence[ModelSpec]) -> Fleet:

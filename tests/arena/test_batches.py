@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
-from arena.playing import fleet_of, models
 
 from raybench.arena import batches
 from raybench.arena.batches import Batches
+from raybench.fleet import Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.streams import Placed
-from raybench.types import Completion, Message, ModelSpec, Request
+from raybench.types import Completion, EngineKind, Message, ModelSpec, Request
 
 
 class Slow(SimulatedEngine):
@@ -18,6 +18,9 @@ class Slow(SimulatedEngine):
 
     def __init__(self) -> None:
         self.calls: list[list[str]] = []
+
+    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+        return [reply async for _, reply in self.stream(model, requests)]
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         asked = [it.messages[0].content for it in requests]
@@ -30,27 +33,41 @@ class Slow(SimulatedEngine):
             yield place, Completion(asked[place], "stop")
 
 
+def fleet_of(engine: Slow, kind: EngineKind = "vllm") -> Fleet:
+    """Two models, whose engines are asked in this process whatever their kind."""
+    specs = group_engines([ModelSpec(name, kind, name) for name in "ab"])
+    return Fleet(specs, {spec.name: engine for spec in specs})
+
+
 def ask(text: str) -> Request:
     return Request((Message("user", text),), seed=0)
 
 
 async def test_what_is_asked_in_one_moment_goes_in_one_call() -> None:
     engine = Slow()
-    asking = Batches(fleet_of(engine, models()))
+    asking = Batches(fleet_of(engine))
     replies = await asyncio.gather(*(asking.ask("a", ask(str(n))) for n in range(5)))
     assert [it.text for it in replies] == ["0", "1", "2", "3", "4"]
     assert [sorted(call) for call in engine.calls] == [["0", "1", "2", "3", "4"]]
 
 
+async def test_stand_ins_and_endpoints_are_asked_one_by_one() -> None:
+    engine = Slow()
+    asking = Batches(fleet_of(engine, "simulated"))
+    replies = await asyncio.gather(*(asking.ask("a", ask(str(n))) for n in range(3)))
+    assert [it.text for it in replies] == ["0", "1", "2"]
+    assert engine.calls == [["0"], ["1"], ["2"]]
+
+
 async def test_models_have_calls_of_their_own() -> None:
     engine = Slow()
-    asking = Batches(fleet_of(engine, models()))
+    asking = Batches(fleet_of(engine))
     await asyncio.gather(asking.ask("a", ask("1")), asking.ask("b", ask("2")))
     assert sorted(engine.calls) == [["1"], ["2"]]
 
 
 async def test_a_reply_comes_before_slower_ones_of_its_call() -> None:
-    asking = Batches(fleet_of(Slow(), models()))
+    asking = Batches(fleet_of(Slow()))
     slow = asyncio.ensure_future(asking.ask("a", ask("100000")))
     assert (await asking.ask("a", ask("1"))).text == "1"
     assert not slow.done()
@@ -64,7 +81,7 @@ async def test_where_many_calls_are_under_way_requests_wait_for_one_another(
 ) -> None:
     monkeypatch.setattr(batches, "_CALLS", 1)
     engine = Slow()
-    asking = Batches(fleet_of(engine, models()))
+    asking = Batches(fleet_of(engine))
     first = asyncio.ensure_future(asking.ask("a", ask("5000")))
     await asyncio.sleep(0.001)
     others = []
@@ -76,7 +93,7 @@ async def test_where_many_calls_are_under_way_requests_wait_for_one_another(
 
 
 async def test_an_error_reaches_everybody_who_waits() -> None:
-    asking = Batches(fleet_of(Slow(), models()))
+    asking = Batches(fleet_of(Slow()))
     found = await asyncio.gather(
         asking.ask("a", ask("broken")), asking.ask("a", ask("1")), return_exceptions=True
     )
@@ -85,7 +102,7 @@ async def test_an_error_reaches_everybody_who_waits() -> None:
 
 async def test_who_no_longer_waits_is_not_asked_for() -> None:
     engine = Slow()
-    asking = Batches(fleet_of(engine, models()))
+    asking = Batches(fleet_of(engine))
     gone = asyncio.ensure_future(asking.ask("a", ask("1")))
     await asyncio.sleep(0)
     gone.cancel()
