@@ -185,7 +185,7 @@ def _problems(config: Config) -> Iterator[str]:
     if config.experiment == "games":
         from raybench.games.parts import choice
 
-        yield from choice.problems(config.games.names, config.games.rules)
+        yield from choice.problems(config.games.names, config.games.rules, config.games.weights)
     from raybench.tracking.mlflow import check_uri
 
     try:

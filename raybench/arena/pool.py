@@ -24,7 +24,7 @@ from raybench.types import Completion
 Lines = Sequence[Mapping[str, Any]]
 Rooms = Seats[Begun, Told]
 _SUSPECT = 10
-"""So many matches may be void one after the other before it is called an outage."""
+"""So many matches may be void, and nobody reply in between, before it is called an outage."""
 
 
 @dataclass
@@ -73,9 +73,9 @@ class Pool:
         self._seats: dict[str, tuple[str, ...]] = {}
         self._again: list[Begun] = []
         self._void: deque[dict[str, Any]] = deque()
-        """Void matches since the last one that counts: they may be part of an outage."""
+        """Void matches since the last reply of a model: they may be part of an outage."""
         self._reached = False
-        """A match has been played to its end."""
+        """A model has replied."""
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.
@@ -149,6 +149,10 @@ class Pool:
                 self._count(model, completion)
             match = self._open[told.number]
             match.turns += told.turns
+            if any(turn.model for turn in told.turns):
+                # Somebody can be reached: what was void before is no outage, and is told of.
+                self._reached = True
+                ended += self._told_void()
             if told.ending is not None:
                 ended += self._ended(told.number, match, told.ending)
         return ended
@@ -172,8 +176,7 @@ class Pool:
             return []
         scores = tuple(ending.scores[role] for role in match.roles)
         self._schedule.done(number, Result(match.fixture, scores))
-        self._reached = True
-        return [*self._told_void(), record]
+        return [record]
 
     def _told_void(self) -> list[dict[str, Any]]:
         """Return the void matches: somebody could be reached after them, so they are no outage.
@@ -188,7 +191,7 @@ class Pool:
     def _give_up(self) -> None:
         last = self._void[-1]
         raise RunFailed(
-            f"the last {len(self._void)} matches could not be played, the last one because "
+            f"{len(self._void)} matches could not be played while nobody replied, the last because "
             f"{last['void']}. They do not count and are kept for later"
         )
 

@@ -13,8 +13,10 @@ def chosen(names: Sequence[str]) -> list[Game[Any]]:
     return [games.load(name) for name in names or games.names()]
 
 
-def problems(names: Sequence[str], rules: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with a choice of games, and of their rules."""
+def problems(
+    names: Sequence[str], rules: Mapping[str, Any], weights: Mapping[str, float]
+) -> Iterator[str]:
+    """Yield what is wrong with a choice of games, of their rules and of their weights."""
     seen = set()
     for name in names:
         try:
@@ -32,6 +34,11 @@ def problems(names: Sequence[str], rules: Mapping[str, Any]) -> Iterator[str]:
                 game.new(0, **settings)
         except ConfigurationError as error:
             yield f"games.rules.{name}: {error}"
+    for name in weights:
+        try:
+            games.load(name)
+        except ConfigurationError as error:
+            yield f"games.weights.{name}: {error}"
 
 
 def seats(game: Game[Any], rules: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,0 +1,255 @@
+"""The games from the command line, on stand-ins: what a run leaves, resume, and what is refused."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import chess.pgn
+import pytest
+from helpers import last_run, raybench, start_raybench, with_store
+
+GAMES = ("+experiment=games", "roster=simulated")
+QUICK = (*GAMES, "games.matches=96", "games.bootstrap=100", "games.rules.chess.plies=30")
+# Two models that take their time: there is time to kill a run in the middle of its matches.
+SLOW = (
+    "+experiment=games",
+    "games.names=[chess]",
+    "games.matches=4",
+    "games.rules.chess.plies=40",
+    "games.bootstrap=0",
+    "roster.models=[{name: a, engine: simulated, options: {latency_s: 0.1, unparsed: 0.05}},"
+    " {name: b, engine: simulated, options: {latency_s: 0.1}}]",
+)
+
+
+def lines(run: Path, name: str = "matches") -> list[dict[str, Any]]:
+    text = (run / "journal" / f"{name}.jsonl").read_bytes()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    clocks = ("seconds", "ended_ms")
+    found = [{key: it for key, it in record.items() if key not in clocks} for record in records]
+    return sorted(found, key=lambda record: int(record["match"]))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = with_store(tmp_path_factory.mktemp("games"))
+    done = raybench(*QUICK, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
+    run = last_run(finished, "games")
+    for name in (
+        "config.yaml",
+        "journal/matches.jsonl",
+        "journal/turns.jsonl",
+        "results.json",
+        "leaderboard.md",
+        "leaderboard.csv",
+        "report.html",
+        "failures.jsonl",
+        "pairs.jsonl",
+        "transcripts/chess.pgn",
+        "transcripts/poker.txt",
+        "transcripts/debate.md",
+    ):
+        assert (run / name).exists(), name
+    assert [it["match"] for it in timeless(lines(run))] == [*range(1, 97)]
+    played = Counter(it["game"] for it in lines(run))
+    assert len(played) == 8 and max(played.values()) - min(played.values()) <= 7
+    for record in lines(run):
+        assert abs(sum(record["scores"].values())) < 1e-9
+        assert {turn["role"] for turn in record["turns"]} <= {*record["seats"], "manager"}
+
+
+def test_results_have_ratings_over_all_games_and_of_each(finished: Path) -> None:
+    results = json.loads((last_run(finished, "games") / "results.json").read_text())
+    assert results["simulated"] is True
+    for metrics in results["models"].values():
+        for key in ("games/rating", "games/valid_replies", "games/forfeits", "chess/rating"):
+            assert set(metrics[key]) == {"value", "stderr", "ci95", "n", "method"}
+        assert metrics["games/valid_replies"]["value"] == 1
+    ratings = [it["games/rating"]["value"] for it in results["models"].values()]
+    rated = [it for it in ratings if it is not None]
+    assert len(rated) == 12 and abs(sum(rated) / 12 - 1000) < 1e-6
+    assert results["run"]["stopped"] == "all 96 matches were drawn"
+    assert sum(n for of in results["run"]["matches"].values() for n in of.values()) == 96
+    assert all(of["ok"] > 0 for of in results["counts"].values())
+
+
+def test_transcripts_are_what_people_of_the_game_read(finished: Path) -> None:
+    run = last_run(finished, "games")
+    pgn = io.StringIO((run / "transcripts" / "chess.pgn").read_text())
+    read = []
+    while (game := chess.pgn.read_game(pgn)) is not None:
+        assert not game.errors
+        read.append(game)
+    matches = [it for it in lines(run) if it["game"] == "chess"]
+    assert len(read) == len(matches)
+    assert {it.headers["White"] for it in read} == {it["seats"]["white"] for it in matches}
+    assert "*** HOLE CARDS ***" in (run / "transcripts" / "poker.txt").read_text()
+    assert "| seat | player | was | score |" in (run / "transcripts" / "werewolf.md").read_text()
+
+
+def test_the_report_stands_by_itself(finished: Path) -> None:
+    page = (last_run(finished, "games") / "report.html").read_text(encoding="utf-8")
+    for title in ("Ratings by game", "Chances of winning", "Who won against whom",
+                  "What a role is worth", "Reliability of moves", "Jury", "Read them"):  # fmt: skip
+        assert f">{title}<" in page, title
+    assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
+
+
+def test_the_table_has_a_line_for_each_model(finished: Path) -> None:
+    run = last_run(finished, "games")
+    rows = [*csv.DictReader((run / "leaderboard.csv").open())]
+    assert {row["model"] for row in rows} == {f"sim-{n:02}" for n in range(1, 13)}
+
+
+def test_mlflow_has_the_ratings(finished: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{finished}/runs/mlflow.db")
+    experiment = client.get_experiment_by_name("raybench")
+    runs = client.search_runs([experiment.experiment_id])
+    children = [run for run in runs if "mlflow.parentRunId" in run.data.tags]
+    results = json.loads((last_run(finished, "games") / "results.json").read_text())
+    assert len(children) == 12
+    for child in children:
+        of = results["models"][child.data.tags["model"]]
+        assert child.data.metrics["games/rating"] == of["games/rating"]["value"]
+
+
+def test_other_weights_conclude_the_same_matches_anew(finished: Path) -> None:
+    run = last_run(finished, "games")
+    before = (run / "journal" / "matches.jsonl").read_bytes()
+    done = raybench(*QUICK, "games.weights.chess=0", cwd=finished)
+    assert done.returncode == 0, done.stderr
+    assert last_run(finished, "games") == run
+    assert (run / "journal" / "matches.jsonl").read_bytes() == before
+    results = json.loads((run / "results.json").read_text())
+    method = results["models"]["sim-01"]["games/rating"]["method"]
+    assert "chess" not in method.split("; ")[1]
+    again = raybench(*QUICK, cwd=finished)  # as it was
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_run_that_is_killed_goes_on_in_the_middle_of_its_matches(tmp_path: Path) -> None:
+    ready, other = with_store(tmp_path / "killed"), with_store(tmp_path / "whole")
+    process = start_raybench(*SLOW, cwd=ready)
+    deadline = time.monotonic() + 120
+    while True:
+        files = [*ready.glob("runs/games/*/journal/turns.jsonl")]
+        if files and files[0].read_bytes().count(b"\n") > 60:
+            break
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    run = last_run(ready, "games")
+    assert not (run / "results.json").exists()
+    kept = [it for it in lines(run, "turns") if "role" in it]
+    with (run / "journal" / "turns.jsonl").open("a") as file:
+        file.write('{"match": 1, "attempt": 0, "ro')  # as if the kill had come in the middle
+
+    done = raybench(*SLOW, cwd=ready)
+    assert done.returncode == 0, done.stderr
+    assert last_run(ready, "games") == run
+    told = [it for it in lines(run, "turns") if "role" in it]
+    assert told[: len(kept)] == kept
+    asked = Counter((it["match"], it["attempt"], it["role"], it["reply"]) for it in told)
+    assert len(told) <= sum(len(it["turns"]) for it in lines(run)), "no turn was played twice"
+    assert asked
+    whole = raybench(*SLOW, cwd=other)
+    assert whole.returncode == 0, whole.stderr
+    assert timeless(lines(run)) == timeless(lines(last_run(other, "games")))
+
+
+def test_forfeits_stand_apart(tmp_path: Path) -> None:
+    models = ", ".join(
+        f"{{name: {name}, engine: simulated, options: {{unparsed: {share}}}}}"
+        for name, share in (("sure", 0.0), ("careless", 0.5), ("middling", 0.2))
+    )
+    done = raybench(
+        "+experiment=games", "games.names=[liars_dice]", "games.matches=200",
+        "games.bootstrap=100", f"roster.models=[{models}]", cwd=with_store(tmp_path / "runs"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    run = last_run(tmp_path / "runs", "games")
+    models_of = json.loads((run / "results.json").read_text())["models"]
+    forfeits = {name: of["games/forfeits"]["value"] for name, of in models_of.items()}
+    assert forfeits["careless"] > forfeits["middling"] > forfeits["sure"] == 0
+    with_them = models_of["careless"]["games/rating"]["value"]
+    assert models_of["careless"]["games/rating_without_forfeits"]["value"] > with_them
+    kinds = Counter(
+        json.loads(line)["kind"] for line in (run / "failures.jsonl").read_text().splitlines()
+    )
+    assert kinds["forfeit"] > 10
+    assert "matches were forfeited" in done.stdout
+
+
+def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -> None:
+    models = ", ".join(
+        f"{{name: {name}, engine: simulated, options: {{infra_error: {share}}}}}"
+        for name, share in (("here", 0.0), ("there", 0.0), ("gone", 1.0))
+    )
+    done = raybench(
+        "+experiment=games", "games.names=[liars_dice]", "games.matches=60",
+        "games.bootstrap=100", f"roster.models=[{models}]", cwd=with_store(tmp_path / "runs"),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "gone" in done.stderr and "Traceback" not in done.stderr
+    run = last_run(tmp_path / "runs", "games")
+    results = json.loads((run / "results.json").read_text())
+    assert results["models"]["gone"]["games/rating"]["value"] is None
+    assert results["counts"]["gone"]["infra_error"] > 0
+    assert results["counts"]["here"]["infra_error"] == 0
+    void = [it for it in lines(run) if it["void"]]
+    assert void and all("gone" in it["seats"].values() and not it["scores"] for it in void)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["games.names=[ches]"], ["unknown game 'ches'", "Did you mean 'chess'"]),
+        (["games.rules.poker.player=3"], ["no rule 'player'", "Did you mean 'players'"]),
+        (["games.rules.chess.start=nonsense"], ["games.rules.chess"]),
+        (["games.pairing=swis"], ["games.pairing is 'swis'", "'swiss'"]),
+        (["games.cycles=1", "games.pairing=swiss"], ["only a round robin has cycles"]),
+        (["games.jury=[nobody]"], ["games.jury names 'nobody'"]),
+        (["games.tries=0"], ["games.tries is 0"]),
+        (["games.matches=0"], ["games.matches is 0"]),
+        (["games.weights.ches=2"], ["games.weights", "Did you mean 'chess'"]),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_starts(
+    given: list[str], told: list[str], tmp_path: Path
+) -> None:
+    done = raybench(*GAMES, *given, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    for words in told:
+        assert words in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_plan_says_what_would_be_played(tmp_path: Path) -> None:
+    done = raybench(
+        *GAMES, "games.names=[poker]", "games.rules.poker.players=6", "games.cycles=1",
+        "games.matches=500", "dry_run=true", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "500 matches" in done.stdout
+    assert "poker: 6 seats, players=6" in done.stdout
+    assert not (tmp_path / "runs").exists()
