@@ -77,7 +77,8 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
 
 
 def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
-    models = [model for model in shown.best_first if ratings.table[model].value is not None]
+    rated = {model for model, it in ratings.table.items() if it.value is not None}
+    models = [model for model in shown.best_first if model in rated]
     if len(models) < 2:
         return
     sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in orders(ratings)}

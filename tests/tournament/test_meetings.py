@@ -1,0 +1,64 @@
+"""Who met whom, and what came of it."""
+
+import pytest
+from tournament.outcomes import match, won
+
+from raybench.tournament.meetings import in_roles, outcomes, tallies
+from raybench.tournament.turns import Forfeit
+
+TABLE = {"player_1": "a", "player_2": "b", "player_3": "c"}
+
+
+def test_the_win_matrix_counts_wins_ties_and_losses() -> None:
+    matches = [
+        won(1, "a", "b", 1),
+        won(2, "b", "a", 1),
+        won(3, "a", "b", 0),
+        won(4, "a", "b", 1, void="gone"),
+    ]
+    found = tallies(matches, ["a", "b", "c"])
+    of = found["a"]["b"]
+    assert (of.wins, of.ties, of.losses, of.points) == (1, 1, 1, 0.5)
+    assert (found["b"]["a"].wins, found["b"]["a"].losses) == (1, 1)
+    assert found["a"]["c"].points is None
+
+
+def test_at_a_table_of_many_everybody_meets_everybody() -> None:
+    found = tallies([match(1, TABLE, {"player_1": 5, "player_2": 5, "player_3": -10})], "abc")
+    assert (found["a"]["b"].ties, found["a"]["c"].wins, found["c"]["b"].losses) == (1, 1, 1)
+
+
+def test_those_of_one_side_do_not_meet() -> None:
+    sides = {"player_1": "wolf", "player_2": "village", "player_3": "village"}
+    scores = {"player_1": 1.0, "player_2": -0.5, "player_3": -0.5}
+    found = tallies([match(1, TABLE, scores, sides=sides)], "abc")
+    assert (found["b"]["c"].n, found["a"]["b"].wins) == (0, 1)
+
+
+def test_results_by_role_are_shares_of_the_others_beaten() -> None:
+    matches = [won(n, "a", "b", 1 if n % 2 else -1) for n in range(10)]
+    matches += [won(10 + n, "b", "a", 0) for n in range(4)]
+    roles = in_roles(matches, "a")
+    assert roles["white"].value == pytest.approx(0.5)
+    assert roles["black"].value == 0.5 and roles["black"].ci95 is None
+    assert roles["white"].ci95 is not None and roles["white"].ci95[0] >= 0
+
+
+def test_where_sides_are_dealt_they_are_the_roles() -> None:
+    sides = {"player_1": "wolf", "player_2": "village", "player_3": "village"}
+    scores = {"player_1": 1.0, "player_2": -0.5, "player_3": -0.5}
+    assert set(in_roles([match(1, TABLE, scores, sides=sides)], "a")) == {"wolf"}
+
+
+def test_ends_are_counted() -> None:
+    forfeit = [Forfeit("white", "time", 3)]
+    matches = [
+        won(1, "a", "b", 1),
+        won(2, "a", "b", -1),
+        won(3, "a", "b", 0),
+        won(4, "a", "b", -1, forfeits=forfeit),
+        won(5, "a", "b", 0, void="gone"),
+    ]
+    assert outcomes(matches) == {
+        "won by white": 1, "won by black": 1, "draw": 1, "forfeit: time": 1, "void": 1
+    }  # fmt: skip
