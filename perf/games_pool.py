@@ -21,16 +21,17 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
 from raybench.arena.chair import Decoding, Put
-from raybench.arena.pool import Lines, Pool
+from raybench.arena.pool import Lines, Pool, rooms
 from raybench.arena.room import Begun, House, Room
-from raybench.arena.seats import Seats
+from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
+from raybench.fleet.link import Link
 from raybench.games import State
 from raybench.pipeline.store import Journal
 from raybench.players.contract import Try
@@ -54,19 +55,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
     seconds = parser.parse_args().seconds
-    print(_WITH.format("at once", "games/s", "moves/game", "ideal/s", "of ideal", "peer"))
+    print(_WITH.format("at once", "moves/s", "ideal", "of ideal", "games/s", "peer"))
     for at_once in (1, 8, 32, 256):
-        games, moves, wall = asyncio.run(played("liars_dice", at_once, LATENCY_S, seconds))
-        ideal = at_once / (moves / games * LATENCY_S)
+        engine = Thinking(LATENCY_S)
+        games, moves, wall = asyncio.run(played("liars_dice", at_once, engine, seconds))
+        rate, ideal = engine.rate, at_once / LATENCY_S
         peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
-        row = (f"{games / wall:.1f}", f"{moves / games:.2f}", f"{ideal:.1f}")
-        print(_WITH.format(at_once, *row, f"{games / wall / ideal:.1%}", peer), flush=True)
+        row = (f"{rate:,.0f}", f"{ideal:,.0f}", f"{rate / ideal:.1%}", f"{games / wall:,.1f}")
+        print(_WITH.format(at_once, *row, peer), flush=True)
     print()
     heads = ("game", "games/s", "moves/game", "us CPU/move", "peer, games/s", "ratio")
     print(_WITHOUT.format(*heads))
     for game, (low, high) in _PEER_WITHOUT.items():
         # One thread's work: what it takes is its processor time, whatever else the machine does.
-        games, moves, cpu = asyncio.run(played(game, 32, None, seconds, time.process_time))
+        begun = time.process_time()
+        games, moves, _ = asyncio.run(played(game, 32, None, seconds))
+        cpu = time.process_time() - begun
         rates = (game, f"{games / cpu:,.0f}", f"{moves / games:.1f}", f"{cpu / moves * 1e6:.0f}")
         ratio = f"{games / cpu / high:.1f}-{games / cpu / low:.1f}"
         print(_WITHOUT.format(*rates, f"{low:,}-{high:,}", ratio), flush=True)
@@ -77,10 +81,23 @@ class Thinking:
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
+        self._moves: list[float] = []
+        self._since = self._until = 0.0
+
+    def begins(self, seconds: float) -> None:
+        """Note that matches begin from now on, and for so long."""
+        self._since, self._until = time.monotonic() + _WARM_S, time.monotonic() + seconds
+
+    @property
+    def rate(self) -> float:
+        """Return how many moves a second were made, from when all was under way to the end."""
+        within = sum(self._since < it < self._until for it in self._moves)
+        return within / (self._until - self._since)
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Return a move for every prompt."""
         await asyncio.sleep(self._latency)
+        self._moves += [time.monotonic()] * len(requests)
         return [self._reply(it.messages[0].content) for it in requests]
 
     async def stream(
@@ -116,24 +133,20 @@ class _Random:
 
 
 async def played(
-    game: str,
-    at_once: int,
-    latency: float | None,
-    seconds: float,
-    clock: Callable[[], float] = time.monotonic,
+    game: str, at_once: int, engine: "Thinking | None", seconds: float
 ) -> tuple[int, int, float]:
-    """Play for so long; return games, moves and seconds, from when it is under way to the end."""
+    """Play for so long; return games, moves and seconds until the last one's end."""
     names = ["one", "other"]
     models = [ModelSpec(name, "simulated", name) for name in names]
     specs = group_engines(models)
-    fleet = Fleet(specs, {spec.name: Thinking(latency or 0) for spec in specs})
+    fleet = Fleet(specs, {spec.name: engine or Thinking(0) for spec in specs})
     tokens = Decoding({"line": 64, "text": 64, "code": 64})
     house = House({"chess": {"plies": 100}}, Terms(), tokens, at_once=at_once)
 
     async def given() -> Fleet:
         return fleet
 
-    room = (AtOnce if latency is None else Room)(given, house)
+    room = (Room if engine else AtOnce)(given, house)
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
         Stop(budgets=(Budget(seconds, "seconds", lambda: time.monotonic() - begun),)),
@@ -145,28 +158,24 @@ async def played(
         async def keep(lines: Lines) -> None:
             await asyncio.to_thread(turns.extend, lines)
 
-        pool = Pool(
-            schedule, Seats([room]), house, at_once=at_once + max(1, at_once // 4), replays=0,
-            keep=keep,
-        )  # fmt: skip
-        begun = time.monotonic()
-        games = moves = 0
-        since = until = None
-        async with aclosing(pool.matches()) as stream:
-            async for some in stream:
-                await asyncio.to_thread(matches.extend, some)
-                if time.monotonic() - begun > seconds:
-                    continue  # they are played to their end, and fewer and fewer at once
-                until = clock()
-                if since is None:
-                    if time.monotonic() - begun > _WARM_S:
-                        since = until
-                    continue
-                games += len(some)
-                moves += sum(len(it["turns"]) for it in some)
-        await room.close()
-    assert since is not None and until is not None, "too short to see a match end"
-    return games, moves, until - since
+        room = Room if engine else AtOnce
+        link = Link.to(fleet, models, FleetConf())
+        async with rooms(fleet, link, house, actors=0, say=print, room=room) as opened:
+            pool = Pool(
+                schedule, opened, house, at_once=at_once + max(1, at_once // 4), replays=0,
+                keep=keep,
+            )  # fmt: skip
+            begun = time.monotonic()
+            if engine:
+                engine.begins(seconds)
+            games = moves = 0
+            async with aclosing(pool.matches()) as stream:
+                async for some in stream:
+                    await asyncio.to_thread(matches.extend, some)
+                    games += len(some)
+                    moves += sum(len(it["turns"]) for it in some)
+            wall = time.monotonic() - begun
+    return games, moves, wall
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from raybench.games import State
 from raybench.players.contract import NoMove, Player, Try
@@ -49,31 +49,20 @@ class Chair:
     """The model is a stand-in, which has to be told what it could play."""
     asked: int = 0
     """Calls so far, with those before the match was cut off."""
-    _heard: list[Completion] = field(default_factory=list)
 
     async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
         """Return what the model replies. Raises Void where it could not be reached."""
-        self._heard = []
+        heard: list[Completion] = []
 
         async def ask(messages: Sequence[Message]) -> Completion:
-            return await self._ask(state, seen, messages)
+            completion = await self._ask(state, seen, messages)
+            heard.append(completion)
+            return completion
 
-        move, error = None, None
         try:
-            move = await self.player.move(seen, ask, tries)
+            return _heard(heard, await self.player.move(seen, ask, tries), None)
         except NoMove as why:
-            error = str(why)
-        heard = self._heard
-        return Heard(
-            reply=heard[-1].text if heard else "",
-            move=move,
-            error=error,
-            seconds=sum(it.seconds for it in heard),
-            tokens=sum(it.output_tokens for it in heard),
-            prompt_tokens=sum(it.prompt_tokens for it in heard),
-            calls=len(heard),
-            truncated=any(it.finish in ("length", "thinking") for it in heard),
-        )
+            return _heard(heard, None, str(why))
 
     async def _ask(
         self, state: State, seen: Observation, messages: Sequence[Message]
@@ -91,8 +80,21 @@ class Chair:
         completion = await self.put(self.model, request)
         if completion.finish == "error":
             raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
-        self._heard.append(completion)
         return completion
+
+
+def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -> Heard:
+    """Return what came of a try, and what all its calls took."""
+    return Heard(
+        reply=replies[-1].text if replies else "",
+        move=move,
+        error=error,
+        seconds=sum([it.seconds for it in replies]),
+        tokens=sum([it.output_tokens for it in replies]),
+        prompt_tokens=sum([it.prompt_tokens for it in replies]),
+        calls=len(replies),
+        truncated=any(it.finish in ("length", "thinking") for it in replies),
+    )
 
 
 def _one_of(state: State) -> str | None:
