@@ -146,7 +146,6 @@ async def played(
     async def given() -> Fleet:
         return fleet
 
-    room = (Room if engine else AtOnce)(given, house)
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
         Stop(budgets=(Budget(seconds, "seconds", lambda: time.monotonic() - begun),)),
@@ -158,7 +157,7 @@ async def played(
         async def keep(lines: Lines) -> None:
             await asyncio.to_thread(turns.extend, lines)
 
-        room = Room if engine else AtOnce
+        room: type[Room] = Room if engine else AtOnce
         link = Link.to(fleet, models, FleetConf())
         async with rooms(fleet, link, house, actors=0, say=print, room=room) as opened:
             pool = Pool(
