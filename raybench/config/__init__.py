@@ -40,6 +40,7 @@ from raybench.config.questioning import (
     referees,
 )
 from raybench.config.roster import ModelConf, RosterConf, SamplingConf
+from raybench.types import ModelSpec
 
 __all__ = [
     "MISSING",
@@ -66,6 +67,7 @@ __all__ = [
     "SandboxConf",
     "ServeConf",
     "TrackingConf",
+    "everybody",
     "judges",
     "problems",
     "questions",
@@ -148,3 +150,10 @@ def judges(config: Config) -> list[ModelConf]:
             config.autobench_ablations, config.autobench, config.roster
         )
     return [model for model in config.roster.judges if model.name in wanted]
+
+
+def everybody(config: Config) -> tuple[ModelSpec, ...]:
+    """Return every model that is asked: those that are ranked, and the others."""
+    ranked = {model.name: model.spec() for model in config.roster.models}
+    others = {model.name: model.spec() for model in judges(config)}
+    return tuple((ranked | others).values())

@@ -15,7 +15,7 @@ from raybench.autobench.course import Course
 from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
-from raybench.config import Config
+from raybench.config import Config, everybody
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.headway import Headway
@@ -45,8 +45,8 @@ async def play(
     `hosted` are all models of the fleet, where it has more than this assessment asks.
     """
     conf = config.autobench
-    everybody, decoding = setup.everybody(config), setup.decoding(config)
-    addresses = Addresses({it.name: _identity(it, config) for it in everybody}, decoding)
+    asked, decoding = everybody(config), setup.decoding(config)
+    addresses = Addresses({it.name: _identity(it, config) for it in asked}, decoding)
     course = Course(
         protocol,
         standing,
@@ -63,7 +63,7 @@ async def play(
             headway.asked([it for _, _, by_address in came for it in by_address.values()])
 
     actors = setup.actors(config)
-    link = Link.to(fleet, hosted or everybody, config.fleet)
+    link = Link.to(fleet, hosted or asked, config.fleet)
     say = headway.waits
     async with tables(fleet, link, protocol, decoding, actors=actors, say=say) as opened:
         meter = Meter(fleet.account) if actors else None

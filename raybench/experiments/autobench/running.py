@@ -7,7 +7,7 @@ from typing import Any
 from raybench.arena.known import Known
 from raybench.autobench.protocol import Record, Standing
 from raybench.autobench.records import checked
-from raybench.config import Config
+from raybench.config import Config, everybody
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.conclusion import concluded, families_of
 from raybench.experiments.autobench.headway import Headway
@@ -48,8 +48,8 @@ async def _gather(
     config: Config, session: Session, standing: Standing, known: Known, kept: Kept, replies: Journal
 ) -> None:
     """Play what is missing."""
-    tasks, everybody = tasks_of(session.journal.records), setup.everybody(config)
-    async with session.fleet(everybody, ray=setup.actors(config) > 0) as fleet:
+    tasks, asked = tasks_of(session.journal.records), everybody(config)
+    async with session.fleet(asked, ray=setup.actors(config) > 0) as fleet:
         session.phase("asking")
         least = setup.calls(config)[0] * (config.autobench.iterations - standing.iteration)
         played = play(

@@ -9,13 +9,13 @@ from raybench.arena.decoding import Decoding
 from raybench.autobench.analysis import tables
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.settings import Difficulty, Settings
-from raybench.config import Config, judges
+from raybench.config import Config, everybody, judges
 from raybench.experiments.autobench import given, reuse
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline.store import fingerprint
 from raybench.tracking.plan import turns
-from raybench.types import ModelSpec, Plan
+from raybench.types import Plan
 
 CONCLUSIONS = ("autobench.external",)
 """Settings that change only what is made of a journal."""
@@ -69,13 +69,6 @@ def decoding(config: Config) -> Decoding:
         rating_temperature=conf.rating_temperature,
         seed=config.seed,
     )
-
-
-def everybody(config: Config) -> tuple[ModelSpec, ...]:
-    """Return the contestants, and the judges from outside."""
-    contestants = {model.name: model.spec() for model in config.roster.models}
-    others = {model.name: model.spec() for model in judges(config)}
-    return tuple((contestants | others).values())
 
 
 def least_calls(config: Config) -> int:

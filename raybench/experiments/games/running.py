@@ -8,7 +8,7 @@ from typing import Any
 
 from raybench import sandbox
 from raybench.arena.pool import Lines, Pool, rooms
-from raybench.config import Config
+from raybench.config import Config, everybody
 from raybench.errors import RunFailed
 from raybench.experiments.games import setup
 from raybench.experiments.games.conclusion import concluded
@@ -97,7 +97,7 @@ async def _play(
 ) -> None:
     """Play what is missing."""
     house, count = setup.house(config), setup.actors(config)
-    models = setup.everybody(config)
+    models = everybody(config)
     if any(game.sandboxed for game in setup.chosen(config)):
         session.phase("trying the sandbox")
         sandbox.configure(house.sandbox)

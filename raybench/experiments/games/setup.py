@@ -8,7 +8,7 @@ from typing import Any
 from raybench import games
 from raybench.arena.chair import Decoding
 from raybench.arena.room import House
-from raybench.config import Config, judges
+from raybench.config import Config, everybody, judges
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games import Game
@@ -20,7 +20,7 @@ from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
 from raybench.tournament.stopping import Budget, Narrow, Stop
 from raybench.tracking.plan import turns
-from raybench.types import ModelSpec, Plan
+from raybench.types import Plan
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
@@ -117,13 +117,6 @@ def stop(
         ),
         narrow=None if conf.narrow is None else Narrow(conf.narrow, widest),
     )
-
-
-def everybody(config: Config) -> tuple[ModelSpec, ...]:
-    """Return the players, and the jurors from outside."""
-    players = {model.name: model.spec() for model in config.roster.models}
-    others = {model.name: model.spec() for model in judges(config)}
-    return tuple((players | others).values())
 
 
 def at_once(config: Config) -> int:
