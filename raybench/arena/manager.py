@@ -63,7 +63,7 @@ async def _run(program: Program) -> Outcome:
             sandbox.run, program.source, stdin=program.stdin, limits=limits
         )
     except SandboxFaultError as fault:
-        raise Void(f"the sandbox failed: {fault}") from fault
+        raise Void(f"the sandbox failed: {fault}", "the sandbox") from fault
 
 
 @dataclass

@@ -17,7 +17,8 @@ from raybench.fleet.client import Say
 from raybench.fleet.link import Door, Link, listening
 from raybench.games.parts import choice
 from raybench.tournament import records
-from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.fixtures import Fixture
+from raybench.tournament.match import told_again
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.turns import Ending, Turn
 from raybench.types import Completion
@@ -53,6 +54,7 @@ class Pool:
         keep: Callable[[Lines], Awaitable[None]],
         count: Callable[[str, Completion], None] = lambda model, completion: None,
         unfinished: Mapping[int, records.Unfinished] = {},
+        reached: bool = False,
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
 
@@ -60,7 +62,7 @@ class Pool:
         next one begins in the moment when one ends.
 
         A match that is void is begun anew as often as `replays` says. `unfinished` are matches that
-        an earlier session began.
+        an earlier session began; `reached` says that models replied there.
         """
         self._schedule = schedule
         self._rooms = rooms
@@ -75,7 +77,7 @@ class Pool:
         self._again: list[Begun] = []
         self._void: deque[dict[str, Any]] = deque()
         """Void matches since the last reply of a model: they may be part of an outage."""
-        self._reached = False
+        self._reached = reached
         """A model has replied."""
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
@@ -120,7 +122,7 @@ class Pool:
         rules = self._house.rules.get(fixture.game, {})
         first = games.load(fixture.game).new(fixture.seed, **rules)
         try:
-            return earlier.attempt, records.seen_again(first, earlier.turns)
+            return earlier.attempt, told_again(first, earlier.turns, self._house.terms)
         except games.InvalidMove:
             # The game's rules are others by now: from the beginning.
             return earlier.attempt + 1, []
@@ -170,13 +172,15 @@ class Pool:
             "seconds": round(time.monotonic() - match.since, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         }
+        if ending.void is not None and ending.missing is None:
+            self._schedule.done(number, None)  # a jury that cannot be read, say: nobody is gone
+            return [record]
         if ending.void is not None:
             self._void.append(record)
             if len(self._void) >= _SUSPECT:
                 self._give_up()
             return []
-        scores = tuple(ending.scores[role] for role in match.roles)
-        self._schedule.done(number, Result(match.fixture, scores))
+        self._schedule.done(number, records.kept(record).result)
         return [record]
 
     def _told_void(self) -> list[dict[str, Any]]:

@@ -38,7 +38,9 @@ class Dice(State):
     told: tuple[str, ...] = ()
     """How earlier rounds ended, which everybody saw."""
     places: tuple[int, ...] = ()
-    """Who is out, the first one in front; a round that ends the game puts its loser here."""
+    """Who is out, the worst in front: those who left, then who lost all dice, each in order."""
+    left: int = 0
+    """How many of these left the table."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -100,7 +102,15 @@ class Dice(State):
         made = (*self.bids, (self.turn, quantity, face))
         following = self._next(self.turn, self.hands)
         return Dice(
-            self.rules, self.seed, self.hands, following, made, self.round, self.told, self.places
+            self.rules,
+            self.seed,
+            self.hands,
+            following,
+            made,
+            self.round,
+            self.told,
+            self.places,
+            self.left,
         )
 
     def _called(self) -> "Dice":
@@ -150,7 +160,10 @@ class Dice(State):
         seat = int(role.removeprefix("player_")) - 1
         if self._ended or seat in self.places:
             return self
-        return self._lost(seat, f"{role} left the table", len(self.hands[seat]))
+        after = self._lost(seat, f"{role} left the table", len(self.hands[seat]))
+        others = [it for it in after.places if it != seat]
+        others.insert(self.left, seat)
+        return replace(after, places=tuple(others), left=self.left + 1)
 
     def scores(self) -> dict[str, float]:
         n = self.rules.players

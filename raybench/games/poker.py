@@ -165,9 +165,12 @@ class Poker(State):
     def scores(self) -> dict[str, float]:
         start = self.rules.stack
         shared = sum(self.stacks[seat] + 1 for seat in self.gone)
-        share = shared / (self.rules.players - len(self.gone))
+        # What leavers leave goes to those who still have chips: who is bust has lost them all.
+        left = {it for it, chips in enumerate(self.stacks) if chips and it not in self.gone}
         return {
-            named(seat): -start - 1.0 if seat in self.gone else chips - start + share
+            named(seat): -start - 1.0
+            if seat in self.gone
+            else chips - start + (shared / len(left) if seat in left else 0.0)
             for seat, chips in enumerate(self.stacks)
         }
 

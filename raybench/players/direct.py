@@ -27,4 +27,8 @@ def prompt(seen: Observation, tries: Sequence[Try]) -> tuple[Message, ...]:
 def _after(each: Try) -> tuple[Message, Message]:
     why = f"That is no valid move: {each.reason}. Try again."
     # An assistant's turn without a word is refused by some engines.
-    return Message("assistant", each.reply or "(no reply)", foreign=True), Message("user", why)
+    # The reason may quote the reply, which is no more ours there than where it stood.
+    return (
+        Message("assistant", each.reply or "(no reply)", foreign=True),
+        Message("user", why, foreign=True),
+    )

@@ -13,7 +13,7 @@ HOW: dict[Form, str] = {
     "```.",
 }
 """What a player is told about the form of its reply."""
-_LINE = re.compile(r"^[ \t>*_#`-]*move[ \t*_`]*[:：][ \t*_`]*(\S.*?)[ \t]*$", re.I | re.M)
+_LINE = re.compile(r"^[ \t>*_#`-]*move[ \t*_`]*[:：](.*)$", re.I | re.M)
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.S | re.M)
 _WRAPPED = "*_`\"'“”<>[]"
 _CUT = ("length", "thinking", "overflow")
@@ -40,16 +40,21 @@ def as_reply(move: str, form: Form) -> str:
 
 
 def _line(reply: Completion) -> str:
-    found = [*_LINE.finditer(reply.text)]
+    found = [it for it in _LINE.finditer(reply.text) if _bare(it[1])]
     # Of a reply that was cut, the last line may be half a move.
     if reply.finish in _CUT:
         found = [it for it in found if "\n" in reply.text[it.end() :]]
     if found:
-        return found[-1][1].strip().strip(_WRAPPED).strip()
+        return _bare(found[-1][1])
     lines = reply.text.strip().splitlines()
     if reply.finish not in _CUT and len(lines) == 1:
-        return lines[0].strip().strip(_WRAPPED).strip()
+        return _bare(lines[0])
     raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
+
+
+def _bare(move: str) -> str:
+    """Return a move without what people wrap it in."""
+    return move.strip().strip(_WRAPPED).strip()
 
 
 def _block(reply: Completion) -> str:

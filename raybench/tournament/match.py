@@ -5,7 +5,7 @@ happen, so that a match which was cut off goes on from those that were kept.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
@@ -118,7 +118,7 @@ async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State 
         role,
         seat.model,
         seen.action,
-        f"{seen.view}\n\n{seen.task}",
+        _seen(seen),
         heard.reply,
         heard.move,
         error,
@@ -129,6 +129,26 @@ async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State 
         heard.truncated,
     )
     return turn, after
+
+
+def told_again(first: State, turns: Sequence[Turn], terms: Terms) -> list[Turn]:
+    """Return turns of a match with what the roles saw, which journals of turns leave out.
+
+    Raises InvalidMove where a turn does not follow from those before it.
+    """
+    match, found = _Match(first, terms), list[Turn]()
+    for turn in turns:
+        if match.ended or turn.role != match.state.to_move:
+            raise InvalidMove(f"it is the turn of {match.state.to_move}, not of {turn.role}")
+        if turn.role != MANAGER:
+            turn = replace(turn, observation=_seen(match.state.observe(turn.role)))
+        found.append(turn)
+        match.take(turn)
+    return found
+
+
+def _seen(seen: Observation) -> str:
+    return f"{seen.view}\n\n{seen.task}"
 
 
 class _Match:

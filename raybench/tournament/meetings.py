@@ -61,7 +61,11 @@ def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
         if match.void is not None:
             continue
         for role, seated in match.seats.items():
-            others = [it for it in match.roles if it != role and not _together(match, role, it)]
+            others = [
+                it
+                for it, other in match.seats.items()
+                if other != model and not _together(match, role, it)
+            ]
             if seated != model or not others:
                 continue
             won = [_points(match.scores[role] - match.scores[it]) for it in others]

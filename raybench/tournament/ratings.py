@@ -65,13 +65,17 @@ def places(scores: Iterable[float]) -> tuple[int, ...]:
     return tuple(1 + sum(other > score for other in them) for score in them)
 
 
-def widest(found: Rated) -> float | None:
-    """Return the widest half of a 95 % interval over all games' ratings; None where one is open."""
+def widest(found: Rated, models: Sequence[str]) -> float | None:
+    """Return the widest half of a 95 % interval of the models' overall ratings.
+
+    None where one of them has none, or they cannot all be compared.
+    """
     if found.overall is None or len(found.overall.components) > 1:
         return None
     halves = []
-    for estimate in found.overall.table.values():
-        if estimate.ci95 is None:
+    for model in models:
+        estimate = found.overall.table.get(model)
+        if estimate is None or estimate.ci95 is None:
             return None
         halves.append((estimate.ci95[1] - estimate.ci95[0]) / 2)
     return max(halves, default=None)

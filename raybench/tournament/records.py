@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from raybench.games import MANAGER, InvalidMove, State
+from raybench.games import MANAGER
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.turns import Ending, Forfeit, Turn
 
@@ -46,24 +46,6 @@ def enter(found: dict[int, Unfinished], line: Mapping[str, Any]) -> None:
     if line["attempt"] != match.attempt:
         match.attempt, match.turns = line["attempt"], []
     match.turns.append(Turn.from_json({**line, "observation": ""}))
-
-
-def seen_again(first: State, turns: Sequence[Turn]) -> list[Turn]:
-    """Return the turns with what the roles saw, which journals of turns leave out.
-
-    Raises InvalidMove where a turn does not follow from those before it.
-    """
-    state, found = first, []
-    for turn in turns:
-        if turn.role != state.to_move:
-            raise InvalidMove(f"it is the turn of {state.to_move}, not of {turn.role}")
-        if turn.role != MANAGER:
-            seen = state.observe(turn.role)
-            turn = replace(turn, observation=f"{seen.view}\n\n{seen.task}")
-        found.append(turn)
-        if turn.error is None and turn.move is not None:
-            state = state.apply(turn.move)
-    return found
 
 
 def finished(

@@ -68,7 +68,9 @@ def reliability(matches: Iterable[Match], models: Sequence[str]) -> dict[str, Re
             of.truncated += sum(it.truncated for it in efforts)
             of.seconds += sum(it.seconds for it in efforts)
             of.tokens += sum(it.tokens for it in efforts)
-            of.forfeits.update(it.reason for it in match.forfeits if it.role in roles)
+            reasons = [it.reason for it in match.forfeits if it.role in roles]
+            if reasons and match.void is None:  # in whichever of its seats: one match
+                of.forfeits[reasons[0]] += 1
             of.reasons.update(why for role, why in match.errors if role in roles)
     return found
 

@@ -175,7 +175,7 @@ class Schedule:
             return False
         self._add(fixtures)
         if self._borders[-1] == self.stop.matches:
-            self._close(f"all {self.stop.matches:,} matches were drawn")
+            self._close(f"{self.stop.matches:,} matches were wanted")
         return True
 
     def _add(self, fixtures: list[Fixture]) -> None:

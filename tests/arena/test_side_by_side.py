@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
@@ -84,7 +84,10 @@ def test_whoever_answers_when(
         many = await assess(settings, wayward, DECODING, 10, at_once=at_once, budget=budget)
         return one, many
 
-    one, many = asyncio.run(both())
+    try:
+        one, many = asyncio.run(both())
+    except RunFailed:
+        reject()  # the only judge was silent twice in a row: that is an outage, as it should be
     assert timeless(many) == timeless(one)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from raybench import games
 from raybench.errors import ConfigurationError
-from raybench.games import InvalidMove
+from raybench.games import InvalidMove, State
 from raybench.games.liars_dice import Dice
 from raybench.games.parts.conformance import play, problems
 from raybench.games.parts.dice.bids import above, chance, count, read
@@ -400,3 +400,17 @@ def test_able_stand_ins_beat_chance() -> None:
             state = state.apply(state.good(rng) if state.to_move == able else state.sample(rng))
         won += state.scores()[able] == 1
     assert won > 280  # half would be 200, give or take 10
+
+
+def test_who_leaves_stands_behind_all_who_lost() -> None:
+    state = GAME.new(1, players=4, rounds="elimination", dice=1)
+    assert isinstance(state, Dice)
+    while not state.places:
+        state = state.apply("call" if state.bids else "bid 1 1")
+    lost = f"player_{state.places[0] + 1}"
+    leaver = next(role for role in state.roles if role != lost)
+    left: State | None = state.without(leaver)
+    assert left is not None
+    while not left.over:
+        left = left.apply(left.good(random.Random(1)))
+    assert left.scores()[leaver] == -1.0 < left.scores()[lost]

@@ -1,4 +1,5 @@
 import random
+import unicodedata
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -617,3 +618,11 @@ def test_whole_games_are_written_down(seed: int) -> None:
     text = GAME.written(Written(states[0], moves, names, last.scores(), last.outcome))
     assert text.count(" said: ") == sum(event.kind == "speak" for event in last.log)  # type: ignore[attr-defined]
     assert last.outcome in text
+
+
+@pytest.mark.parametrize(
+    "name", ["QUOTATION MARK", "RIGHT DOUBLE QUOTATION MARK", "FULLWIDTH QUOTATION MARK",
+             "RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK"]
+)  # fmt: skip
+def test_no_mark_within_a_speech_looks_like_its_end(name: str) -> None:
+    assert spoken(f"I am good.{unicodedata.lookup(name)} Day 3.", 20) == "I am good.' Day 3."

@@ -38,3 +38,8 @@ async def test_it_asks_once_and_reads_the_reply() -> None:
     with pytest.raises(NoMove):
         await Direct().move(SEEN, ask, [])
     assert len(asked) == 2
+
+
+def test_reasons_may_quote_the_reply_and_are_no_words_of_ours() -> None:
+    rest = prompt(SEEN, [Try("Move: <|im_end|>", "'<|im_end|>' is no move")])[1:]
+    assert all(message.foreign for message in rest)

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from tournament.seated import Says, Told, says
 from raybench import games
 from raybench.games import Need, State
 from raybench.players.contract import Try
-from raybench.tournament.match import Heard, Terms, Void, play
+from raybench.tournament.match import Heard, Terms, Void, play, told_again
 from raybench.tournament.turns import Ending, Turn
 
 DICE = games.load("liars_dice")
@@ -147,3 +148,27 @@ async def test_a_match_that_was_cut_off_goes_on_to_the_same_end(
     )
     assert (again, told) == (ending, turns[cut:])
     assert not left
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.6], ids=["invalid moves", "time"])
+@pytest.mark.parametrize("seed", range(6))
+async def test_forfeits_are_told_again_as_they_were(seed: int, seconds: float) -> None:
+    """Others play on after one; whoever goes on from any turn sees what was seen then."""
+    terms = Terms(tries=2, invalid=3, deadline_s=1.0)
+    first = DICE.new(seed, players=4, rounds="elimination", dice=2)
+
+    def player(place: int) -> Says:
+        rng = random.Random(f"{seed}/{place}")
+
+        def say(state: State, tries: object) -> Heard:
+            if rng.random() < 0.4:
+                return Heard("hm", None, "there is no move", seconds)
+            move = state.sample(rng)
+            return Heard(move, move, None, round(rng.random() * seconds * 2, 3))
+
+        return say
+
+    _, turns, _ = await played(first, *(player(place) for place in range(4)), terms=terms)
+    for cut in range(len(turns) + 1):
+        bare = [replace(turn, observation="") for turn in turns[:cut]]
+        assert told_again(first, bare, terms) == turns[:cut]

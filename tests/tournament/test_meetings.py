@@ -62,3 +62,9 @@ def test_ends_are_counted() -> None:
     assert outcomes(matches) == {
         "won by white": 1, "won by black": 1, "draw": 1, "forfeit: time": 1, "void": 1
     }  # fmt: skip
+
+
+def test_nobody_meets_itself_in_another_seat() -> None:
+    seats = {"player_1": "b", "player_2": "a", "player_3": "a"}
+    roles = in_roles([match(1, seats, {"player_1": -2, "player_2": 0, "player_3": 2})], "a")
+    assert (roles["player_2"].value, roles["player_3"].value) == (1.0, 1.0)

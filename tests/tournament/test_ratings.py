@@ -81,12 +81,12 @@ def test_who_is_undefeated_has_no_number() -> None:
     assert found.overall.table["a"].value is None
     assert "refused" in found.overall.table["a"].method
     assert found.overall.table["b"].value is not None
-    assert widest(found) is None
+    assert widest(found, [*STRENGTHS]) is None
 
 
 def test_the_widest_interval_shrinks_with_matches() -> None:
-    few = widest(rate(duels(STRENGTHS, 10), ["chess"], ROLES, bootstrap=0))
-    many = widest(rate(duels(STRENGTHS, 160), ["chess"], ROLES, bootstrap=0))
+    few = widest(rate(duels(STRENGTHS, 10), ["chess"], ROLES, bootstrap=0), [*STRENGTHS])
+    many = widest(rate(duels(STRENGTHS, 160), ["chess"], ROLES, bootstrap=0), [*STRENGTHS])
     assert few is not None and many is not None
     assert 3 < few / many < 6
 
@@ -97,3 +97,9 @@ def test_nothing_played_is_nothing_rated() -> None:
 
 def test_places() -> None:
     assert places([3, 5, 5, -1]) == (3, 1, 1, 4)
+
+
+def test_of_who_never_played_nothing_is_narrow() -> None:
+    found = rate(duels(STRENGTHS, 40), ["chess"], ROLES, bootstrap=0)
+    assert widest(found, ["a", "b", "c"]) is not None
+    assert widest(found, ["a", "b", "c", "d"]) is None

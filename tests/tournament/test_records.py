@@ -5,6 +5,7 @@ import json
 from raybench import games
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
+from raybench.tournament.match import Terms, told_again
 from raybench.tournament.turns import Ending, Forfeit, Turn
 
 FIXTURE = Fixture("liars_dice", ("a", "b"), 3)
@@ -30,7 +31,7 @@ def test_turns_come_back_with_what_was_seen() -> None:
     for line in lines:
         records.enter(found, json.loads(json.dumps(line)))
     assert found[1].fixture == FIXTURE
-    assert records.seen_again(FIRST, found[1].turns) == TURNS
+    assert told_again(FIRST, found[1].turns, Terms()) == TURNS
 
 
 def test_of_a_match_that_was_begun_anew_the_last_attempt_counts() -> None:

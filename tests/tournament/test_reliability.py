@@ -44,3 +44,11 @@ def test_what_needs_a_persons_eye_says_why() -> None:
     assert told[0]["why"] == "invalid moves; the last reply: not your turn"
     assert told[0]["model"] == "a"
     assert told[2]["why"] == "b gave no reply: refused"
+
+
+def test_who_forfeits_in_two_seats_of_a_match_has_forfeited_one() -> None:
+    both = [Forfeit("white", "time", 3), Forfeit("black", "time", 4)]
+    matches = [won(n, "a", "a", 0, forfeits=both) for n in range(3)]
+    matches += [won(9, "a", "a", 0, void="gone", missing="a", forfeits=both[:1])]
+    of = reliability(matches, ["a"])["a"]
+    assert (of.forfeits.total(), of.matches, of.forfeited.value) == (3, 3, 1.0)

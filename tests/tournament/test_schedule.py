@@ -90,7 +90,7 @@ def test_killed_anywhere_it_goes_on_as_if_nothing_had_been(
 def test_exactly_so_many_matches_are_played(matches: int) -> None:
     schedule = Schedule(pairing(), Stop(matches=matches))
     assert len(finish(schedule, STRENGTHS, Random(3))) == matches
-    assert schedule.stopped == f"all {matches} matches were drawn"
+    assert schedule.stopped == f"{matches} matches were wanted"
     assert schedule.take(5) == []
 
 
@@ -161,7 +161,7 @@ def test_a_budget_that_ends_with_the_last_match_is_not_the_reason() -> None:
     begun = schedule.take(6)
     spent[0] = 6
     assert schedule.take(1) == []
-    assert schedule.stopped == "all 6 matches were drawn"
+    assert schedule.stopped == "6 matches were wanted"
     for number, fixture in begun:
         schedule.done(number, play(fixture, STRENGTHS))
     assert schedule.over

@@ -34,7 +34,8 @@ def rated(config: Config, matches: Sequence[Match]) -> Both:
 
 def widest(config: Config, results: Sequence[Result]) -> float | None:
     """Return the widest half of an interval of an overall rating, None where one is open."""
-    return ratings.widest(_rate(config, results, 0))
+    models = [model.name for model in config.roster.models]
+    return ratings.widest(_rate(config, results, 0), models)
 
 
 def _rate(config: Config, results: Sequence[Result], bootstrap: int) -> Rated:

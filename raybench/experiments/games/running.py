@@ -29,9 +29,10 @@ JOURNAL = "turns"
 class Spent:
     """What budgets are compared with."""
 
-    def __init__(self, played: Sequence[Match]) -> None:
-        """Begin with what earlier sessions of the run spent; their time is not known."""
+    def __init__(self, played: Sequence[Match], ledger: Ledger) -> None:
+        """Begin with what players wrote in earlier sessions: the rest of these is not known."""
         self.tokens = sum(effort.tokens for it in played for effort in it.efforts.values())
+        self.tokens += sum(turn.tokens for it in ledger.unfinished.values() for turn in it.turns)
         self._since = time.monotonic()
 
     @property
@@ -57,7 +58,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         ledger = Ledger(ended=[it.number for it in played])
         with closing(session.open_journal(JOURNAL, ledger.enter)) as turns:
             ledger.reading = False
-            spent = Spent(played)
+            spent = Spent(played, ledger)
             schedule = _schedule(config, played, ledger, turns, spent.told)
             if not schedule.over:
                 await _play(config, session, schedule, ledger, turns, spent)
@@ -135,6 +136,7 @@ async def _play(
                     keep=keep,
                     count=counted,
                     unfinished=ledger.unfinished,
+                    reached=any(it.void is None for it in session.journal.records),
                 )
                 async with aclosing(pool.matches()) as ended:
                     async for matches in ended:

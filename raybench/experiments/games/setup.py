@@ -9,6 +9,7 @@ from raybench import games
 from raybench.arena.chair import Decoding
 from raybench.arena.room import House
 from raybench.config import Config, everybody, judges
+from raybench.errors import ConfigurationError
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games import Game
@@ -34,9 +35,19 @@ _MATCHES_EACH = 2_000
 def chosen(config: Config) -> list[Game[Any]]:
     """Return the games that are played."""
     found = choice.chosen(config.games.names)
-    if not config.games.names and not jurors(config):
+    if not config.games.names and _unjudged(config):
         return [game for game in found if not game.jury]
     return found
+
+
+def _unjudged(config: Config) -> bool:
+    """Tell whether some match of a game with a jury would leave nobody to judge it.
+
+    Such games have two seats, and who plays does not judge.
+    """
+    players = {model.name for model in config.roster.models}
+    asked = jurors(config)
+    return len(asked) <= 2 and players.issuperset(asked)
 
 
 def jurors(config: Config) -> list[str]:
@@ -44,7 +55,7 @@ def jurors(config: Config) -> list[str]:
     models = [model.name for model in config.roster.models]
     if config.games.jury:
         return list(config.games.jury)
-    return models if len(models) > 2 else []
+    return models
 
 
 def rules(config: Config) -> dict[str, dict[str, Any]]:
@@ -76,7 +87,7 @@ def house(config: Config) -> House:
         jurors=jurors(config),
         stand_ins=frozenset(it.name for it in everybody(config) if it.engine == "simulated"),
         sandbox=Settings(sandbox.backend, sandbox.python, sandbox.scientific_python),
-        slots=sandbox.slots,
+        slots=sandbox.slots or max(1, ((os.cpu_count() or 2) - 1) // max(1, actors(config))),
         at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
 
@@ -167,6 +178,12 @@ def plan(config: Config) -> Plan:
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
     matchmaking(config)  # raises where there can be none
+    if judged := [game.name for game in chosen(config) if game.jury and _unjudged(config)]:
+        raise ConfigurationError(
+            f"{', '.join(judged)}: nobody is left to judge a match of "
+            f"{' and '.join(jurors(config))}, as who plays does not judge: name a third juror, or "
+            "one from outside (roster.judges), in games.jury, or leave the game out of games.names"
+        )
     return Plan(
         experiment="games",
         models=models,

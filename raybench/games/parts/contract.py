@@ -136,7 +136,8 @@ class State(ABC):
     def without(self, role: str) -> "State | None":
         """Return the state after a role left for good, where the others can play on.
 
-        None where they cannot: then the match ends, and who left has lost it.
+        None where they cannot: then the match ends, and who left has lost it. Who leaves stands
+        behind all who lost without leaving, where the game knows places.
         """
         return None
 

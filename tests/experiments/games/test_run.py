@@ -84,7 +84,7 @@ def test_results_have_ratings_over_all_games_and_of_each(finished: Path) -> None
     ratings = [it["games/rating"]["value"] for it in results["models"].values()]
     rated = [it for it in ratings if it is not None]
     assert len(rated) == 12 and abs(sum(rated) / 12 - 1000) < 1e-6
-    assert results["run"]["stopped"] == "all 96 matches were drawn"
+    assert results["run"]["stopped"] == "96 matches were wanted"
     assert sum(n for of in results["run"]["matches"].values() for n in of.values()) == 96
     assert all(of["ok"] > 0 for of in results["counts"].values())
 
@@ -229,6 +229,10 @@ def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -
         (["games.cycles=1", "games.pairing=swiss"], ["only a round robin has cycles"]),
         (["games.jury=[nobody]"], ["games.jury names 'nobody'"]),
         (["games.tries=0"], ["games.tries is 0"]),
+        (
+            ["games.names=[debate]", "games.jury=[sim-01,sim-02]"],
+            ["nobody is left to judge a match of sim-01 and sim-02", "a third juror"],
+        ),
         (["games.matches=0"], ["games.matches is 0"]),
         (["games.weights.ches=2"], ["games.weights", "Did you mean 'chess'"]),
     ],

@@ -1,6 +1,7 @@
 """Moves as people write them: names of players, and what they say."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 from raybench.games.parts.contract import InvalidMove
@@ -22,6 +23,7 @@ _AROUND = frozenset(
 )
 """What may stand around a name without changing what is meant; "not" is no such word."""
 _CUT = " […]"
+_DOUBLE = "\N{FULLWIDTH QUOTATION MARK}\N{DOUBLE LOW-9 QUOTATION MARK}\N{DOUBLE PRIME}"
 
 
 def chosen(move: str, allowed: Sequence[str]) -> str:
@@ -48,7 +50,7 @@ def spoken(move: str, words: int) -> str:
 
     So it cannot pass for a line of the game's. Raises InvalidMove where nothing is said.
     """
-    said = "".join(each if each.isprintable() else " " for each in move).replace('"', "'").split()
+    said = "".join(_within(each) for each in move).split()
     text = " ".join(said)
     kept = " ".join(said[:words])[: 8 * words].rstrip()
     if not kept:
@@ -58,3 +60,10 @@ def spoken(move: str, words: int) -> str:
 
 def _number(word: str) -> str:
     return str(_NUMBERS.index(word) + 1) if word in _NUMBERS else word
+
+
+def _within(character: str) -> str:
+    """Return a character as a quotation can hold it: nothing in it looks like its end."""
+    if character == '"' or unicodedata.category(character) in ("Pi", "Pf") or character in _DOUBLE:
+        return "'"
+    return character if character.isprintable() else " "
