@@ -226,6 +226,11 @@ class Counts:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def several(unit: str) -> str:
+    """Return the name of several units of a run."""
+    return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run would do, known before anything starts."""
@@ -244,7 +249,7 @@ class Plan:
     @property
     def several(self) -> str:
         """The unit's name where there are several."""
-        return f"{self.unit}es" if self.unit.endswith("ch") else f"{self.unit}s"
+        return several(self.unit)
 
     @property
     def simulated(self) -> bool:

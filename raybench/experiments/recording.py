@@ -42,16 +42,20 @@ def params(config: Config, plan: Plan) -> dict[str, Param]:
 
 
 def settings(resolved: Mapping[str, Any], experiment: str) -> dict[str, Param]:
-    """Return the experiment's own settings, without what is nested: that is in config.yaml."""
-    own = {
-        name: ", ".join(value) if _names(value) else value
-        for name, value in resolved.get(experiment, {}).items()
-    }
+    """Return the experiment's own settings, without lists of what is nested (in config.yaml)."""
+    own = {name: _plain(value) for name, value in resolved.get(experiment, {}).items()}
     return {
         f"{experiment}.{name}": value
         for name, value in own.items()
         if isinstance(value, str | int | float | bool)
     }
+
+
+def _plain(value: object) -> object:
+    """Return a list of names, and what has names of its own, as text."""
+    if isinstance(value, list) and _names(value):
+        return ", ".join(value)
+    return json.dumps(value, default=str) if isinstance(value, Mapping) and value else value
 
 
 def _names(value: object) -> bool:

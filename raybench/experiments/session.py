@@ -20,7 +20,7 @@ from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, setti
 from raybench.tracking import console, leaderboard, report
 from raybench.tracking.leaderboard import Board, Column
 from raybench.tracking.mlflow import Tracker, ui_command
-from raybench.types import Counts, Estimate, ModelSpec, Plan
+from raybench.types import Counts, Estimate, ModelSpec, Plan, several
 
 CONFIG = "config.yaml"
 _LOOK_S = 2.0
@@ -391,7 +391,7 @@ def _words(
     versions = {name: plain.pop(name) for name in [*plain] if name in recording.VERSIONED}
     return {
         **{name.replace("_", " "): _shown(value) for name, value in plain.items()},
-        "units": f"{about['units']:,} {about['unit']}s",
+        "units": f"{about['units']:,} {several(about['unit'])}",
         "time, this session": console.duration(about["seconds_this_session"]),
         **outcome.settings,
         **{name.lower(): text for name, text in outcome.notes.items()},

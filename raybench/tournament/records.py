@@ -99,6 +99,8 @@ class Match:
     """By role."""
     errors: tuple[tuple[str, str], ...]
     """The role and the reason of each reply that held no valid move."""
+    attempt: int = 0
+    """How often it was begun anew."""
     votes: int = 0
     """Of jurors, that were counted."""
     votes_missing: int = 0
@@ -138,6 +140,7 @@ def kept(record: Mapping[str, Any]) -> Match:
         sides=dict(record["sides"]),
         efforts=_efforts(seats, record["turns"]),
         errors=tuple((it["role"], it["error"]) for it in record["turns"] if it["error"]),
+        attempt=record["attempt"],
         votes=record["ballots"][0],
         votes_missing=record["ballots"][1],
     )

@@ -650,7 +650,7 @@ def test_matches_are_written_as_hand_histories() -> None:
 
 HISTORY = """\
 Hand #1: Hold'em No Limit (1/2)
-Table 'raybench' 3-max Seat #1 is the button
+Table 'raybench ?' 3-max Seat #1 is the button
 Seat 1: ann (200 in chips)
 Seat 2: bob (player_2) (50 in chips)
 Seat 3: bob (player_3) (120 in chips)

@@ -36,8 +36,8 @@ def match(
         dict(sides),
         {role: efforts.get(role, Effort(turns=1, calls=1)) for role in seats},
         tuple(errors),
-        3 if votes_missing else 0,
-        votes_missing,
+        votes=3 if votes_missing else 0,
+        votes_missing=votes_missing,
     )
 
 

@@ -1,6 +1,7 @@
 """What comes out of a run: ratings, counts, what needs a person's eye, the report, transcripts."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,11 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
             FORFEITS,
         ),
         sections=list(sections(shown)),
-        about={"stopped": stopped, "matches": _matches(matches, played)},
+        about={
+            "stopped": stopped,
+            "matches": _matches(matches, played),
+            "roles": {game: _worth(game, it) for game, it in found.all.games.items()},
+        },
         notes=_notes(matches, found, stopped),
         files={PAIRS: _pairs(found)},
         texts=transcripts.texts(journal, setup.rules(config), played),
@@ -97,10 +102,20 @@ def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def _worth(game: str, ratings: Ratings) -> list[dict[str, Any]]:
+    """Return by how many points of the rating each role is worth more than each other."""
+    return [
+        {"role": role, "over": over, "points": ratings.advantage(role, over, game=game).to_json()}
+        for role, over in combinations(ratings.roles.get(game, ()), 2)
+    ]
+
+
 def _notes(matches: Sequence[Match], found: Both, stopped: str) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
     notes = {"Matches": f"{counted:,} count" + (f", {void:,} are void" if void else "")}
+    if again := sum(it.attempt > 0 for it in matches):
+        notes["Begun anew"] = f"{again:,} matches, because a model could not be reached"
     if stopped:
         notes["Ended"] = stopped
     if found.all.overall is not None and found.all.overall.notes:

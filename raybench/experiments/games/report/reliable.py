@@ -83,5 +83,5 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
         caption="Valid: the share of replies that hold a valid move; forfeited: the share of "
         "matches; then why they were forfeited. Void: matches that did not count, because the "
         "model could not be reached.",
-        digits=2,
+        digits=3,
     )

@@ -18,16 +18,21 @@ def written(match: Written, hands: Sequence[Hand], rules: PokerRules) -> str:
     several = {name for name in plain.values() if [*plain.values()].count(name) > 1}
     names = {role: f"{name} ({role})" if name in several else name for role, name in plain.items()}
     known = [names.get(named(seat), named(seat)) for seat in range(rules.players)]
-    texts = ["\n".join(_hand(hand, known, rules, match.event)) for hand in hands]
+    texts = ["\n".join(_hand(hand, known, rules, match)) for hand in hands]
     scores = ", ".join(f"{names.get(role, role)} {won:+g}" for role, won in match.scores.items())
     end = f"Chips won and lost: {scores}" if scores else "The match was not finished."
+    if match.forfeits and rules.players == 2:
+        end = "The match was forfeited."  # which is no matter of chips
     left = ", ".join(names.get(role, role) for role in match.forfeits)
     return "\n\n".join((*texts, end + (f"\nForfeited: {left}" if left else ""))) + "\n"
 
 
-def _hand(hand: Hand, names: list[str], rules: PokerRules, table: str) -> Iterator[str]:
-    yield f"Hand #{hand.number}: Hold'em No Limit ({rules.small_blind}/{rules.big_blind})"
-    yield f"Table '{table}' {rules.players}-max Seat #{hand.order[-1] + 1} is the button"
+def _hand(hand: Hand, names: list[str], rules: PokerRules, match: Written) -> Iterator[str]:
+    # Of many matches in one file, no two hands have the same number.
+    number = f"{match.round}{hand.number:03}" if match.round.isdecimal() else f"{hand.number}"
+    yield f"Hand #{number}: Hold'em No Limit ({rules.small_blind}/{rules.big_blind})"
+    button = hand.order[-1] + 1
+    yield f"Table '{match.event} {match.round}' {rules.players}-max Seat #{button} is the button"
     chips = dict(zip(hand.order, hand.before, strict=True))
     for seat in sorted(chips):
         yield f"Seat {seat + 1}: {names[seat]} ({chips[seat]} in chips)"
