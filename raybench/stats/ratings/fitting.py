@@ -32,8 +32,8 @@ class Fitted:
     prior: Prior | None
     left_out: tuple[Effect, ...]
     """Effects that the matches do not tell."""
-    degrees: int
-    """Bundles beyond the number of free parameters."""
+    degrees: Floats
+    """Of each game: its bundles beyond the number of free parameters that it has to tell."""
 
 
 def fit(
@@ -63,9 +63,8 @@ def fit(
         maxima = maximise(design, chosen, drawn, ground, start=np.zeros(design.size))
         if maxima.found[0]:
             curved = curvature(design, drawn, chances(design, maxima.at))[0] + ground
-            telling = np.diff(made.drawn_from.indptr) > 0
-            degrees = int(made.times[telling].sum()) - (design.size - len(parts))
             at = maxima.at[0]
+            degrees = _degrees(made, at, curved, design.size - len(parts))
             return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
         lost = {game for game, _ in untold(made)}
         if lost:
@@ -93,6 +92,26 @@ def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
         columns = [models.index(name) for name in part]
         ground[np.ix_(columns, columns)] = 1
     return ground
+
+
+def _degrees(made: Tally, at: Floats, curved: Floats, free: int) -> Floats:
+    """Return the degrees of freedom of each game: together, bundles less free parameters.
+
+    Games that share strengths share what it takes to tell them by the information each has.
+    """
+    odds = chances(made.design, at[None])
+    telling = np.diff(made.drawn_from.indptr) > 0
+    games = range(len(made.share))
+    found = np.array([made.times[telling & (made.game == game)].sum() for game in games], float)
+    told = np.zeros(len(found))
+    for game in games:
+        drawn = made.sums(np.where(made.game == game, made.times, 0.0)[None])[1]
+        told[game] = np.trace(np.linalg.solve(curved, curvature(made.design, drawn, odds)[0]))
+    if not found.any():
+        return found
+    part = told / told.sum() if told.any() else told  # models that met but themselves take none
+    # A game of which nothing is left adds no variance, and takes no freedom from the others.
+    return np.where(found > 0, found - free * part, np.inf)
 
 
 def effects_of(games: Mapping[str, Bundles]) -> list[Effect]:
