@@ -33,7 +33,8 @@ class Fitted:
     left_out: tuple[Effect, ...]
     """Effects that the matches do not tell."""
     degrees: Floats
-    """Of each game: its bundles beyond the number of free parameters that it has to tell."""
+    """Of each game: its bundles beyond the number of free parameters that it has to tell; of one
+    among several, beyond its part of the strengths."""
 
 
 def fit(
@@ -64,7 +65,7 @@ def fit(
         if maxima.found[0]:
             curved = curvature(design, drawn, chances(design, maxima.at))[0] + ground
             at = maxima.at[0]
-            degrees = _degrees(made, at, curved, design.size - len(parts))
+            degrees = _degrees(made, tuple(games), at, curved, design.size - len(parts))
             return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
         lost = {game for game, _ in untold(made)}
         if lost:
@@ -94,14 +95,16 @@ def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
     return ground
 
 
-def _degrees(made: Tally, at: Floats, curved: Floats, free: int) -> Floats:
-    """Return the degrees of freedom of each game: together, bundles less free parameters.
+def _degrees(made: Tally, names: tuple[str, ...], at: Floats, curved: Floats, free: int) -> Floats:
+    """Return the degrees of freedom of each game: of one alone, bundles less free parameters.
 
-    Games that share strengths share what it takes to tell them by the information each has.
+    Several share what it takes to tell strengths by the information that each has. Their roles take
+    nothing from that, as seats are balanced: counted too, they would make the intervals of games
+    with tables of six twice as wide as they have to be.
     """
     odds = chances(made.design, at[None])
     telling = np.diff(made.drawn_from.indptr) > 0
-    games = range(len(made.share))
+    games = range(len(names))
     found = np.array([made.times[telling & (made.game == game)].sum() for game in games], float)
     told = np.zeros(len(found))
     for game in games:
@@ -109,6 +112,9 @@ def _degrees(made: Tally, at: Floats, curved: Floats, free: int) -> Floats:
         told[game] = np.trace(np.linalg.solve(curved, curvature(made.design, drawn, odds)[0]))
     if not found.any():
         return found
+    if len(names) > 1:  # each of a game's own effects is told by that game, and is 1 of the sum
+        own = np.array([sum(game == name for game, _ in made.effects) for name in names])
+        told, free = np.maximum(told - own, 0.0), free - len(made.effects)
     part = told / told.sum() if told.any() else told  # models that met but themselves take none
     # A game of which nothing is left adds no variance, and takes no freedom from the others.
     return np.where(found > 0, found - free * part, np.inf)
