@@ -33,7 +33,7 @@ def mean(values: Values, groups: Groups, *, over: str) -> Estimate:
 
 
 def share(hits: Values, groups: Groups, *, over: str, by: str) -> Estimate:
-    """Share of hits, each 0 or 1, with an interval inside 0 and 1; `by` names the groups.
+    """Share of hits, each 0 or 1 or a half, with an interval inside 0 and 1; `by` names the groups.
 
     Wilson's interval takes every observation for one of its own, and is far too narrow where misses
     come together: with a correlation of 0.3 within groups of thirteen it covers 59 to 84 % where

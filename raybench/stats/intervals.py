@@ -64,6 +64,6 @@ def wilson(p: float, n: float, *, z: float = Z) -> Interval:
     return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))
 
 
-def student(degrees: int) -> float:
+def student(degrees: float) -> float:
     """Return how many standard errors a 95 % interval reaches to either side."""
     return float(stats.t.ppf(0.975, degrees))

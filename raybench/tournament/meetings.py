@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from raybench.stats import grouped, intervals
+from raybench.stats import grouped
 from raybench.tournament.records import Match
 from raybench.types import Estimate
 
@@ -54,24 +54,21 @@ def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[s
 def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
     """Return which share of the others a model has beaten in each role; matches are of one game.
 
-    Where sides are dealt, they are the roles.
+    Where sides are dealt, they are the roles. Where it sits in several seats, it is no other.
     """
     points: dict[str, list[tuple[float, int]]] = {}
     for match in matches:
         if match.void is not None:
             continue
         for role, seated in match.seats.items():
-            others = [
-                it
-                for it, other in match.seats.items()
-                if other != model and not _together(match, role, it)
-            ]
-            if seated != model or not others:
+            if seated != model:
                 continue
-            won = [_points(match.scores[role] - match.scores[it]) for it in others]
             played = match.sides.get(role, role)
-            points.setdefault(played, []).append((sum(won) / len(won), match.fixture.seed))
-    return {role: _mean(them) for role, them in sorted(points.items())}
+            for against, other in match.seats.items():
+                if other != model and not _together(match, role, against):
+                    ahead = match.scores[role] - match.scores[against]
+                    points.setdefault(played, []).append((_points(ahead), match.fixture.seed))
+    return {role: _share(them) for role, them in sorted(points.items())}
 
 
 def outcomes(matches: Iterable[Match]) -> Mapping[str, int]:
@@ -97,11 +94,11 @@ def _points(ahead: float) -> float:
     return 1.0 if ahead > 0 else 0.5 if ahead == 0 else 0.0
 
 
-def _mean(points: Sequence[tuple[float, int]]) -> Estimate:
+def _share(points: Sequence[tuple[float, int]]) -> Estimate:
     seeds = {seed: number for number, seed in enumerate(dict.fromkeys(it for _, it in points))}
-    found = grouped.mean(
+    return grouped.share(
         np.array([it for it, _ in points]),
         np.array([seeds[seed] for _, seed in points], dtype=np.int64),
-        over="points by seed",
+        over="meetings, ties as half",
+        by="seed",
     )
-    return intervals.cut(found, (0.0, 1.0))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from raybench.stats import grouped, intervals
+from raybench.stats import grouped
 from raybench.tournament.records import Match
 from raybench.types import Counts, Estimate
 
@@ -22,13 +22,15 @@ class Reliability:
     invalid: int = 0
     truncated: int = 0
     forfeits: Counter[str] = field(default_factory=Counter)
-    """By their reason."""
+    """By their reason, one for each seat; of matches that counted."""
     seconds: float = 0.0
     tokens: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     """Why replies held no valid move."""
-    by_match: list[tuple[int, int]] = field(default_factory=list)
-    """Moves and invalid replies of each match."""
+    by_match: list[tuple[int, int, int]] = field(default_factory=list)
+    """The seed of each match, moves and invalid replies."""
+    lost: list[tuple[int, bool]] = field(default_factory=list)
+    """The seed of each match that counted, and whether it forfeited that, in one seat or more."""
 
     @property
     def replies(self) -> int:
@@ -38,18 +40,18 @@ class Reliability:
     @property
     def valid(self) -> Estimate:
         """Return the share of replies that hold a valid move."""
-        hits = [hit for moves, invalid in self.by_match for hit in [1.0] * moves + [0.0] * invalid]
-        groups = [
-            number for number, each in enumerate(self.by_match) for _ in range(each[0] + each[1])
+        hits = [
+            hit for _, moves, invalid in self.by_match for hit in [1.0] * moves + [0.0] * invalid
         ]
-        return grouped.share(
-            np.array(hits), np.array(groups, dtype=np.int64), over="replies", by="match"
-        )
+        seeds = [seed for seed, moves, invalid in self.by_match for _ in range(moves + invalid)]
+        return grouped.share(np.array(hits), _numbered(seeds), over="replies", by="seed")
 
     @property
     def forfeited(self) -> Estimate:
-        """Return the share of matches that it forfeited."""
-        return intervals.share(self.forfeits.total(), self.matches, over="matches")
+        """Return the share of matches that it forfeited, be it in several seats."""
+        hits = np.array([float(lost) for _, lost in self.lost])
+        groups = _numbered([seed for seed, _ in self.lost])
+        return grouped.share(hits, groups, over="matches", by="seed")
 
 
 def reliability(matches: Iterable[Match], models: Sequence[str]) -> dict[str, Reliability]:
@@ -61,16 +63,18 @@ def reliability(matches: Iterable[Match], models: Sequence[str]) -> dict[str, Re
         for model, roles in _seated(match).items():
             of = found[model]
             efforts = [match.efforts[role] for role in roles]
-            of.by_match.append((sum(it.turns for it in efforts), sum(it.invalid for it in efforts)))
-            of.matches += match.void is None
-            of.moves += sum(it.turns for it in efforts)
-            of.invalid += sum(it.invalid for it in efforts)
+            turns, invalid = sum(it.turns for it in efforts), sum(it.invalid for it in efforts)
+            of.by_match.append((match.fixture.seed, turns, invalid))
+            forfeits = [it.reason for it in match.forfeits if it.role in roles]
+            if match.void is None:
+                of.matches += 1
+                of.lost.append((match.fixture.seed, bool(forfeits)))
+                of.forfeits.update(forfeits)
+            of.moves += turns
+            of.invalid += invalid
             of.truncated += sum(it.truncated for it in efforts)
             of.seconds += sum(it.seconds for it in efforts)
             of.tokens += sum(it.tokens for it in efforts)
-            reasons = [it.reason for it in match.forfeits if it.role in roles]
-            if reasons and match.void is None:  # in whichever of its seats: one match
-                of.forfeits[reasons[0]] += 1
             of.reasons.update(why for role, why in match.errors if role in roles)
     return found
 
@@ -110,6 +114,12 @@ def failures(matches: Iterable[Match]) -> Iterator[dict[str, object]]:
         if match.votes_missing:
             why = f"{match.votes_missing} of {match.votes + match.votes_missing} votes are missing"
             yield {**about, "model": "", "kind": "votes missing", "why": why}
+
+
+def _numbered(seeds: Sequence[int]) -> grouped.Groups:
+    """Return the number of each seed: matches that share one are not independent."""
+    numbers = {seed: number for number, seed in enumerate(dict.fromkeys(seeds))}
+    return np.array([numbers[seed] for seed in seeds], dtype=np.int64)
 
 
 def _seated(match: Match) -> dict[str, list[str]]:

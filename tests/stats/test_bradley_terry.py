@@ -225,3 +225,20 @@ def test_what_cannot_be_fitted_is_said(
 ) -> None:
     with pytest.raises(ConfigurationError, match=said):
         bradley_terry.fit(games, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "games",
+    [
+        [("a", "b", 0.0), ("a", "c", 0.5), ("d", "a", 0.0), ("d", "a", 0.5)],
+        [("a", "b", 0.0), ("a", "c", 0.5), ("d", "a", 0.5)],
+        [("a", "b", 1.0), ("a", "b", 0.0)],
+    ],
+)
+def test_what_moving_first_is_worth_is_left_out_where_any_number_would_do(
+    games: list[Game],
+) -> None:
+    found = bradley_terry.fit(games, bootstrap=0)
+    assert not found.roles and "the matches do not tell" in " ".join(found.notes)
+    plain = bradley_terry.fit(games, bootstrap=0, first_mover=False)
+    assert strengths(found) == pytest.approx(strengths(plain), abs=1e-8)

@@ -76,6 +76,7 @@ def test_matches_that_are_all_alike_carry_no_interval() -> None:
     assert ratings.chance("a", "b").ci95 is None
     assert [it.p for it in orders(ratings)] == [None]
     assert {it.simultaneous for it in ranks(ratings).values()} == {(1, 2)}
+    assert [it.value for it in ranks(ratings).values()] == [1, 1]
 
 
 def test_matches_that_repeat_each_other_are_no_more_than_one() -> None:

@@ -1,6 +1,7 @@
 """Several games, one rating: equal weights whatever their sizes, and what is said of what lacks."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.special import expit
 from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry, overall, plackett_luce
 from raybench.stats.bradley_terry import Game
+from raybench.stats.ratings.matches import Bundles
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.scale import SPREAD
 
@@ -191,3 +193,54 @@ def test_intervals_cover_though_models_are_strong_in_different_games() -> None:
             low, high = found.table[name].ci95 or (math.nan, math.nan)
             held.append(low <= 1000 + SPREAD * true[place] <= high)
     assert 0.93 <= np.mean(held) <= 0.995
+
+
+def test_a_game_of_few_matches_that_weighs_as_much_makes_intervals_wide() -> None:
+    # Of 396 matches of one game and 24 of another nearly all that is uncertain is of the latter:
+    # of twelve pairs of seatings that share a seed.
+    true = (0.6, 0.2, -0.2, -0.6)
+    held = []
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        found = overall.fit(
+            {"chess": seeded(true, 33, rng), "dice": seeded(true, 2, rng)}, bootstrap=0
+        )
+        for place, name in enumerate(found.models):
+            low, high = found.table[name].ci95 or (math.nan, math.nan)
+            held.append(low < 1000 + SPREAD * true[place] < high)
+    assert np.mean(held) > 0.93
+
+
+def seeded(strengths: tuple[float, ...], times: int, rng: np.random.Generator) -> Bundles:
+    """Play so many seeds for each pair, both seatings each."""
+    games = round_robin(strengths, times, rng)
+    seen: Counter[tuple[str, str]] = Counter()
+    clusters = []
+    for one, other, _ in games:
+        clusters.append((*sorted((one, other)), seen[one, other]))
+        seen[one, other] += 1
+    return bradley_terry.bundles(games, clusters=clusters)
+
+
+def test_freedom_is_of_the_games_that_make_the_error() -> None:
+    many, few = rounds(TRUE, 40, 7), rounds(TRUE, 2, 8)
+    alone = bradley_terry.fit(few, bootstrap=0)
+    aim = alone.pair("m00", "m01")
+    assert alone.freedom(aim) == len(few) - 5  # four strengths and who moves first
+    games = {"chess": bradley_terry.bundles(many), "dice": bradley_terry.bundles(few)}
+    found = overall.fit(games, bootstrap=0)
+    assert found.degrees.sum() == pytest.approx(len(many) + len(few) - 4)
+    freedom = found.freedom(found.pair("m00", "m01"))
+    assert found.degrees.min() < freedom < 2 * len(few)
+    weighed = overall.fit(games, weights={"chess": 1000, "dice": 1}, bootstrap=0)
+    assert weighed.freedom(weighed.pair("m00", "m01")) == pytest.approx(len(many) - 4, rel=0.01)
+
+
+def test_one_match_of_a_game_does_not_tell_how_it_varies() -> None:
+    games = {
+        "chess": bradley_terry.bundles(rounds(TRUE, 8, 9)),
+        "dice": bradley_terry.bundles([("m00", "m01", 0.0)]),
+    }
+    found = overall.fit(games, bootstrap=200)
+    assert found.table["m00"].ci95 is None
+    assert "no interval: not more matches of a game" in found.table["m00"].method

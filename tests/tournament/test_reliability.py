@@ -51,4 +51,4 @@ def test_who_forfeits_in_two_seats_of_a_match_has_forfeited_one() -> None:
     matches = [won(n, "a", "a", 0, forfeits=both) for n in range(3)]
     matches += [won(9, "a", "a", 0, void="gone", missing="a", forfeits=both[:1])]
     of = reliability(matches, ["a"])["a"]
-    assert (of.forfeits.total(), of.matches, of.forfeited.value) == (3, 3, 1.0)
+    assert (of.forfeits.total(), of.matches, of.forfeited.value) == (6, 3, 1.0)

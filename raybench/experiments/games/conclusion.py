@@ -24,7 +24,9 @@ VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
 PAIRS = "pairs.jsonl"
 """How sure each model is above each other, in each game and over all of them."""
-NOT_RATED = Estimate(None, None, None, 0, "refused: no match of two models was decided")
+NOT_RATED = Estimate(
+    None, None, None, 0, "refused: no match that it had with another model counts here"
+)
 
 
 def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: str) -> Outcome:

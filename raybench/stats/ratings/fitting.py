@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raybench.errors import RaybenchError
 from raybench.stats.ratings.components import Components, components, parted, untold, within
@@ -13,6 +14,9 @@ from raybench.stats.ratings.matches import Bundles, kept, teams_in
 from raybench.stats.ratings.newton import chances, curvature, maximise
 from raybench.stats.ratings.prior import Prior
 from raybench.stats.ratings.tally import Effect, Tally, tally
+
+_FLAT = 1e-9
+"""Of the largest curvature, what is less is rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +36,9 @@ class Fitted:
     prior: Prior | None
     left_out: tuple[Effect, ...]
     """Effects that the matches do not tell."""
-    degrees: int
-    """Bundles beyond the number of free parameters."""
+    degrees: Floats
+    """Of each game: its bundles beyond the number of free parameters that it has to tell; of one
+    among several, beyond its part of the strengths."""
 
 
 def fit(
@@ -61,13 +66,15 @@ def fit(
             design, (chosen, drawn) = imagined.design, imagined.sums(chosen, drawn)
             ground = np.zeros_like(ground)
         maxima = maximise(design, chosen, drawn, ground, start=np.zeros(design.size))
+        lost = set[str]()
         if maxima.found[0]:
             curved = curvature(design, drawn, chances(design, maxima.at))[0] + ground
-            telling = np.diff(made.drawn_from.indptr) > 0
-            degrees = int(made.times[telling].sum()) - (design.size - len(parts))
+            lost = {effects[it][0] for it in _flat(curved) - len(models) if it >= 0}
+        if maxima.found[0] and not lost:
             at = maxima.at[0]
+            degrees = _degrees(made, tuple(games), at, curved, design.size - len(parts))
             return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
-        lost = {game for game, _ in untold(made)}
+        lost = lost or {game for game, _ in untold(made)}
         if lost:
             left_out += tuple(it for it in effects if it[0] in lost)
             effects = [it for it in effects if it[0] not in lost]
@@ -85,6 +92,13 @@ def fit(
             )
 
 
+def _flat(curved: Floats) -> NDArray[np.int64]:
+    """Return the parameters along which the likelihood does not change: any number would do."""
+    values, vectors = np.linalg.eigh(curved)
+    level = vectors[:, values < _FLAT * values[-1]]
+    return np.flatnonzero((np.abs(level) > _FLAT).any(axis=1))
+
+
 def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
     """Return what wins within components leave open: the mean of each."""
     size = len(models) + effects
@@ -93,6 +107,31 @@ def _pinned(models: tuple[str, ...], parts: Components, effects: int) -> Floats:
         columns = [models.index(name) for name in part]
         ground[np.ix_(columns, columns)] = 1
     return ground
+
+
+def _degrees(made: Tally, names: tuple[str, ...], at: Floats, curved: Floats, free: int) -> Floats:
+    """Return the degrees of freedom of each game: of one alone, bundles less free parameters.
+
+    Several share what it takes to tell strengths by the information that each has. Their roles take
+    nothing from that, as seats are balanced: counted too, they would make the intervals of games
+    with tables of six twice as wide as they have to be.
+    """
+    odds = chances(made.design, at[None])
+    telling = np.diff(made.drawn_from.indptr) > 0
+    games = range(len(names))
+    found = np.array([made.times[telling & (made.game == game)].sum() for game in games], float)
+    told = np.zeros(len(found))
+    for game in games:
+        drawn = made.sums(np.where(made.game == game, made.times, 0.0)[None])[1]
+        told[game] = np.trace(np.linalg.solve(curved, curvature(made.design, drawn, odds)[0]))
+    if not found.any():
+        return found
+    if len(names) > 1:  # each of a game's own effects is told by that game, and is 1 of the sum
+        own = np.array([sum(game == name for game, _ in made.effects) for name in names])
+        told, free = np.maximum(told - own, 0.0), free - len(made.effects)
+    part = told / told.sum() if told.any() else told  # models that met but themselves take none
+    # A game of which nothing is left adds no variance, and takes no freedom from the others.
+    return np.where(found > 0, found - free * part, np.inf)
 
 
 def effects_of(games: Mapping[str, Bundles]) -> list[Effect]:

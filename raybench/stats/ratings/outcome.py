@@ -41,8 +41,8 @@ class Ratings:
     """Whose strengths come first in what follows: natural logarithms, then the roles' effects."""
     effects: tuple[tuple[str, str], ...]
     strengths: Floats
-    covariance: Floats
-    """The sandwich's, of strengths and effects."""
+    spreads: Floats
+    """What each game adds to the covariance, games in the order of their names."""
     modelled: Floats
     """What the covariance would be if results varied as the model says: the inverse information,
     which any further match reduces by what it can tell. No interval is made of it."""
@@ -52,10 +52,28 @@ class Ratings:
     """Matches of each model."""
     played: Mapping[str, int]
     """Matches of each game."""
-    degrees: int
-    """Matches, or clusters of them, beyond the number of parameters."""
+    degrees: Floats
+    """Of each game: its matches, or clusters of them, beyond the parameters that it tells."""
     method: str
     scale: str = SCALE
+
+    @property
+    def covariance(self) -> Floats:
+        """Return the sandwich's covariance of strengths and effects."""
+        return np.asarray(self.spreads.sum(axis=0))
+
+    def freedom(self, aim: Floats) -> float:
+        """Return the degrees of freedom of the standard error of a sum of parameters.
+
+        Satterthwaite's, of a sum of variances of which each game has one to estimate. 0 where a
+        game has too few matches for that.
+        """
+        least = float(self.degrees.min())
+        if least < 1 or len(self.degrees) == 1:
+            return max(least, 0.0)
+        parts = np.einsum("i,gij,j->g", aim, self.spreads, aim)
+        whole = float(parts.sum())
+        return whole**2 / float(np.sum(parts**2 / self.degrees)) if whole > 0 else least
 
     def chance(
         self, one: str, other: str, *, role: str = "", against: str = "", game: str = ""
@@ -146,8 +164,9 @@ class Ratings:
         return None
 
     def _told(self, aim: Floats, n: int, what: str, *, points: float = SPREAD) -> Estimate:
+        degrees = self.freedom(aim)
         estimate = told(
-            aim, self.strengths, self.covariance, self.draws, degrees=self.degrees, points=points
+            aim, self.strengths, self.covariance, self.draws, degrees=degrees, points=points
         )
         return replace(estimate, n=n, method=f"{what}; {self.method}{estimate.method}")
 

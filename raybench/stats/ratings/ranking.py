@@ -15,6 +15,8 @@ from raybench.types import Estimate
 
 SURE = 0.05
 """The most that p may be, raised by Holm's steps, for an order to hold."""
+_ROUNDING = 1e-7
+"""Strengths that differ by less, in natural logarithms, are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A model's place within its component, the best being 1."""
+    """A model's place within its component, the best being 1; those who are equal share one."""
 
     value: int
     replicates: tuple[int, int] | None
@@ -53,7 +55,8 @@ def orders(ratings: Ratings) -> tuple[Order, ...]:
             # Where the two were equal, as in a replicate of ties alone, neither was the better.
             share = float(np.mean((np.sign(drawn) + 1) / 2)) if len(drawn) >= FEWEST else None
             difference = ratings.difference(better, worse)
-            found.append(Order(better, worse, difference, _p(ratings, difference), None, share))
+            p = _p(difference, ratings.freedom(aim))
+            found.append(Order(better, worse, difference, p, None, share))
     raised = holm({(it.better, it.worse): it.p for it in found if it.p is not None})
     return tuple(replace(it, holm=raised.get((it.better, it.worse))) for it in found)
 
@@ -68,7 +71,10 @@ def ranks(ratings: Ratings) -> Mapping[str, Rank]:
     found = {}
     for ranked in _ranked(ratings):
         drawn = _drawn(ratings, ranked)
-        for place, name in enumerate(ranked, 1):
+        at = {name: ratings.strengths[ratings.models.index(name)] for name in ranked}
+        for name in ranked:
+            # Equal models share the better place, as they do within a replicate.
+            place = 1 + sum(bool(it > at[name] + _ROUNDING) for it in at.values())
             sure = (1 + above[name], len(ranked) - below[name])
             found[name] = Rank(place, drawn.get(name), sure)
     return found
@@ -91,7 +97,7 @@ def _drawn(ratings: Ratings, ranked: list[str]) -> dict[str, tuple[int, int]]:
     return {name: (int(low), int(high)) for name, low, high in zip(ranked, *ends, strict=True)}
 
 
-def _p(ratings: Ratings, difference: Estimate) -> float | None:
+def _p(difference: Estimate, degrees: float) -> float | None:
     if difference.value is None or not difference.stderr or math.isnan(difference.stderr):
         return None
-    return float(2 * stats.t.sf(difference.value / difference.stderr, ratings.degrees))
+    return float(2 * stats.t.sf(difference.value / difference.stderr, degrees))

@@ -75,7 +75,7 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
         models=models,
         effects=fitted.tally.effects,
         strengths=centred @ fitted.at,
-        covariance=centred @ sandwich(fitted) @ centred.T,
+        spreads=centred @ sandwich(fitted) @ centred.T,
         modelled=centred @ np.linalg.inv(fitted.curved) @ centred.T,
         draws=draws @ centred.T,
         n={},

@@ -25,7 +25,7 @@ def told(
     covariance: Floats,
     draws: Floats,
     *,
-    degrees: int,
+    degrees: float,
     points: float = SPREAD,
 ) -> Estimate:
     """Return a sum of parameters in points, with the wider reach, to either side, of two intervals.
@@ -38,7 +38,7 @@ def told(
     """
     value = points * float(aim @ strengths)
     if degrees < 1:
-        why = "; no interval: not more matches, or clusters of them, than there are parameters"
+        why = "; no interval: not more matches of a game, or clusters of them, than parameters"
         return Estimate(value, None, None, 0, why)
     stderr = points * math.sqrt(max(float(aim @ covariance @ aim), 0.0))
     if stderr < _ROUNDING * points:

@@ -45,13 +45,20 @@ def sandwich(fitted: Fitted) -> Floats:
     """Return the covariance that does not take the model's word for how results vary.
 
     Ties make results vary less than wins and losses would, matches of a cluster together more.
+    There is one for each game, and their sum is the whole: a game of few matches that weighs as
+    much as one of many has a spread of its own, known from these few.
     """
-    pull = scores(fitted.tally, fitted.at)
+    tally = fitted.tally
+    pull = scores(tally, fitted.at)
     bread = np.linalg.inv(fitted.curved)
-    degrees, free = max(fitted.degrees, 1), len(fitted.at) - len(fitted.parts)
-    few = (degrees + free) / degrees
-    filling = (pull * fitted.tally.times[:, None]).T @ pull
-    return np.asarray(few * bread @ filling @ bread)
+    telling = np.diff(tally.drawn_from.indptr) > 0
+    parts = []
+    for game, degrees in enumerate(fitted.degrees):
+        own = tally.game == game
+        few = max(tally.times[own & telling].sum(), 1) / max(degrees, 1.0)
+        filling = (pull[own] * tally.times[own][:, None]).T @ pull[own]
+        parts.append(few * bread @ filling @ bread)
+    return np.asarray(parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,9 @@ def sections(shown: Shown) -> Iterator[Section]:
             yield Section(
                 f"{games.load(game).title}: results by role",
                 "The share of the others that a model was better than in each role, ties as half. "
-                "Seats are balanced, so that no model has the better role more often.",
+                "Seats are balanced, so that no model has the better role more often. Whom it met "
+                "there is no part of it: where strong models mostly meet strong ones, ratings and "
+                "not shares say who is better.",
                 table=Table(("model", *roles), rows, digits=2),
                 folded=f"{len(rows)} models in {len(roles)} roles",
             )

@@ -60,7 +60,9 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
         f"{shown.rated.forfeited:,} matches were forfeited: a player had no tries left, or took "
         "too long. By the rules that is a loss, and the ratings count it. Without these "
         "matches they say how well models play when they keep to the rules. Who forfeits when "
-        "it stands badly looks better there than it is.",
+        "it stands badly looks better there than it is, by a hundred points if that is half of "
+        "what it loses, and all others worse: its lost matches are gone, and no interval knows. "
+        "The mean is 1000 in either column, so that what one loses by forfeits the others gain.",
         table=Table(
             ("model", "all matches", "without forfeits"),
             [
