@@ -103,7 +103,7 @@ class Pool:
         """Have as many matches under way as there may be."""
         orders, self._again = self._again, []
         lines = []
-        for number, fixture in self._schedule.take(self._at_once - len(self._open)):
+        for number, fixture in self._due():
             attempt, turns = 0, list[Turn]()
             if (earlier := self._unfinished.pop(number, None)) is None:
                 lines.append(records.begun(number, fixture))
@@ -115,6 +115,13 @@ class Pool:
             await self._keep(lines)
         if orders:
             await self._rooms.put(orders)
+
+    def _due(self) -> list[tuple[int, Fixture]]:
+        """Return the matches that may begin now."""
+        try:
+            return self._schedule.take(self._at_once - len(self._open))
+        except ValueError as error:
+            raise RunFailed(f"the run cannot go on as it began: {error}") from error
 
     def _gone_on_with(self, earlier: records.Unfinished) -> tuple[int, list[Turn]]:
         """Return which attempt at a match it is, and the turns with which it goes on."""

@@ -53,6 +53,9 @@ def rate(
     }  # fmt: skip
     weighed = {game: weight for game in bundles if (weight := weights.get(game, 1.0)) > 0}
     counted = {game: bundles[game] for game in weighed}
+    if len(counted) == 1:
+        (alone,) = counted
+        return Rated(by_game, by_game[alone], len(results))
     joint = (
         overall.fit(counted, weights=weighed, bootstrap=bootstrap, seed=seed) if counted else None
     )

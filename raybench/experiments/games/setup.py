@@ -206,6 +206,12 @@ def _notes(config: Config) -> Iterator[str]:
     for name in sorted(left_out):
         yield f"{name} is left out: nobody is left to judge (games.jury=[NAME])"
     yield f"{conf.pairing.replace('_', ' ')}; {at_once(config)} matches at once"
+    models, each = len(config.roster.models), units(config) / len(tables)
+    if conf.pairing == "round_robin" and 2 in tables.values() and each < math.perm(models, 2):
+        yield (
+            f"{each:,.0f} matches of each game are fewer than the {math.perm(models, 2):,} in "
+            "which everybody meets everybody in both seats"
+        )
     if conf.narrow is not None:
         yield f"ends earlier where every rating is known to ±{conf.narrow:g} points"
     for unit, limit in (("tokens", conf.budget_tokens), ("seconds", conf.budget_s)):

@@ -1,16 +1,18 @@
-"""Matches as people write them down: one file per game, in the order of the journal."""
+"""Matches as people write them down: one file per game, in the order of their numbers."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from raybench import games
 from raybench.games import Written
 from raybench.games.parts import transcript
 
-Texts = Mapping[str, "Iterator[str]"]
+_BEGINS = re.compile(rb'\{"match": (?P<match>\d+), "game": "(?P<game>\w+)"')
+"""How a record begins: where the texts in it need not be read."""
 
 
 def texts(
@@ -24,9 +26,24 @@ def texts(
 
 
 def _of(name: str, journal: Path, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for record in read(journal):
-        if record["game"] == name and record["void"] is None:
-            yield written(record, rules.get(name, {})) + "\n\n"
+    """Yield the matches of a game in the order of their numbers, one at a time."""
+    with journal.open("rb") as lines:
+        places = {}
+        for place, line in _with_places(lines):
+            if (found := _BEGINS.match(line)) and found["game"].decode() == name:
+                places[int(found["match"])] = place
+        for _, place in sorted(places.items()):
+            lines.seek(place)
+            record = json.loads(lines.readline())
+            if record["void"] is None:
+                yield written(record, rules.get(name, {})) + "\n\n"
+
+
+def _with_places(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    place = 0
+    for line in lines:
+        yield place, line
+        place += len(line)
 
 
 def read(journal: Path) -> Iterator[dict[str, Any]]:
