@@ -81,7 +81,12 @@ def at_home(arguments: Sequence[str]) -> list[str]:
     if len(sections) != 1:
         return list(arguments)
     own = {field.name for field in fields(sections[0])} - whole
-    return [f"{named[0]}.{it}" if it.partition("=")[0] in own else it for it in arguments]
+    return [f"{named[0]}.{it}" if _head(it) in own else it for it in arguments]
+
+
+def _head(argument: str) -> str:
+    """Return the first part of a setting's name: rules of rules.chess.plies=40."""
+    return argument.partition("=")[0].partition(".")[0]
 
 
 def with_tables(arguments: Sequence[str]) -> list[str]:

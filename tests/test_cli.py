@@ -291,6 +291,7 @@ def test_all_mistakes_are_told_at_once() -> None:
             ["autobench.iterations=2", "limit=5"],
         ),
         (["+experiment=serve", "port=9000", "-m"], ["serve.port=9000", "-m"]),
+        (["+experiment=games", "rules.chess.plies=9"], ["games.rules.chess.plies=9"]),
         (["+experiment=unheard_of", "limit=5"], ["limit=5"]),
         (["limit=5"], ["limit=5"]),
     ],
