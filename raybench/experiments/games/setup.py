@@ -133,16 +133,15 @@ def stop(
 def at_once(config: Config) -> int:
     """Return how many matches are under way side by side.
 
-    A match waits for one reply at a time, so that it takes as many as an engine's batch has places
-    for, for each engine that is awake.
+    A match waits for one reply at a time, of one model or another: it takes as many as an engine's
+    batch has places for, times the engines, so that each finds a full batch when its turn comes.
     """
     if config.games.at_once is not None:
         return config.games.at_once
     engines = group_engines(everybody(config))
-    awake = slots(engines, config.fleet) or 1
     batches = (model.options.get("max_num_seqs") for model in everybody(config))
     largest = max((it for it in batches if isinstance(it, int)), default=_BATCH)
-    return min(config.games.matches, largest * awake)
+    return min(config.games.matches, largest * len(engines))
 
 
 def ahead(config: Config) -> int:
