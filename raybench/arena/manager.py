@@ -11,7 +11,7 @@ from raybench.arena.chair import Decoding, Put
 from raybench.games import Jury, Need, Program
 from raybench.sandbox import Limits, Outcome, SandboxFaultError
 from raybench.tournament.match import Void
-from raybench.types import Message, Request
+from raybench.types import Completion, Message, Request
 
 _CLOCK = 3.0
 """A program may take so much longer than its processor time: it is not alone on the machine."""
@@ -85,10 +85,19 @@ class Manager:
         if not self.jurors:
             raise Void("nobody is left to judge: all jurors play")
         self.asked += 1
-        votes = await asyncio.gather(*(self._vote(juror, need) for juror in self.jurors))
+        cast = await asyncio.gather(*(self._vote(juror, need) for juror in self.jurors))
+        replies = [reply for of in cast for reply in of]
+        if all(reply.finish == "error" for reply in replies):
+            names = ", ".join(self.jurors)
+            why = replies[0].error
+            raise Void(f"no juror gave a reply ({names}): {why}", self.jurors[0])
+        votes = [
+            {"juror": juror, "replies": [_said(reply) for reply in of]}
+            for juror, of in zip(self.jurors, cast, strict=True)
+        ]
         return json.dumps({"votes": votes}, ensure_ascii=False)
 
-    async def _vote(self, juror: str, need: Jury) -> dict[str, object]:
+    async def _vote(self, juror: str, need: Jury) -> list[Completion]:
         requests = (
             Request(
                 (Message("user", prompt, foreign=True),),
@@ -98,8 +107,9 @@ class Manager:
             )
             for place, prompt in enumerate(need.prompts)
         )
-        replies = await asyncio.gather(*(self.put(juror, request) for request in requests))
-        return {
-            "juror": juror,
-            "replies": [it.text if it.finish in ("stop", "length") else None for it in replies],
-        }
+        return await asyncio.gather(*(self.put(juror, request) for request in requests))
+
+
+def _said(reply: Completion) -> str | None:
+    """Return a juror's reply; None where it gave none."""
+    return reply.text if reply.finish in ("stop", "length") else None

@@ -1,5 +1,6 @@
 """The games: which are played, by which rules, by whom, how often."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -53,7 +54,7 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
             yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
     for name in ("cycles", "narrow", "budget_tokens", "budget_s", "deadline_s"):
         value = getattr(games, name)
-        if value is not None and value <= 0:
+        if value is not None and not 0 < value < math.inf:
             yield f"games.{name} is {value}: it is more than 0, or null"
     if games.at_once is not None and games.at_once < 1:
         yield (
@@ -73,7 +74,7 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
             "games.pairing=round_robin"
         )
     for game, weight in games.weights.items():
-        if weight < 0:
+        if not 0 <= weight < math.inf:
             yield f"games.weights.{game} is {weight}: it is 0 or more"
     for game, rules in games.rules.items():
         if not isinstance(rules, dict):

@@ -13,7 +13,10 @@ HOW: dict[Form, str] = {
     "```.",
 }
 """What a player is told about the form of its reply."""
-_LINE = re.compile(r"^[ \t>*_#`-]*move[ \t*_`]*[:：](.*)$", re.I | re.M)
+_LINE = re.compile(
+    r"^[ \t>*_#`-]*(?:(?:final|my|best|next)[ \t]+)?(?:move|answer)[ \t*_`]*[:：][ \t*_`]*(.*)$",
+    re.I | re.M,
+)
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.S | re.M)
 _WRAPPED = "*_`\"'“”<>[]"
 _CUT = ("length", "thinking", "overflow")
@@ -40,16 +43,22 @@ def as_reply(move: str, form: Form) -> str:
 
 
 def _line(reply: Completion) -> str:
-    found = [it for it in _LINE.finditer(reply.text) if _bare(it[1])]
+    found = [it for it in _LINE.finditer(reply.text) if _bare(it[1]) or _below(reply.text, it)]
     # Of a reply that was cut, the last line may be half a move.
     if reply.finish in _CUT:
         found = [it for it in found if "\n" in reply.text[it.end() :]]
     if found:
-        return _bare(found[-1][1])
+        return _bare(found[-1][1]) or _below(reply.text, found[-1])
     lines = reply.text.strip().splitlines()
     if reply.finish not in _CUT and len(lines) == 1:
         return _bare(lines[0])
     raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
+
+
+def _below(text: str, line: re.Match[str]) -> str:
+    """Return a move that stands alone below the line that announces it; '' where none does."""
+    lines = [it for it in text[line.end() :].splitlines() if it.strip()]
+    return _bare(lines[0]) if len(lines) == 1 else ""
 
 
 def _bare(move: str) -> str:

@@ -52,6 +52,12 @@ async def test_every_juror_is_asked_every_question_and_missing_votes_are_null() 
     assert len({it.seed for it in requests}) == 6
 
 
+async def test_a_jury_that_cannot_be_reached_makes_a_match_void() -> None:
+    with pytest.raises(Void, match=r"no juror gave a reply \(gone\): connection refused") as caught:
+        await manager(Jurors(), "gone").bring(Jury(("A?",), SCHEMA))
+    assert caught.value.missing == "gone"
+
+
 async def test_without_jurors_a_match_is_void() -> None:
     with pytest.raises(Void, match="nobody is left to judge"):
         await manager(Jurors()).bring(Jury(("A?",), SCHEMA))

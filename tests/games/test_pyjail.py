@@ -16,6 +16,7 @@ from raybench.errors import ConfigurationError
 from raybench.games import MANAGER, InvalidMove, Program, State, Unjudged, Written
 from raybench.games.parts.conformance import play
 from raybench.games.parts.pyjail import harness
+from raybench.games.parts.pyjail.code import unfenced
 from raybench.games.parts.pyjail.jails import JAILS
 from raybench.games.pyjail import GAME, Jailed
 
@@ -326,3 +327,12 @@ def test_a_match_is_written_down() -> None:
     assert "    def jail(user_input):\n        return eval" in told
     assert told.count("That solved it.") == 1 and told.count("That did not solve it.") == 3
     assert "(nothing was printed)" in told and "(warden +1, prisoner -1)" in told
+
+
+def test_fences_are_taken_off_in_time() -> None:
+    """A reply of many half fences once took seconds, in which no other match of a room went on."""
+    hostile = "~" * 20_000 + "\n" + "~~~ " * 5_000 + "x\n"
+    assert unfenced(hostile) == hostile
+    assert unfenced("```python\nx = 1\n```") == "x = 1"
+    assert unfenced("````\n```\n````\n") == "```"
+    assert unfenced("```\nx\n```\nand y") == "```\nx\n```\nand y"

@@ -27,13 +27,16 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
         ("e4", "e4"),
         ("Move: e4\n\nThis opens lines.", "e4"),
         ("Move: <e4>", "e4"),
+        ("Hm.\n**Final Move:** e4", "e4"),
+        ("So it is 123.\nAnswer: 123", "123"),
+        ("I am sure.\nMove:\n\ne4", "e4"),
     ],
 )
 def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
     assert read(reply(text), "line") == move
 
 
-@pytest.mark.parametrize("text", ["I would\nplay e4", "My move is\ne4", "Move:\n\nhm"])
+@pytest.mark.parametrize("text", ["I would\nplay e4", "My move is\ne4", "Move:\n\nhm\nor not"])
 def test_without_such_a_line_there_is_none(text: str) -> None:
     with pytest.raises(NoMove, match="no line 'Move"):
         read(reply(text), "line")

@@ -177,6 +177,11 @@ def plan(config: Config) -> Plan:
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
     matchmaking(config)  # raises where there can be none
+    if all(weights(config).get(game.name, 1.0) == 0 for game in chosen(config)):
+        raise ConfigurationError(
+            "games.weights: no game that is played weighs anything in the overall rating: give one "
+            "of them a weight above 0"
+        )
     if judged := [game.name for game in chosen(config) if game.jury and _unjudged(config)]:
         raise ConfigurationError(
             f"{', '.join(judged)}: nobody is left to judge a match of "

@@ -229,6 +229,9 @@ def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -
         (["games.cycles=1", "games.pairing=swiss"], ["only a round robin has cycles"]),
         (["games.jury=[nobody]"], ["games.jury names 'nobody'"]),
         (["games.tries=0"], ["games.tries is 0"]),
+        (["games.narrow=nan"], ["games.narrow is nan"]),
+        (["games.weights.chess=inf"], ["games.weights.chess is inf"]),
+        (["games.names=[chess]", "games.weights.chess=0"], ["no game that is played weighs"]),
         (
             ["games.names=[debate]", "games.jury=[sim-01,sim-02]"],
             ["nobody is left to judge a match of sim-01 and sim-02", "a third juror"],

@@ -6,14 +6,16 @@ import re
 from raybench.games.parts.contract import InvalidMove
 from raybench.grading.syntax import failing_line, parsed
 
-_FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n]*\n(.*?)\n?\1\s*", re.DOTALL)
+_FENCE = re.compile(r"`{3,}|~{3,}")
 
 
 def unfenced(text: str) -> str:
     """Return what stands between two fences where a text is no more than that; else the text."""
     text = text.replace("\r\n", "\n")
-    found = _FENCED.fullmatch(text)
-    return found[2] if found else text
+    first, _, rest = text.strip().partition("\n")
+    inside, _, last = rest.rpartition("\n")
+    opens = _FENCE.match(first)
+    return inside if opens and last.strip() == opens[0] else text
 
 
 def checked(move: str, longest: int) -> str:
