@@ -8,7 +8,8 @@ are put right: an all-in below a full raise does not open the betting again for 
 (several that come to a full raise do), and a big blind too short of chips to be posted in full has
 to be called in full.
 
-The choices that are ours. The button moves to the next player with chips; it first lies so that
+The choices that are ours. The button moves to the next player with chips (of the last two to who had
+the big blind, where that is one of them); it first lies so that
 player_1 begins. Each hand's deck comes from the seed and the hand's number: a pairing played
 again with the same seed and the seats exchanged sees the same cards fall for the other side, which
 takes out much of the luck. Folding where checking is free is refused. At a showdown the last to bet
@@ -154,7 +155,10 @@ class Poker(State):
         after = replace(self, stacks=tuple(stacks), past=(*self.past, hand))
         if after._ended:
             return after
-        button = self.order[-1] + 1
+        button, small_and_big = self.order[-1] + 1, self.order[:2]
+        if len(self.order) > 2 == len(playing := _playing(after.stacks, self.gone)):
+            # Of two the button posts the small blind: nobody posts the big one twice in a row.
+            button = small_and_big[1] if small_and_big[1] in playing else button
         return _dealt(self.rules, self.seed, after.stacks, button, after.past, self.gone)
 
     def without(self, role: str) -> "Poker | None":

@@ -311,3 +311,18 @@ def test_able_teachers_answer_themselves_and_are_a_match_for_able_students() -> 
 
 def test_it_is_known_by_its_name() -> None:
     assert games.load("Math Quiz") is GAME
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Hundred and twenty-three is what I want. What is it?",
+        "It is &#49;&#50;&#51;. What is it?",
+        "It is %31%32%33. What is it?",
+        "It is \\u0031\\u0032\\u0033. What is it?",
+        "It is \\x31\\x32\\x33. What is it?",
+    ],
+)
+def test_escapes_and_bare_hundreds_state_numbers_too(question: str) -> None:
+    assert how(question, 123) is not None
+    assert how(question, 124) is None

@@ -549,8 +549,8 @@ def test_who_has_no_chips_is_out_and_the_last_one_ends_it() -> None:
     assert "player_1 lost 50 and is out" in state.past[0].line
     assert sorted(state.order) == [1, 2] and "Out: player_1" in state.observe("player_1").view
     assert "You are not in this hand" in state.observe("player_1").view
-    # The button, which now posts the small blind, has moved on to player_2.
-    assert (state.order, state.to_move) == ((2, 1), "player_2")
+    # The button, which now posts the small blind, is player_3, who had the big one.
+    assert (state.order, state.to_move) == ((1, 2), "player_3")
 
 
 def test_leaving_is_worse_than_losing_everything() -> None:
@@ -712,3 +712,19 @@ def test_histories_of_forfeits_tell_who_left() -> None:
         Written(state, moves, {}, {}, "", forfeits=("player_2",), left={1: ("player_2",)})
     )
     assert "player_2: folds" in text and "player_3: checks" in text
+
+
+def test_nobody_posts_the_big_blind_twice_in_a_row_when_two_are_left() -> None:
+    """The button is bust: the last big blind takes it, and posts the small blind next."""
+    state = _dealt("AcAd 7h2c KcKd", "AhQsJs9s8d", (50, 200, 200), hands=3)
+    assert state.order == (1, 2, 0)
+    state = _played(state, "all in", "call", "fold")
+    assert state.stacks == (0, 252, 198)
+    assert state.order == (1, 2), "seat 2 had the big blind, and has the button now"
+
+
+def test_where_the_big_blind_is_bust_the_button_goes_on() -> None:
+    state = _dealt("AcAd 7h2c KcKd", "AhQsJs9s8d", (200, 200, 2), hands=3)
+    state = _played(state, "fold", "call")
+    assert state.stacks[2] == 0
+    assert state.order[-1] == 1

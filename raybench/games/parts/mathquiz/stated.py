@@ -1,21 +1,24 @@
 r"""Whether a question states a number, however it is written.
 
 Looked for are its digits (in any script, grouped, spaced out, reversed, with zeros around them, as
-a power of ten), English words, simple fractions, Roman numerals, other bases, and digits or words
-in base64 or hex. Nothing is worked out: a question like '11^2 + 2' may be too easy, which is its
-writer's loss, but it states nothing.
+a power of ten), English words and no others, simple fractions, Roman numerals, other bases, and
+digits or words in base64, hex or the escapes of HTML, URLs and programs. Nothing is worked out: a
+question like '11^2 + 2' may be too easy, which is its writer's loss, but it states nothing.
 
 The text is only compared; none of it is evaluated.
 """
 
 import base64
+import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from urllib.parse import unquote
 
 from raybench.games.parts.mathquiz import words
 
+_ESCAPED = re.compile(r"\\(?:u00|x)([0-7][0-9a-fA-F])")
 _RAISED = re.compile("[⁰¹²³⁴-⁹]+")
 _THIN = re.compile(r"\{,\}|\\[,!;: ]")
 _LATEX = re.compile(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}")
@@ -39,7 +42,7 @@ _LONG_BINARY = 7
 
 def how(question: str, number: int) -> str | None:
     """Return how a question states a number of two digits or more; None where it does not."""
-    shown = _plain(question)
+    shown = _plain(_ESCAPED.sub(_unescaped, html.unescape(unquote(question))))
     text = shown.lower()
     return (
         _openly(text, number)
@@ -49,6 +52,10 @@ def how(question: str, number: int) -> str | None:
         or ("in Roman numerals" if _in_roman(text, number) else None)
         or ("in code" if any(_openly(it.lower(), number) for it in _decoded(shown)) else None)
     )
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16))
 
 
 def _openly(text: str, number: int) -> str | None:

@@ -95,9 +95,9 @@ def _cardinal(words: list[str]) -> int | None:
             if ones or not total + part:
                 return None
         elif word == "hundred":
-            if not 0 < part < 100:
+            if not (0 < part < 100 or word == words[0]):  # 'hundred and five' is one, too
                 return None
-            part *= 100
+            part = 100 * (part or 1)
         else:
             if not part or _SCALES[word] >= last:
                 return None
