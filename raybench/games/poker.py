@@ -8,8 +8,8 @@ are put right: an all-in below a full raise does not open the betting again for 
 (several that come to a full raise do), and a big blind too short of chips to be posted in full has
 to be called in full.
 
-The choices that are ours. The button moves to the next player with chips (of the last two to who had
-the big blind, where that is one of them); it first lies so that
+The choices that are ours. The button moves to the next player with chips (of the last two it goes
+to who had the big blind, where that is one of them); it first lies so that
 player_1 begins. Each hand's deck comes from the seed and the hand's number: a pairing played
 again with the same seed and the seats exchanged sees the same cards fall for the other side, which
 takes out much of the luck. Folding where checking is free is refused. At a showdown the last to bet
