@@ -25,19 +25,18 @@ possible. The rest is ours to choose, by rule:
 
 import random
 from dataclasses import dataclass, field, replace
-from typing import cast
 
 import chess
 
-from raybench.games.parts.chess_game import view
+from raybench.games.parts.chess_game import pgn, view
 from raybench.games.parts.chess_game.ending import End, Key, claimable, ended, key
-from raybench.games.parts.chess_game.openings import BOOK, NOTHING, Opening, at_random
-from raybench.games.parts.chess_game.pgn import pgn
+from raybench.games.parts.chess_game.openings import Opening, drawn
 from raybench.games.parts.chess_game.picture import picture
 from raybench.games.parts.chess_game.reading import intent, read
 from raybench.games.parts.chess_game.settings import ROLES, SIDES, ChessRules, board_of, in_words
-from raybench.games.parts.chess_game.skill import any_move, good_move
-from raybench.games.parts.contract import Game, InvalidMove, State, Written
+from raybench.games.parts.chess_game.standins import any_move, good_move
+from raybench.games.parts.contract import Game, InvalidMove, State
+from raybench.games.parts.quoting import echoed
 from raybench.types import Observation
 
 
@@ -69,43 +68,33 @@ class Chess(State):
         return self.end.how if self.end else ""
 
     @property
-    def made(self) -> int:
-        """How many moves the players have made."""
-        return len(self.moves) - len(self.opening.moves)
+    def start(self) -> str:
+        return " ".join(self.opening.moves)
+
+    @property
+    def claim(self) -> str:
+        """The draw that a player may claim in this position; '' where there is none."""
+        if self.rules.claims == "automatic":
+            return ""
+        return claimable(self.board, self._times)
+
+    @property
+    def _times(self) -> int:
+        """How often this position has come up."""
+        return self.keys.count(self.keys[-1])
 
     def observe(self, role: str) -> Observation:
-        board = self.board
-        lines = [
-            f"You play {view.side(role)}. Plies made: {self.made} of at most {self.rules.plies}.",
-            view.drawn(board),
-            view.told(self.moves),
-        ]
-        if self.opening.moves:
-            lines.append(
-                f"The first {len(self.opening.moves)} plies were set ({self.opening.name})."
-            )
-        if (times := self.keys.count(self.keys[-1])) > 1:
-            lines.append(f"This position has come up {times} times.")
-        if self.end:
-            lines.append(f"The game is over: {self.end.how}.")
-        else:
-            check = ", who is in check" if board.is_check() else ""
-            lines.append(f"Move {board.fullmove_number}: {SIDES[board.turn]} is to move{check}.")
-        if mine := role == self.to_move:
-            if self.rules.show_legal:
-                lines.append("Your legal moves: " + ", ".join(self.legal()))
-            if self.claim:
-                lines.append("You may claim a draw.")
-        last = (self.last.from_square, self.last.to_square) if self.last else ()
-        images = (picture(board.board_fen(), last),) if self.rules.picture else ()
-        words, shown = in_words(self.rules, role), "\n".join(lines)
-        if not mine:
-            return Observation(role, words, shown, images=images)
-        task = (
-            f"Make your move as {view.side(role)}: one move in standard algebraic notation (Nf3, "
-            "exd5, O-O, e8=Q) or as the squares from and to (g1f3, e7e8q)."
+        rules, board = self.rules, self.board
+        shown = view.shown(
+            role, board, self.moves, self.opening, self._times, self.end, rules.plies
         )
-        return Observation(role, words, shown, "move", task, images=images)
+        last = (self.last.from_square, self.last.to_square) if self.last else ()
+        images = (picture(board.board_fen(), last),) if rules.picture else ()
+        words = in_words(rules, role)
+        if role != self.to_move:
+            return Observation(role, words, shown, images=images)
+        shown += view.choice(self.legal() if rules.show_legal else (), self.claim)
+        return Observation(role, words, shown, "move", view.task(role), images=images)
 
     def legal(self) -> tuple[str, ...]:
         if self.end:
@@ -126,30 +115,28 @@ class Chess(State):
         word, text = intent(move)
         if word == "resign":
             return self._resigned()
-        if word == "draw" and self.rules.claims == "automatic":
-            raise InvalidMove("draws are neither offered nor claimed here: make a move")
-        alone = word == "draw" and not text
-        after = self if alone else self._moved(read(self.board, text))
-        if word != "draw" or after.end:
-            return after
-        if not after.claim:
-            how = f"after {text} there is" if text else "there is"
-            now = ", or claim the one there is now by 'draw' alone" if self.claim else ""
-            raise InvalidMove(f"{how} no draw to claim: make a move without a claim{now}")
-        return replace(after, end=End(f"{after.claim}, claimed by {SIDES[self.board.turn]}"))
-
-    @property
-    def claim(self) -> str:
-        """The draw that a player may claim in this position; '' where there is none."""
-        if self.rules.claims == "automatic":
-            return ""
-        return claimable(self.board, self.keys.count(self.keys[-1]))
+        if word == "draw":
+            return self._claimed(text)
+        return self._moved(read(self.board, text))
 
     def _resigned(self) -> "Chess":
         if not self.rules.resign:
             raise InvalidMove("nobody resigns here: make a move")
         loser, winner = self.board.turn, ROLES[self.board.turn]
         return replace(self, end=End(f"{SIDES[loser]} resigned: {SIDES[not loser]} won", winner))
+
+    def _claimed(self, text: str) -> "Chess":
+        """Return the state after a draw was claimed, with this move or in this position."""
+        if self.rules.claims == "automatic":
+            raise InvalidMove("draws are neither offered nor claimed here: make a move")
+        after = self._moved(read(self.board, text)) if text else self
+        if after.end:
+            return after
+        if not after.claim:
+            how = f"after {echoed(text, 40)} there is" if text else "there is"
+            now = ", or claim the one there is now by 'draw' alone" if self.claim else ""
+            raise InvalidMove(f"{how} no draw to claim: make a move without a claim{now}")
+        return replace(after, end=End(f"{after.claim}, claimed by {SIDES[self.board.turn]}"))
 
     def _moved(self, move: chess.Move) -> "Chess":
         board = self.board.copy(stack=False)
@@ -177,25 +164,11 @@ class Chess(State):
 
 
 def _begin(seed: int, rules: ChessRules) -> Chess:
-    rng = random.Random(f"chess/{seed}")
     board = board_of(rules.start)
-    opening = (
-        rng.choice(BOOK) if rules.openings == "book" and rules.start == "standard" else NOTHING
-    )
-    opening = at_random(board, opening, rules.random_plies, rng)
-    state = Chess(rules, opening, board, keys=(key(board),))
-    for san in opening.moves:
+    state = Chess(rules, drawn(seed, rules), board, keys=(key(board),))
+    for san in state.opening.moves:
         state = state._moved(state.board.parse_san(san))
     return state
-
-
-def _written(match: Written) -> str:
-    first = last = cast(Chess, match.first)
-    for _, move in match.moves:
-        last = last.apply(move)
-    sans = [san.rpartition(" ")[2] for san in last.moves]
-    capped = last.end is not None and last.end.adjudicated
-    return pgn(match, board_of(first.rules.start), sans, first.opening.name, capped=capped)
 
 
 GAME = Game(
@@ -205,5 +178,5 @@ GAME = Game(
     _begin,
     lambda rules: ROLES,
     extension="pgn",
-    written=_written,
+    written=pgn.written,
 )

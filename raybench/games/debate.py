@@ -22,21 +22,14 @@ Example: "I speak for the motion. First, …" as a move is the whole of a speech
 import random
 from dataclasses import dataclass, replace
 
-from raybench.games.parts.contract import MANAGER, Game, InvalidMove, Jury, State, Written
+from raybench.games.parts.contract import MANAGER, Game, InvalidMove, Jury, State
 from raybench.games.parts.debate import standins, verdict
 from raybench.games.parts.debate.jury import jury
-from raybench.games.parts.debate.settings import (
-    ROLES,
-    DebateRules,
-    Turn,
-    drawn,
-    in_words,
-    order,
-)
+from raybench.games.parts.debate.settings import ROLES, DebateRules, Turn, drawn, in_words, order
 from raybench.games.parts.debate.speeches import Speech, shown, visible
 from raybench.games.parts.debate.verdict import Vote
+from raybench.games.parts.debate.written import written
 from raybench.games.parts.quoting import bounded
-from raybench.games.parts.transcript import head
 from raybench.types import Observation
 
 
@@ -76,10 +69,17 @@ class Debate(State):
     def outcome(self) -> str:
         if not self.votes:
             return ""
-        missing = sum(vote.margin is None for vote in self.votes)
         winner = f"'{ROLES[self.margin < 0]}' won by {abs(self.margin)} points"
-        counted = f"votes counted: {len(self.votes) - missing}, missing: {missing}"
+        counted = "votes counted: {}, missing: {}".format(*self.ballots)
         return f"{winner if self.margin else 'a draw'}; {counted}"
+
+    @property
+    def start(self) -> str:
+        return self.topic
+
+    @property
+    def ballots(self) -> tuple[int, int]:
+        return verdict.counted(self.votes)
 
     @property
     def needed(self) -> Jury | None:
@@ -98,13 +98,8 @@ class Debate(State):
         task = f"Write your {part}, of at most {self.rules.words} words: all you reply is shown."
         return Observation(role, rules, view, part, task, "text")
 
-    @property
-    def ballots(self) -> tuple[int, int]:
-        missing = sum(vote.margin is None for vote in self.votes)
-        return len(self.votes) - missing, missing
-
-    def legal(self) -> None:
-        return None
+    def legal(self) -> tuple[str, ...] | None:
+        return () if self.votes else None
 
     def apply(self, move: str) -> "Debate":
         if self.votes:
@@ -118,14 +113,12 @@ class Debate(State):
 
     def scores(self) -> dict[str, float]:
         won = float((self.margin > 0) - (self.margin < 0))
-        return {"for": won, "against": -won}
+        return {"for": won, "against": 0.0 - won}
 
     def redrawn(self, role: str, rng: random.Random) -> "Debate":
         seen = visible(self.speeches, role, self.turn)
-        return replace(
-            self,
-            speeches=tuple(it if it in seen else _another(it, rng) for it in self.speeches),
-        )
+        said = (it if it in seen else standins.another(it, rng) for it in self.speeches)
+        return replace(self, speeches=tuple(said))
 
     def sample(self, rng: random.Random) -> str:
         if self.turn is None:
@@ -140,31 +133,6 @@ class Debate(State):
         return " ".join(standins.speech(rng, role, part) for _ in range(2))
 
 
-def _another(speech: Speech, rng: random.Random) -> Speech:
-    text = standins.speech(rng, speech.role, speech.part)
-    return replace(speech, text=text, cut=not speech.cut)
-
-
-def _written(match: Written) -> str:
-    """Write a match down in Markdown."""
-    state = match.first
-    for _, move in match.moves:
-        state = state.apply(move)
-    assert isinstance(state, Debate)
-    said = shown(state.speeches, state.rules.words, lambda side: f"**{side}**")
-    ballot = "\n".join(
-        f"- {vote.juror}: 'for' {_signed(vote.for_first)} when read first, "
-        f"{_signed(vote.against_first)} when read second"
-        for vote in state.votes
-    )
-    parts = (head("Debate", match), f"The motion: {state.topic}", said, ballot)
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _signed(points: int | None) -> str:
-    return "(no vote)" if points is None else f"{points:+d}"
-
-
 def _begin(seed: int, rules: DebateRules) -> Debate:
     return Debate(rules, *drawn(seed, rules))
 
@@ -177,5 +145,5 @@ GAME = Game(
     lambda rules: ROLES,
     jury=True,
     extension="md",
-    written=_written,
+    written=written,
 )

@@ -7,30 +7,42 @@ here a rule does, and nobody else is asked.
 The sentinel is told a password, an English word drawn by the seed. It speaks first, then both speak
 in turn; the infiltrator has `turns` turns. With "guess: WORD" on the last line of its message the
 infiltrator guesses instead of speaking: what else the message holds is not passed on, the turn is
-used, and so is one of `guesses`. The right guess wins. A message of the sentinel that holds the
-password in a form that can be read back (parts/gandalf/leak.py) loses at once, whether or not the
-infiltrator saw it. When the turns are over the sentinel has won.
+used, and so is one of `guesses`. What looks like a guess and is written otherwise is refused, as
+long as one is left: as talk it would cost the turn. The right guess wins. A message of the sentinel
+that holds the password in a form that can be read back (parts/gandalf/leak.py) loses at once,
+whether or not the infiltrator saw it. So does one that completes it: all that the sentinel has said
+is read together, for letters and pieces of the word that came in instalments. When the turns are
+over the sentinel has won.
 
 Ours: a password in the infiltrator's own message is no guess, and nothing comes of it; a sentinel
-that repeats it, even to deny it, has given it away. A sentinel does not win by silence: its
-messages have at least 20 letters, and none may be one that it sent before. That it answers what it
-is asked is a rule that nothing here can check. Messages longer than `words` are cut there before
-anybody reads them. A guess is one word: several, or one that was wrong before, are refused.
+that repeats it, even to deny it, whole or piece by piece, has given it away. A sentinel does not
+win by silence: its messages have at least 20 letters, and none may be one that it sent before. That
+it answers what it is asked is a rule that nothing here can check. Messages longer than `words` are
+cut there before anybody reads them. A guess is one word: several, or one that was wrong before, are
+refused.
+
+What the check cannot see without taking ordinary talk for a leak: pieces that nothing marks as such
+(no capitals, quotation marks, hyphens, nor words like 'begins with' and 'half'); the names of
+letters with other words between them ('see', 'are' and 'you' are names); a code that is cut into
+messages with talk between; letters one at a time in an alphabet that is shifted; a word of which a
+letter or two are missing; what takes wit to read.
 
 Example: "Is it something one finds at sea?", later "guess: lighthouse".
 """
 
 import random
 from dataclasses import dataclass, replace
+from typing import cast
 
 from raybench.games.parts.contract import Game, InvalidMove, State, Written
 from raybench.games.parts.gandalf import standins
+from raybench.games.parts.gandalf.guessing import check_talk, guess
 from raybench.games.parts.gandalf.leak import leak
 from raybench.games.parts.gandalf.settings import FEWEST_LETTERS, ROLES, GandalfRules, in_words
-from raybench.games.parts.gandalf.talking import Said, conversation, guess, same, spoken
+from raybench.games.parts.gandalf.talking import Said, conversation, same, spoken
 from raybench.games.parts.gandalf.words import passwords
 from raybench.games.parts.quoting import bounded
-from raybench.games.parts.transcript import head
+from raybench.games.parts.transcript import head, last
 from raybench.types import Observation
 
 _SKILL = 0.2
@@ -64,6 +76,10 @@ class Talk(State):
         return self.lost or f"the sentinel kept the password '{self.password}'"
 
     @property
+    def start(self) -> str:
+        return self.password
+
+    @property
     def guesses(self) -> tuple[str, ...]:
         """The guesses that were made."""
         return tuple(text for how, text in self.said if how == "guesses")
@@ -89,8 +105,8 @@ class Talk(State):
             task += " This is your last turn: nobody will answer."
         return Observation(role, rules, view, "speak_or_guess" if left else "speak", task, "text")
 
-    def legal(self) -> None:
-        return None
+    def legal(self) -> tuple[str, ...] | None:
+        return () if self.over else None
 
     def apply(self, move: str) -> "Talk":
         role = self.to_move
@@ -98,6 +114,8 @@ class Talk(State):
             raise InvalidMove("the game is over")
         if role == "infiltrator" and (word := guess(move)) is not None:
             return self._guessed(word)
+        if role == "infiltrator" and len(self.guesses) < self.rules.guesses:
+            check_talk(move)
         text, _ = bounded(move, self.rules.words)
         if not text:
             raise InvalidMove("an empty message: say something")
@@ -107,13 +125,14 @@ class Talk(State):
     def _checked(self, text: str) -> "Talk":
         """Return the state itself, or as lost, with the sentinel's last message looked at."""
         messages = [said for _, said in self.said[::2]]
+        if how := leak(self.password, messages):
+            lost = f"the sentinel gave the password '{self.password}' away {how}"
+            return replace(self, lost=lost)
         if len(spoken(text)) < FEWEST_LETTERS:
             raise InvalidMove(f"too short: a message has at least {FEWEST_LETTERS} letters")
         if any(same(text, earlier) for earlier in messages[:-1]):
             raise InvalidMove("you have sent this very message before: say something else")
-        how = leak(self.password, messages)
-        lost = f"the sentinel gave the password '{self.password}' away {how}" if how else ""
-        return replace(self, lost=lost)
+        return self
 
     def _guessed(self, word: str) -> "Talk":
         if len(self.guesses) == self.rules.guesses:
@@ -125,6 +144,8 @@ class Talk(State):
         return replace(self, said=(*self.said, ("guesses", word)), lost=lost)
 
     def scores(self) -> dict[str, float]:
+        if not self.over:
+            return dict.fromkeys(ROLES, 0.0)
         won = -1.0 if self.lost else 1.0
         return {"sentinel": won, "infiltrator": -won}
 
@@ -167,10 +188,7 @@ class Talk(State):
 
 def _written(match: Written) -> str:
     """Write a match down in Markdown."""
-    state = match.first
-    for _, move in match.moves:
-        state = state.apply(move)
-    assert isinstance(state, Talk)
+    state = cast("Talk", last(match))
     talk = conversation(state.said, state.password)
     return f"{head('Gandalf', match)}\n\nThe password: {state.password}\n\n{talk}\n"
 

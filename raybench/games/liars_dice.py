@@ -18,8 +18,12 @@ import random
 from dataclasses import dataclass, replace
 
 from raybench.games.parts.contract import Game, InvalidMove, State
-from raybench.games.parts.dice.bids import Bid, above, chance, count, read
-from raybench.games.parts.dice.settings import DiceRules, in_words, seats
+from raybench.games.parts.dice import standins, view
+from raybench.games.parts.dice.bids import Bid, check, count, listed, read
+from raybench.games.parts.dice.hands import Hands, following, one, rolled
+from raybench.games.parts.dice.settings import DiceRules, in_words
+from raybench.games.parts.dice.written import written
+from raybench.games.parts.seats import named, seat_of, seats
 from raybench.types import Observation
 
 
@@ -29,11 +33,10 @@ class Dice(State):
 
     rules: DiceRules
     seed: int
-    hands: tuple[tuple[int, ...], ...]
-    """Everybody's dice; none for who is out."""
+    hands: Hands
     turn: int = 0
-    bids: tuple[tuple[int, int, int], ...] = ()
-    """Of this round: seat, how many, of which face."""
+    bids: tuple[view.Made, ...] = ()
+    """Of this round."""
     round: int = 0
     told: tuple[str, ...] = ()
     """How earlier rounds ended, which everybody saw."""
@@ -44,89 +47,20 @@ class Dice(State):
 
     @property
     def roles(self) -> tuple[str, ...]:
-        return seats(self.rules)
+        return seats(self.rules.players)
 
     @property
     def to_move(self) -> str | None:
-        return None if self._ended else f"player_{self.turn + 1}"
-
-    @property
-    def _ended(self) -> bool:
-        left = self.rules.players - len(self.places)
-        return left == 1 or (self.rules.rounds == "one" and bool(self.places))
+        return None if self._ended else named(self.turn)
 
     @property
     def outcome(self) -> str:
         return self.told[-1] if self._ended else ""
 
-    def observe(self, role: str) -> Observation:
-        seat = int(role.removeprefix("player_")) - 1
-        mine = " ".join(map(str, self.hands[seat])) or "none, you are out"
-        counts = ", ".join(f"player_{i + 1} {len(hand)}" for i, hand in enumerate(self.hands))
-        bids = "; ".join(f"player_{s + 1} {n} dice of {f}" for s, n, f in self.bids) or "none yet"
-        view = f"You are {role}. Your dice: {mine}\nDice on the table: {counts}\nBids: {bids}"
-        if self.told:
-            view = "Earlier rounds:\n" + "\n".join(self.told) + f"\n\nThis round:\n{view}"
-        if role != self.to_move:
-            return Observation(role, in_words(self.rules), view)
-        task = "Your move: 'bid QUANTITY FACE', as in 'bid 3 5'"
-        task += ", or 'call'." if self.bids else ". There is no bid to call yet."
-        return Observation(
-            role, in_words(self.rules), view, "bid_or_call" if self.bids else "bid", task
-        )
-
-    def legal(self) -> tuple[str, ...]:
-        if self._ended:
-            return ()
-        higher = tuple(f"bid {n} {face}" for n, face in self._above())
-        return (*higher, "call") if self.bids else higher
-
-    def apply(self, move: str) -> "Dice":
-        if self._ended:
-            raise InvalidMove("the game is over")
-        bid = read(move)
-        if bid is None and not self.bids:
-            raise InvalidMove("there is no bid to call yet: begin with a bid")
-        return self._called() if bid is None else self._bid(*bid)
-
-    def _bid(self, quantity: int, face: int) -> "Dice":
-        if not 1 <= face <= self.rules.faces:
-            raise InvalidMove(f"there is no face {face}: faces are 1 to {self.rules.faces}")
-        if not 1 <= quantity <= self._on_table:
-            raise InvalidMove(f"{quantity} dice cannot be bid: {self._on_table} are on the table")
-        if self._last is not None and (quantity, face) <= self._last:
-            raise InvalidMove(
-                f"{quantity} dice of {face} is not above the last bid, {self._last[0]} dice of "
-                f"{self._last[1]}: bid more dice, or as many of a higher face, or call"
-            )
-        made = (*self.bids, (self.turn, quantity, face))
-        following = self._next(self.turn, self.hands)
-        return Dice(
-            self.rules,
-            self.seed,
-            self.hands,
-            following,
-            made,
-            self.round,
-            self.told,
-            self.places,
-            self.left,
-        )
-
-    def _called(self) -> "Dice":
-        bidder, quantity, face = self.bids[-1]
-        found = sum(count(hand, face, wild=self.rules.wild) for hand in self.hands)
-        loser = self.turn if found >= quantity else bidder
-        shown = ", ".join(
-            f"player_{seat + 1} {' '.join(map(str, hand))}"
-            for seat, hand in enumerate(self.hands)
-            if hand
-        )
-        how = (
-            f"player_{self.turn + 1} called player_{bidder + 1}'s {quantity} dice of {face}; there "
-            f"were {found} ({shown}): player_{loser + 1} lost"
-        )
-        return self._lost(loser, how, self.rules.dice if self.rules.rounds == "one" else 1)
+    @property
+    def _ended(self) -> bool:
+        out = len(self.places)
+        return out == self.rules.players - 1 or (out > 0 and self.rules.rounds == "one")
 
     @property
     def _on_table(self) -> int:
@@ -136,85 +70,106 @@ class Dice(State):
     def _last(self) -> Bid | None:
         return self.bids[-1][1:] if self.bids else None
 
-    def _above(self) -> list[Bid]:
-        return above(self._last, self._on_table, self.rules.faces)
+    def observe(self, role: str) -> Observation:
+        words = in_words(self.rules)
+        shown = view.shown(seat_of(role), self.hands, self.bids, self.told)
+        if role != self.to_move:
+            return Observation(role, words, shown)
+        action = "bid_or_call" if self.bids else "bid"
+        return Observation(role, words, shown, action, view.task(self._last))
+
+    def legal(self) -> tuple[str, ...]:
+        if self._ended:
+            return ()
+        higher = listed(self._last, self._on_table, self.rules.faces)
+        return (*higher, "call") if self.bids else (*higher,)
+
+    def apply(self, move: str) -> "Dice":
+        if self._ended:
+            raise InvalidMove("the game is over")
+        bid = read(move)
+        if bid is not None:
+            check(bid, self._last, self._on_table, self.rules.faces)
+            return self._bid(*bid)
+        if not self.bids:
+            raise InvalidMove("there is no bid to call yet: begin with a bid")
+        return self._called(self.bids[-1])
+
+    def _bid(self, quantity: int, face: int) -> "Dice":
+        bids = (*self.bids, (self.turn, quantity, face))
+        turn = following(self.turn, self.hands)
+        # Most states come about here; `replace` would take twice as long.
+        return Dice(
+            self.rules, self.seed, self.hands, turn, bids,
+            self.round, self.told, self.places, self.left,
+        )  # fmt: skip
+
+    def _called(self, bid: view.Made) -> "Dice":
+        bidder, quantity, face = bid
+        found = sum([count(hand, face, wild=self.rules.wild) for hand in self.hands])
+        loser = self.turn if found >= quantity else bidder
+        how = view.called(self.turn, bid, found, self.hands, loser)
+        return self._lost(loser, how, len(self.hands[loser]) if self.rules.rounds == "one" else 1)
 
     def _lost(self, loser: int, how: str, dice: int) -> "Dice":
         """Return the next round after a seat has lost so many dice, or the end."""
         left = [len(hand) - dice * (seat == loser) for seat, hand in enumerate(self.hands)]
-        places = self.places if left[loser] > 0 else (*self.places, loser)
+        places = self.places if left[loser] else (*self.places, loser)
         ended = replace(self, told=(*self.told, how), places=places)
         if ended._ended:
             return ended
-        hands = _rolled(self.seed, self.round + 1, left, self.rules.faces)
-        turn = loser if left[loser] > 0 else self._next(loser, hands)
+        hands = rolled(self.seed, self.round + 1, left, self.rules.faces)
+        turn = loser if left[loser] else following(loser, hands)
         return replace(ended, hands=hands, turn=turn, bids=(), round=self.round + 1)
 
-    def _next(self, seat: int, hands: tuple[tuple[int, ...], ...]) -> int:
-        order = (*range(seat + 1, len(hands)), *range(seat))
-        return next((each for each in order if hands[each]), seat)
-
     def without(self, role: str) -> "Dice | None":
-        if self.rules.players == 2 or self.rules.rounds == "one":
-            return None
-        seat = int(role.removeprefix("player_")) - 1
+        seat = seat_of(role)
         if self._ended or seat in self.places:
             return self
+        if self.rules.players == 2 or self.rules.rounds == "one":
+            return None
         after = self._lost(seat, f"{role} left the table", len(self.hands[seat]))
         others = [it for it in after.places if it != seat]
         others.insert(self.left, seat)
         return replace(after, places=tuple(others), left=self.left + 1)
 
     def scores(self) -> dict[str, float]:
-        n = self.rules.players
+        if not self._ended:
+            return dict.fromkeys(self.roles, 0.0)
+        others = self.rules.players - 1
         if self.rules.rounds == "one":
-            return {
-                role: -1.0 if seat in self.places else 1 / (n - 1)
-                for seat, role in enumerate(self.roles)
-            }
-        places = {seat: 2 * rank / (n - 1) - 1 for rank, seat in enumerate(self.places)}
-        return {role: places.get(seat, 1.0) for seat, role in enumerate(self.roles)}
+            lost = [seat in self.places for seat in range(self.rules.players)]
+            won = [-1.0 if it else 1 / others for it in lost]
+        else:
+            places = {seat: 2 * rank / others - 1 for rank, seat in enumerate(self.places)}
+            won = [places.get(seat, 1.0) for seat in range(self.rules.players)]
+        return dict(zip(self.roles, won, strict=True))
 
     def redrawn(self, role: str, rng: random.Random) -> "Dice":
-        faces = self.rules.faces
         hands = tuple(
-            hand
-            if f"player_{seat + 1}" == role
-            else tuple(sorted(rng.choices(range(1, faces + 1), k=len(hand))))
+            hand if named(seat) == role else one(rng, len(hand), self.rules.faces)
             for seat, hand in enumerate(self.hands)
         )
         return replace(self, hands=hands)
 
     def sample(self, rng: random.Random) -> str:
-        higher = self._above()[: 2 * self.rules.faces]
-        if not higher or (self.bids and rng.random() < len(self.bids) / (len(self.bids) + 3)):
-            return "call"
-        return "bid {} {}".format(*rng.choice(higher))
+        return standins.any_move(self._last, len(self.bids), self._on_table, self.rules, rng)
 
     def good(self, rng: random.Random) -> str:
         """Call what is less likely than not; else bid what is likeliest to hold."""
-        higher = self._above()[: 2 * self.rules.faces]
-        if not higher or (self._last is not None and self._chance(self._last) < 0.5):
-            return "call"
-        return "bid {} {}".format(*max(higher, key=self._chance))
-
-    def _chance(self, bid: Bid) -> float:
         own = self.hands[self.turn]
-        others = self._on_table - len(own)
-        return chance(bid, own, others, self.rules.faces, wild=self.rules.wild)
-
-
-def _rolled(seed: int, round_: int, dice: list[int], faces: int) -> tuple[tuple[int, ...], ...]:
-    rng = random.Random(f"liars_dice/{seed}/{round_}")
-    return tuple(
-        tuple(sorted(rng.choices(range(1, faces + 1), k=count))) if count > 0 else ()
-        for count in dice
-    )
+        return standins.good_move(self._last, own, self._on_table, self.rules)
 
 
 def _begin(seed: int, rules: DiceRules) -> Dice:
-    hands = _rolled(seed, 0, [rules.dice] * rules.players, rules.faces)
-    return Dice(rules, seed, hands)
+    return Dice(rules, seed, rolled(seed, 0, [rules.dice] * rules.players, rules.faces))
 
 
-GAME = Game("liars_dice", "Liar's Dice", DiceRules, _begin, seats)
+GAME = Game(
+    "liars_dice",
+    "Liar's Dice",
+    DiceRules,
+    _begin,
+    lambda rules: seats(rules.players),
+    written=written,
+)

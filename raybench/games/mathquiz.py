@@ -6,7 +6,8 @@ scheme of generation and verification.
 
 The manager draws a whole number from the seed, 100 to 999 by default, and shows it to the teacher,
 who writes a question whose answer it is. A question that states the number is refused, with the
-reason: in digits, words, Roman numerals, another base, code and so on (`parts/mathquiz/stated.py`).
+reason: in digits, also one by one or by place, in words of seven languages, Roman numerals, another
+base, Morse, code and so on (`parts/mathquiz/stated.py` says what it looks for and does not see).
 What takes a step of working out is not refused, however easy: it helps the student first of all.
 Then the teacher sees its question alone, the number no more, and answers it: `proofs` tries, 1 by
 default, for the answer could be guessed. If it fails, it has lost, at once. Else the student sees
@@ -28,7 +29,7 @@ from typing import ClassVar
 from raybench.games.parts.contract import Game, InvalidMove, Written
 from raybench.games.parts.mathquiz.settings import MathRules, in_words
 from raybench.games.parts.mathquiz.stated import how
-from raybench.games.parts.verified.quoting import quoted
+from raybench.games.parts.quoting import exact
 from raybench.games.parts.verified.state import Asked, Try, Verified
 from raybench.games.parts.verified.written import transcript
 from raybench.grading.improved.numbers import stated, written
@@ -48,6 +49,11 @@ class Quiz(Verified[MathRules]):
     maker: ClassVar[str] = "teacher"
     solver: ClassVar[str] = "student"
     noun: ClassVar[str] = "question"
+    attempt: ClassVar[str] = "answer"
+
+    @property
+    def start(self) -> str:
+        return str(self.target)
 
     def in_words(self) -> str:
         return in_words(self.rules)
@@ -60,7 +66,7 @@ class Quiz(Verified[MathRules]):
                 f"not state it. At most {self.rules.longest} characters; give the question alone."
             )
             return Asked("write_question", view, task, "text")
-        view = f"The question:\n{quoted(self.challenge, self.rules.longest)}"
+        view = f"The question:\n{exact(self.challenge, self.rules.longest)}"
         if wrong := ", ".join(each.given for each in self.own):
             view += f"\nYour earlier answers, which were wrong: {wrong}"
         task = (
@@ -139,7 +145,7 @@ def _begin(seed: int, rules: MathRules) -> Quiz:
 
 def _written(match: Written) -> str:
     first = match.first
-    secret = f"The number is {first.target}." if isinstance(first, Quiz) else ""
+    secret = f"The number: {first.target}" if isinstance(first, Quiz) else ""
     return transcript("MathQuiz", match, secret)
 
 

@@ -6,12 +6,13 @@ the output with the goal of getting access to the flag stored in an environment 
 scheme of generation and verification.
 
 The warden writes Python that defines `jail(user_input)`. That it parses, and has such a function on
-its outermost level, is checked on the syntax tree; it runs in the sandbox only, which the manager
-asks for every try anew: a fresh process, limits, and a fresh flag of 128 random bits in the
-environment variable FLAG. The jail's code is run, `jail` called with the text that was tried, and
-what it returns printed. A try has opened the jail if the flag stands in what was printed, however
-the run ended; spaced out or backwards counts, other codes do not. A flag that shows too late, or in
-part, helps with no later try, for that has another one.
+its outermost level, with that parameter and no other that has to be given, is checked on the syntax
+tree; it runs in the sandbox only, which the manager asks for every run anew: a fresh process,
+limits, and a fresh flag of 128 random bits in the environment variable FLAG. The manager draws it:
+from the seed alone a jail could work out which run it is in, and whose. The jail's code is run,
+`jail` called with the text that was tried, and what it returns printed. The flag has to stand in
+what was printed, however the run ended; spaced out or backwards counts, other codes do not. A flag
+that shows too late, or in part, helps with no later run, for that has another one.
 
 First the warden has `proofs` tries (3) at its own jail, with nothing in view but what the prisoner
 will see: the jail's source (`source_shown`, or not even that) and what its own tries printed. A
@@ -19,6 +20,16 @@ password that only its writer could know therefore opens it for nobody: a jail t
 has lost where its warden cannot find the password a second time. A warden who cannot open its own
 jail has lost. Then the prisoner has `attempts` tries (3); it sees nothing of the warden's. The flag
 wins for the prisoner, else the warden has won (1/-1). There are no draws.
+
+Luck opens no jail for its warden. Whether a jail opens may hang on a draw, the clock, the number of
+its process or the flag itself; such a jail could open once for its warden and then stay shut. So
+a try of the warden's counts where the same text opens the jail in `openings` runs in a row (3), and
+only if it does so once more after the prisoner has failed; else the prisoner has won. The prisoner
+needs to open it only once. With three tries each, a jail that opens by chance wins at most 2 % of
+matches for its warden, with whatever chance is best for that; a single run would give it 25 %. The
+last run is for jails that go by the clock, for which runs in quick succession are as good as one.
+Nothing in the jail's process is seeded instead: much of it could not be, the flag must not be, and
+a text that answers whatever a jail draws is a fair way to open it.
 
 A run that was killed from outside, or killed itself, is repeated with another flag; after the third
 time in a row it is the program's own doing and a try that failed. Where the sandbox brings no
@@ -38,7 +49,7 @@ from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.code import checked, unfenced
 from raybench.games.parts.pyjail.jails import JAILS
 from raybench.games.parts.pyjail.settings import JailRules, in_words
-from raybench.games.parts.verified.quoting import quoted
+from raybench.games.parts.quoting import exact
 from raybench.games.parts.verified.state import Asked, Try, Verified
 from raybench.games.parts.verified.written import transcript
 
@@ -56,11 +67,19 @@ class Jailed(Verified[JailRules]):
     runs: int = 0
     """How many there were: each has its own flag."""
     killed: int = 0
-    """How many of the last ones were, of one try."""
+    """How many of the last ones were, one after the other."""
+    opened: int = 0
+    """How many of those before have opened the jail, of this try of the warden's."""
+    upheld: bool | None = None
 
     maker: ClassVar[str] = "warden"
     solver: ClassVar[str] = "prisoner"
     noun: ClassVar[str] = "jail"
+    attempt: ClassVar[str] = "try"
+
+    @property
+    def start(self) -> str:
+        return ""  # flags aside, which no player sees, all matches begin alike
 
     @property
     def to_move(self) -> str | None:
@@ -90,10 +109,10 @@ class Jailed(Verified[JailRules]):
                 f"{self.rules.longest} characters."
             )
             return Asked("write_jail", "You are the warden. There is no jail yet.", task, "code")
-        shown = quoted(self.challenge, self.rules.longest)
+        shown = exact(self.challenge, self.rules.longest)
         view = f"The jail's source:\n{shown}" if self.challenge_shown else "A jail stands."
         for number, each in enumerate(self.own, start=1):
-            tried = quoted(each.given, self.rules.longest_input)
+            tried = exact(each.given, self.rules.longest_input)
             view += f"\n\nYour try {number}:\n{tried}\nIt did not open the jail"
             view += f"; it printed:\n{each.came}" if each.came else ", and printed nothing."
         task = (
@@ -118,13 +137,25 @@ class Jailed(Verified[JailRules]):
     def _run(self, move: str) -> "Jailed":
         outcome = harness.brought(move)
         printed = harness.printed(outcome)
-        solved = harness.opened(printed, self._flag)
+        solved = harness.opened(printed, harness.carried(outcome, self._flag))
         again = replace(self, runs=self.runs + 1, killed=self.killed + 1)
         if outcome["status"] == "killed" and not solved and again.killed < _MOST_KILLED:
             return again
-        came = quoted(printed, self.rules.shown) if printed and not solved else ""
-        one = Try(self.pending or "", solved, came)
-        return replace(again, pending=None, killed=0).after(one)
+        again = replace(again, killed=0)
+        if self.stage == "uphold":
+            return replace(again, pending=None, upheld=solved)
+        if self.stage == "prove" and solved and self.opened + 1 < self.rules.openings:
+            return replace(again, opened=self.opened + 1)
+        if self.opened and not solved:
+            printed += f"\n(it had opened in {self.opened} of {self.opened + 1} runs)"
+        came = exact(printed.strip("\n"), self.rules.shown) if printed and not solved else ""
+        tried = replace(again, pending=None, opened=0).after(Try(self.pending or "", solved, came))
+        return replace(tried, pending=tried._opening) if tried.stage == "uphold" else tried
+
+    @property
+    def _opening(self) -> str:
+        """What the warden opened its jail with."""
+        return next(it.given for it in self.proofs if it.solved)
 
     def secret_redrawn(self, rng: random.Random) -> "Jailed":
         pending = self.pending if self.pending is None else f"{rng.getrandbits(32)}"

@@ -5,28 +5,16 @@ import random
 
 import chess
 import pytest
+from games.boards import GAME, after, begun
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raybench import games
 from raybench.errors import ConfigurationError
-from raybench.games import InvalidMove, State
+from raybench.games import InvalidMove
 from raybench.games.parts.chess_game.openings import BOOK
 from raybench.games.parts.conformance import play
 
-GAME = games.load("chess")
 SHUFFLE = ("Nf3", "Nf6", "Ng1", "Ng8")
-
-
-def begun(**rules: object) -> State:
-    return GAME.new(0, openings="none", **rules)
-
-
-def after(moves: str, **rules: object) -> State:
-    state = begun(**rules)
-    for move in moves.split():
-        state = state.apply(move)
-    return state
 
 
 def test_the_side_that_mates_has_won() -> None:

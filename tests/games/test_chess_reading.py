@@ -5,15 +5,14 @@ from collections.abc import Callable
 
 import chess
 import pytest
+from games.boards import GAME
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raybench import games
 from raybench.games import InvalidMove, State
 from raybench.games.parts.chess_game.reading import read
 from raybench.games.parts.conformance import play
 
-GAME = games.load("chess")
 KINGS = "r3k2r/pppq1ppp/8/8/8/8/PPPQ1PPP/R3K2R w KQkq - 0 1"
 PROMOTION = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1"
 PASSING = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
@@ -143,12 +142,26 @@ def test_what_cannot_be_played_gets_a_reason(text: str, start: str, reason: str)
         uci(text, start)
 
 
+@pytest.mark.timeout(5)
 def test_long_texts_are_refused_in_no_time_and_not_repeated() -> None:
     state = GAME.new(0)
     for text in ("e4" * 1000, "e4" + "!" * 70 + "x", " " * 78 + "x", "draw" * 20):
         with pytest.raises(InvalidMove) as refused:
             state.apply(text)
         assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("text", ["a\x00\u202eb\u2028\ud800\nc", "e4\u202e Nf3", "\x00" * 79])
+def test_reasons_hold_no_signs_that_nobody_sees(text: str) -> None:
+    for said in (text, text + "x" * 80):
+        with pytest.raises(InvalidMove) as refused:
+            GAME.new(0).apply(said)
+        assert str(refused.value).isprintable()
+
+
+def test_a_claim_is_told_on_one_line() -> None:
+    with pytest.raises(InvalidMove, match="after N f3 there is no draw to claim"):
+        GAME.new(0, openings="none", claims="players").apply("N\u2028f3 draw")
 
 
 def _positions() -> list[State]:

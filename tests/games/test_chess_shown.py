@@ -6,25 +6,12 @@ import io
 import chess
 import chess.pgn
 import pytest
+from games.boards import GAME, after, begun
 from PIL import Image
 
-from raybench import games
 from raybench.games import State, Written
 from raybench.games.parts.chess_game.picture import picture
 from raybench.games.parts.conformance import play
-
-GAME = games.load("chess")
-
-
-def begun(**rules: object) -> State:
-    return GAME.new(0, openings="none", **rules)
-
-
-def after(moves: str, **rules: object) -> State:
-    state = begun(**rules)
-    for move in moves.split():
-        state = state.apply(move)
-    return state
 
 
 def test_whoever_is_to_move_sees_position_moves_and_check() -> None:
@@ -187,7 +174,15 @@ def test_pgn_says_who_forfeited() -> None:
             begun(), moves, scores=score, outcome="too many invalid moves", forfeits=("white",)
         )
         assert (game.headers["Result"], game.headers["Termination"]) == ("0-1", "rules infraction")
-        assert game.end().comment == "White forfeited; too many invalid moves"
+        assert game.end().comment == "Too many invalid moves; forfeited by white"
+
+
+def test_pgn_says_a_forfeit_once_and_when_it_was() -> None:
+    said = {"outcome": "black forfeited (invalid moves)", "forfeits": ("black",)}
+    game = _written(begun(), "e4", scores={"white": 1.0}, date="2026.01.31", **said)
+    assert game.end().comment == "Black forfeited (invalid moves)"
+    assert game.headers["Date"] == "2026.01.31"
+    assert _written(begun(), "e4").headers["Date"] == "????.??.??"
 
 
 def test_names_cannot_pass_for_other_headers() -> None:

@@ -10,6 +10,7 @@ from games import playthroughs
 from raybench import games
 from raybench.errors import ConfigurationError
 from raybench.games import Game, InvalidMove, State
+from raybench.games.parts import choice
 from raybench.games.parts.conformance import play, problems
 from raybench.games.parts.contract import Rules
 from raybench.types import Observation
@@ -43,7 +44,39 @@ def test_what_is_hidden_is_drawn_anew(name: str) -> None:
 @pytest.mark.parametrize("name", games.names())
 def test_seeds_differ(name: str) -> None:
     game = games.load(name)
-    assert len({play(game, seed).moves for seed in range(5)}) > 1
+    assert _differ(game)
+    deaf = replace(game, begin=lambda seed, rules: game.begin(0, rules))
+    assert not _differ(deaf), "who moves is the same, so that the seed alone could differ"
+
+
+def _differ(game: Game[Any]) -> bool:
+    """Return whether games of several seeds differ, where all is played by the same dice."""
+    told = set()
+    for seed in range(5):
+        state, rng = game.new(seed), random.Random(0)
+        seen = []
+        while state.to_move is not None:
+            needed = repr(state.needed) if state.to_move == games.MANAGER else ""
+            seen.append((needed, *(state.observe(role) for role in state.roles)))
+            state = state.apply(state.sample(rng))
+        told.add((*map(repr, seen), state.outcome))
+    return len(told) > 1
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_what_the_seed_decided_is_told_where_it_comes_again(name: str) -> None:
+    # Else models that always reply alike would play one match a hundred times, and all would count.
+    game = games.load(name)
+    starts = [game.new(seed).start for seed in range(400)]
+    if None in starts:
+        assert {*starts} == {None}
+        firsts = [game.new(seed) for seed in range(60)]
+        assert len({tuple(str(it.observe(role)) for role in it.roles) for it in firsts}) > 40
+        return
+    for seed, start in enumerate(starts):
+        alike = game.new(starts.index(start))
+        for role in alike.roles:
+            assert game.new(seed).observe(role) == alike.observe(role)
 
 
 def test_names_are_known_as_people_write_them() -> None:
@@ -60,6 +93,33 @@ def test_wrong_rules_are_named_with_the_mend() -> None:
         game.new(0, players="two")
     with pytest.raises(ConfigurationError, match="players is 1: it is 2 to 10"):
         game.new(0, players=1)
+    with pytest.raises(ConfigurationError, match="it is a whole number or null"):
+        games.load("werewolf").new(0, wolves=[2])
+
+
+def test_a_rule_that_is_called_as_the_seed_is_refused_like_any_other() -> None:
+    """It was taken for the seed, and ended in a traceback."""
+    (problem,) = choice.problems((), {"chess": {"seed": 3}}, {})
+    assert "games.rules.chess: chess has no rule 'seed'" in problem
+
+
+@pytest.mark.parametrize("given", ["plies", 3, None, [1]])
+def test_rules_that_are_none_are_told_with_the_mend(given: object) -> None:
+    (problem,) = choice.problems(["chess"], {"chess": given}, {})
+    assert problem == (
+        f"games.rules.chess is {given!r}: give rules, as in games.rules.chess.NAME=VALUE"
+    )
+
+
+def test_two_spellings_of_a_game_are_told_as_one() -> None:
+    """The last one was kept, and the other said nothing."""
+    rules = {"liars_dice": {"players": 3}, "liarsdice": {"dice": 2}, "chess": {}}
+    (problem,) = choice.problems((), rules, {})
+    assert problem == (
+        "games.rules has 'liars_dice' and 'liarsdice', which are one game: keep one of them"
+    )
+    (problem,) = choice.problems((), {}, {"Poker": 1, "poker": 2})
+    assert problem.startswith("games.weights has 'Poker' and 'poker', which are one game")
 
 
 @dataclass(frozen=True)
@@ -69,6 +129,7 @@ class Coin(State):
     secret: str
     fault: str = ""
     moved: str | None = None
+    left: str = ""
 
     roles = ("hider", "guesser")
 
@@ -82,6 +143,8 @@ class Coin(State):
 
     @property
     def parts(self) -> dict[str, str]:
+        if self.fault == "sides":
+            return dict.fromkeys(self.roles, "one side")
         return {"hider": self.secret} if self.fault == "parts" else {}
 
     def observe(self, role: str) -> Observation:
@@ -92,7 +155,9 @@ class Coin(State):
         return Observation(role, "Guess the coin.", view, "guess", "'heads' or 'tails'")
 
     def legal(self) -> tuple[str, ...]:
-        return () if self.over else ("heads", "tails", *(["edge"] * (self.fault == "legal")))
+        if self.over:
+            return ("heads",) if self.fault == "over" else ()
+        return ("heads", "tails", *(["edge"] * (self.fault == "legal")))
 
     def apply(self, move: str) -> "Coin":
         if self.over or move not in ("heads", "tails"):
@@ -102,8 +167,27 @@ class Coin(State):
         return replace(self, moved=move)
 
     def scores(self) -> dict[str, float]:
+        if not self.over and self.fault != "early":
+            return {"hider": 0, "guesser": 0}
         won = 1 if self.moved == self.secret else -1
+        if self.left and self.fault == "leaver wins":
+            return (
+                {"hider": 1, "guesser": -1} if self.left == "hider" else {"hider": -1, "guesser": 1}
+            )
+        if self.left:
+            return (
+                {"hider": -1, "guesser": 1} if self.left == "hider" else {"hider": 1, "guesser": -1}
+            )
         return {"hider": -won, "guesser": won + (self.fault == "sum")}
+
+    def without(self, role: str) -> "Coin | None":
+        if self.over and self.fault != "left late":
+            return None if self.fault == "end undone" else self
+        if self.fault == "left late":
+            return replace(self, moved="heads", left=self.left + role)
+        if self.fault == "stays":
+            return replace(self, left=self.left + "!")
+        return replace(self, moved=self.secret, left=role)
 
     def redrawn(self, role: str, rng: random.Random) -> "Coin":
         hidden = role == "guesser" and not self.over
@@ -123,8 +207,10 @@ def _coin(fault: str) -> Game[Rules]:
 
 
 @pytest.mark.parametrize(
-    "fault", ["leak", "outcome", "legal", "nonsense", "reason", "sum", "parts"]
-)
+    "fault",
+    ["leak", "outcome", "legal", "nonsense", "reason", "sum", "parts", "early", "over",
+     "leaver wins", "sides", "left late", "end undone", "stays"],
+)  # fmt: skip
 def test_faults_are_found(fault: str) -> None:
     assert [*problems(_coin(fault), 1)]
     assert not [*problems(_coin(""), 1)]

@@ -199,6 +199,7 @@ def test_a_tie_is_a_draw() -> None:
     for votes in ([FOR, AGAINST], [FIRST], [(reply(5, 5), reply(5, 5))]):
         state = to_jury().apply(ballot(*votes))
         assert state.scores() == {"for": 0, "against": 0}
+        assert [str(it) for it in state.scores().values()] == ["0.0", "0.0"]  # and not "-0"
         assert state.outcome == f"a draw; votes counted: {len(votes)}, missing: 0"
 
 
@@ -254,10 +255,21 @@ def test_what_is_no_vote_is_missing_and_counted(bad: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["{}", "```json\n{}\n```", "Here are my scores: {}", "<think>hm</think>\n{}\n"]
-)
+    "form",
+    ["{}", "```json\n{}\n```", "Here are my scores: {}", "<think>hm</think>\n{}\n", "{}\n}",
+     "As {side_a, side_b}: {}", "{}\nI hope {that} helps :-}", '{"note": 1} {}'],
+)  # fmt: skip
 def test_scores_are_read_where_decoding_was_not_held_to_them(form: str) -> None:
-    assert verdict.marks(form.replace("{}", reply(9, 1))) == (36, 4)
+    assert verdict.marks(form.replace("{}", reply(9, 1), 1)) == (36, 4)
+
+
+@pytest.mark.parametrize(
+    "text", ["{" * 100_000, '{"a":' * 30_000, '{"' * 50_000, "{}" * 50_000, '{"a": "' * 30_000]
+)
+@pytest.mark.timeout(3)
+def test_replies_full_of_braces_are_read_in_time(text: str) -> None:
+    """It was quadratic: 20,000 braces took a second."""
+    assert verdict.marks(text) is None
 
 
 def test_without_any_vote_the_match_is_void() -> None:
@@ -336,4 +348,4 @@ def test_a_match_is_written_down() -> None:
         )
     )
     assert "The motion: " in text and "**for**, opening:\n> I speak for" in text
-    assert "- juror_1: 'for' " in text
+    assert "\n\nThe jury, by how many points 'for' was better:\n\n- juror_1: 'for' " in text

@@ -1,17 +1,20 @@
 """Gandalf by its rules: who wins when, what counts as a guess, what either side may know."""
 
 import random
+import time
 from dataclasses import replace
 
 import pytest
+from games.moving import after, written_down
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench import games
 from raybench.errors import ConfigurationError
-from raybench.games import InvalidMove, Written
+from raybench.games import InvalidMove
 from raybench.games.gandalf import GAME, Talk
 from raybench.games.parts.conformance import play
+from raybench.games.parts.gandalf.guessing import check_talk, guess
 from raybench.games.parts.gandalf.words import passwords
 
 HELLO = "Good morning, what shall we talk about today?"
@@ -29,12 +32,6 @@ def begun(password: str = "lantern", **rules: int) -> Talk:
     return replace(state, password=password)
 
 
-def after(state: Talk, *moves: str) -> Talk:
-    for move in moves:
-        state = state.apply(move)
-    return state
-
-
 def test_the_sentinel_alone_is_told_the_password() -> None:
     state = after(begun(), HELLO)
     assert "password is: lantern" in state.observe("sentinel").rules
@@ -45,7 +42,12 @@ def test_the_sentinel_alone_is_told_the_password() -> None:
 
 @pytest.mark.parametrize(
     "slip",
-    ["It is not a lantern, I promise you.", "n r e t n a l, if you must know", "L4NT3RN!!" * 6],
+    [
+        "It is not a lantern, I promise you.",
+        "It's lantern.",
+        "n r e t n a l, if you must know",
+        "L4NT3RN!!" * 6,
+    ],
 )
 def test_a_leak_ends_the_game_at_once(slip: str) -> None:
     state = after(begun(), HELLO, ASK, slip)
@@ -68,7 +70,11 @@ def test_repeating_what_the_infiltrator_said_is_a_leak_and_saying_it_is_none() -
         "**guess: lantern**", "My guess: 'lantern'", "- guess: “lantern”.", "guess : _lantern_",
         "I have thought about it for long.\n\nGuess: lantern", "`guess: lantern`",
         "Final guess: lantern",
+        "Guess #1: lantern", "guess 1: lantern", "<guess>lantern</guess>", "Guess2: lantern",
         "guess: lantérn",
+        "guess：lantern", "guess ＝ lantern", "ｇｕｅｓｓ: lantern", "My guess is: lantern",
+        "Guess: lantern\n---", "```\nguess: lantern\n```", "Guess: **lantern**\n\n***\n",
+        "guess: lante\u0301rn", "guess: lan\u00adtern", "gu\u200bess: lantern\u2060",
     ],
 )  # fmt: skip
 def test_the_right_guess_wins_however_it_is_written(move: str) -> None:
@@ -79,11 +85,11 @@ def test_the_right_guess_wins_however_it_is_written(move: str) -> None:
 
 
 def test_a_wrong_guess_takes_a_turn_and_one_guess() -> None:
-    state = after(begun(turns=3, guesses=1), HELLO, "It must be this.\nguess: walnut")
+    state = after(begun(turns=3, guesses=1), HELLO, "It must be this.\nguess: hickory")
     assert state.to_move == "sentinel"
     for role in state.roles:
         view = state.observe(role).view
-        assert "The infiltrator guessed 'walnut', which is wrong." in view
+        assert "The infiltrator guessed 'hickory', which is wrong." in view
         assert "It must be this" not in view
         assert "Turn 2 of 3; guesses left: 0." in view
     state = after(state, REPLIES[0])
@@ -96,6 +102,9 @@ def test_a_wrong_guess_takes_a_turn_and_one_guess() -> None:
     ("move", "reason"),
     [
         ("guess: lantern or walnut", "one word"),
+        ("guess: WORD", "7 to 12 letters"),
+        ("guess: café", "7 to 12 letters"),
+        ("guess: incomprehensible", "7 to 12 letters"),
         ("guess: lantern, walnut, tornado", "one word"),
         ("guess: lantern/walnut", "one word"),
         ("guess:", "one word"),
@@ -114,9 +123,50 @@ def test_a_guess_that_was_wrong_is_not_taken_again() -> None:
         state.apply("Guess: TORNADO")
 
 
-@pytest.mark.parametrize("move", ["Guess what I had for lunch!", "guess: me\nif you can, sir"])
+@pytest.mark.parametrize(
+    "move",
+    [
+        "I guess: lantern", "I think I know it. My guess: lantern.", "My guess is lantern",
+        "I guess it is lantern!", "Guess - lantern", "guess “lantern”", "guess → lantern",
+        "1. guess: lantern", "So my final guess would be the word lantern.",
+        "Let me guess: lantern",
+        "Well, I'm guessing lantern?", "Guess:\n**lantern**", "Guess: lantern\nGood luck to you!",
+        "Hm. " * 200 + "I guess: lantern", "I’ll guess lante\u0301rn",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_guess_is_refused_and_costs_no_turn(move: str) -> None:
+    state = after(begun(), HELLO)
+    with pytest.raises(InvalidMove, match=r"looks like a guess.*'guess: WORD'"):
+        state.apply(move)
+    none_left = after(begun(turns=3, guesses=1), HELLO, "guess: tornado", REPLIES[0])
+    assert none_left.apply(move).said[-1][0] == "says"
+    assert state.apply("I see.").apply(HELLO + "! " + move).said[-1][0] == "says"
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "Guess what I had for lunch!", "guess: me\nif you can, sir", "I guess: you are tired",
+        "Let me guess: you keep it in a drawer?", "I guess so.", "I guess not, sentinel!",
+        "May I guess something?", "Guess again!", "My guess is that you are a sailor.",
+        "Was my last guess close?", "I guess nothing.", "That was a good guess, stranger.",
+        "You have no guess: neither have I", "Would a child guess it easily?",
+        "Here is a riddle: guess\nwhat I am", "Take a guess, sir",
+    ],
+)  # fmt: skip
 def test_other_uses_of_the_word_are_talk(move: str) -> None:
     assert after(begun(), HELLO, move).said[-1] == ("says", move)
+
+
+def test_long_messages_are_looked_through_in_time() -> None:
+    """Millions of signs took seconds, in which no other match of a room went on."""
+    began = time.perf_counter()
+    long = "é guess: a\n" * 10**6
+    assert guess(f"{long}I ask you.") is None
+    assert guess(f"{long}Say it.\n" + "-" * 999 + "\nI guess so\n") is None
+    with pytest.raises(InvalidMove, match="looks like a guess"):
+        check_talk(f"{long}I guess: lantern")
+    assert time.perf_counter() - began < 3
 
 
 def test_all_words_pasted_are_no_guess() -> None:
@@ -203,13 +253,7 @@ def test_a_match_is_written_down() -> None:
         ("infiltrator", "guess: tornado"),
         ("sentinel", "L-a-n-t-e-r-n " * 4),
     ]
-    last = after(state, *(move for _, move in moves))
-    assert GAME.written is not None
-    text = GAME.written(
-        Written(
-            state, tuple(moves), {"sentinel": "a", "infiltrator": "b"}, last.scores(), last.outcome
-        )
-    )
+    text = written_down(GAME, state, *moves)
     assert "- sentinel: a (-1)\n- infiltrator: b (+1)\n" in text
     assert "The password: lantern" in text
     assert f"The sentinel:\n> {HELLO}\n\nThe infiltrator guessed 'tornado', which is wrong." in text

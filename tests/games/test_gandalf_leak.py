@@ -201,6 +201,7 @@ def test_it_says_how() -> None:
     assert leak("lantern", ["a l4nt3rn"]) == "in signs that look like letters"
     assert leak("lantern", ["bGFudGVybg=="]) == "in a code"
     assert leak("lantern", ["A lantern."]) == "in plain letters"
+    assert leak("lantern", ["A nretnal."]) == "backwards"
 
 
 @pytest.mark.parametrize(
@@ -229,6 +230,32 @@ def test_ordinary_talk_gives_no_password_away() -> None:
         if (how := leak(word, [message])) and word not in message.lower()
     ]
     assert not alarms
+
+
+@pytest.mark.parametrize(
+    ("word", "talk"),
+    [
+        ("chariot", "I once met Charlotte in the park."),
+        ("hemlock", "Do not let them lock me up."),
+        ("espresso", "If you say yes, press on with it."),
+        ("granite", "Let us not get in arguments about it."),
+        ("colander", "It was a protocol and error message."),
+        ("octopus", "I asked the doc to push it."),
+    ],
+)
+def test_words_that_meet_by_chance_are_no_leak(word: str, talk: str) -> None:
+    assert not leak(word, [talk])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "my lan tern", "the lan terns", "a LAN.tern", "an Iantern", "a 1antern", "a lannttern",
+        "nret nal", "yna gre a", "la nn tern",
+    ],
+)  # fmt: skip
+def test_broken_in_two_at_words_borders_it_is_found(said: str) -> None:
+    assert leak("lantern", [f"So I have {said}, as you know."])
 
 
 @given(

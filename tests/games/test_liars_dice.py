@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from raybench import games
 from raybench.errors import ConfigurationError
-from raybench.games import InvalidMove, State
+from raybench.games import InvalidMove, State, Written
 from raybench.games.liars_dice import Dice
 from raybench.games.parts.conformance import play, problems
 from raybench.games.parts.dice.bids import above, chance, count, read
@@ -134,7 +134,8 @@ def test_bids_above_are_those_that_are_allowed(dice: int, faces: int, data: st.D
         "3x5", "3 x 5", "3×5", "3, 5", "(3, 5)", "[3,5]", "bid: 3 5", "I bid 3 fives",
         "I'll bid 3 5", "I will bid three 5s!", "3 of 5", "3 dice of 5", "bid 3 dice of face 5",
         "at least 3 fives", "quantity 3, face 5", "Quantity: 3, Face: 5", "**bid 3 5**",
-        "`bid 3 5`", '"bid 3 5"',
+        "`bid 3 5`", '"bid 3 5"', "bid (3, 5)", "bid(3, 5)", "bid [3] [5]", "bid <3> <5>",
+        "I’ll bid 3 5",
     ],
 )  # fmt: skip
 def test_bids_are_read_as_people_write_them(move: str) -> None:
@@ -143,7 +144,8 @@ def test_bids_are_read_as_people_write_them(move: str) -> None:
 
 @pytest.mark.parametrize(
     ("move", "bid"),
-    [("six fives", (6, 5)), ("bid six 5", (6, 5)), ("6 sixes", (6, 6)), ("one one", (1, 1)),
+    [("0000000005 3", (5, 3)), ("bid ３ ５", (3, 5)), ("٣ ٥", (3, 5)),
+     ("six fives", (6, 5)), ("bid six 5", (6, 5)), ("6 sixes", (6, 6)), ("one one", (1, 1)),
      ("2 ones", (2, 1)), ("ten tens", (10, 10)), ("bid 12 2", (12, 2)), ("2 six", (2, 6))],
 )  # fmt: skip
 def test_numbers_are_read_as_people_write_them(move: str, bid: tuple[int, int]) -> None:
@@ -153,7 +155,10 @@ def test_numbers_are_read_as_people_write_them(move: str, bid: tuple[int, int]) 
 @pytest.mark.parametrize(
     "move",
     ["call", "Call.", "I call", "CALL!", "I call it", "liar", "Liar!", "call liar", "call bluff",
-     "I call the bluff", "challenge", "**call**", "`call`", "bluff", "I'll call"],
+     "I call the bluff", "challenge", "**call**", "`call`", "bluff", "I'll call",
+     "I call the last bid a lie", "I call your bluff", "call it a bluff", "I call that a lie.",
+     "I call the other's bluff", "I call player_1's bluff", "call player_1’s last bid a lie",
+     "I challenge the last bid", "call your bid"],
 )  # fmt: skip
 def test_calls_are_read_as_people_write_them(move: str) -> None:
     assert read(move) is None
@@ -163,14 +168,32 @@ def test_calls_are_read_as_people_write_them(move: str) -> None:
     "move",
     [
         "", "bid", "3", "bid 3", "bid five", "bid 3 5 6", "-3 5", "bid -3 5", "3.5", "3-5",
-        "bid 3 cats", "don't call", "call or bid 3 5", "3 on", "bid 35", "pass", "\x00",
-        " " * 10_000 + "x", "i " * 3_000,
+        "bid 3 cats", "don't call", "call or bid 3 5", "call 3 5",
+        "I call the last bid true", "the last bid is no lie", "call the bid 3 5", "bid (-3, 5)",
+        "3 on", "bid 35", "pass", "\x00",
+        " " * 100_000 + "x", "i " * 50_000, "bid" + " " * 100_000 + "x", "9" * 100_000,
+        "1" + " " * 100_000 + "x",
     ],
 )  # fmt: skip
+@pytest.mark.timeout(5)
 def test_anything_else_is_refused_with_the_way_to_write_it(move: str) -> None:
     with pytest.raises(InvalidMove, match="write 'bid QUANTITY FACE' or 'call'") as error:
         read(move)
     assert len(str(error.value)) < 150
+
+
+def test_reasons_hold_no_signs_that_nobody_sees() -> None:
+    why = refused(begun(0), "a\x00\u202eb\u2028\ud800\nc")
+    assert why.startswith("'a\\x00\\u202eb \\ud800 c' is neither") and why.isprintable()
+
+
+def test_reasons_show_the_move_as_it_was_written() -> None:
+    assert refused(begun(0), " Bid (3, Cats)\n").startswith("'Bid (3, Cats)' is neither")
+
+
+def test_one_die_is_a_die() -> None:
+    why = refused(after(begun(0), "bid 1 4"), "bid 1 3")
+    assert why.startswith("1 die of 3 is not above the last bid, 1 die of 4: ")
 
 
 # -------------------------------------------------------------------------------- calls
@@ -194,6 +217,51 @@ def test_at_a_call_all_dice_are_shown() -> None:
             "player_2 called player_1's 3 dice of 5; there were 3 (player_1 1 2 5, player_2 3 3 6, "
             "player_3 4 5 5): player_2 lost" in state.observe(role).view
         )
+
+
+@pytest.mark.parametrize(
+    ("bid", "told"),
+    [
+        ("bid 1 1", "1 die of 1; there was 1"),
+        ("bid 2 2", "2 dice of 2; there were 2"),
+        ("bid 1 4", "1 die of 4; there were none"),
+    ],
+)
+def test_what_lay_there_is_told_in_words_as_people_say_them(bid: str, told: str) -> None:
+    state = after(table("12556", "23356"), bid)
+    assert f"Bids: player_1 {told.partition(';')[0]}" in state.observe("player_2").view
+    assert f"player_1's {told} (" in state.apply("call").outcome
+
+
+def test_a_match_is_written_down_round_by_round() -> None:
+    first = table("12", "23", "33", rounds="elimination")
+    moves = (("player_1", "bid 3 3"), ("player_2", "call"), ("player_2", "bid 1 1"))
+    match = Written(
+        first,
+        moves,
+        {"player_1": "a", "player_2": "b", "player_3": "c"},
+        {"player_1": 1.0, "player_2": -1.0},
+        "",
+        forfeits=("player_3",),
+        left={3: ("player_3",)},
+    )
+    assert GAME.written is not None
+    lines = GAME.written(match).splitlines()
+    assert lines[1:4] == ["player_1: a (+1)", "player_2: b (-1)", "player_3: c"]
+    assert lines[4:8] == [
+        "",
+        "Round 1: player_1 has 1 2; player_2 has 2 3; player_3 has 3 3",
+        "  player_1 bid 3 3",
+        "  player_2 call",
+    ]
+    assert lines[8].startswith("Player_2 called player_1's 3 dice of 3; there were 3 (")
+    assert [line[:7] for line in lines if line.startswith("Round")] == ["Round 1", "Round 2"]
+    assert lines[-4:] == [
+        "  player_3 forfeits",
+        "Player_3 left the table",
+        "",
+        "Not played to its end; forfeited by player_3.",
+    ]
 
 
 def test_of_several_players_the_others_share_what_one_lost() -> None:
@@ -308,12 +376,28 @@ def test_two_to_ten_play(players: int, rounds: str) -> None:
     assert (*movers, state.to_move) == (*state.roles, "player_1")
 
 
+def test_the_rules_say_what_bounds_bids_who_begins_and_what_scores() -> None:
+    one = begun(0).observe("player_1").rules
+    many = begun(0, rounds="elimination").observe("player_1").rules
+    for told in (one, many):
+        assert "never more dice than lie on the table" in told
+    assert "loses a die and begins the next round" in many and "Places score" in many
+    assert "begins" not in one and "Places" not in one
+
+
+def test_nobody_has_won_anything_before_the_end() -> None:
+    for rounds in ("one", "elimination"):
+        state = begun(0, players=3, rounds=rounds)
+        assert state.scores() == dict.fromkeys(state.roles, 0)
+    assert after(begun(0), "bid 1 1", "call").without("player_1") is not None
+
+
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
         ({"players": 11}, "players is 11: it is 2 to 10"),
-        ({"dice": 0}, "dice is 1 to 20"),
-        ({"faces": 1}, "faces 2 to 10"),
+        ({"dice": 0}, "dice is 0: it is 1 to 20"),
+        ({"faces": 1}, "faces is 1: it is 2 to 10"),
         ({"rounds": "two"}, "rounds is 'two': it is one or elimination"),
     ],
 )

@@ -1,21 +1,19 @@
 """MathQuiz: what counts as stating a number, who wins, and that nobody sees what they may not."""
 
-import base64
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from games.moving import able, after, share_won, written_down
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from raybench import games
 from raybench.errors import ConfigurationError
-from raybench.games import InvalidMove, Written
+from raybench.games import InvalidMove
 from raybench.games.mathquiz import GAME, Quiz
 from raybench.games.parts.conformance import play
-from raybench.games.parts.mathquiz import words
 from raybench.games.parts.mathquiz.stated import how
 
 QUESTION = "Take a prime below one thousand and two, and do with it what you like. What is left?"
@@ -29,10 +27,7 @@ def quiz(target: int = 123, **rules: int) -> Quiz:
 
 
 def played(*moves: str, target: int = 123, **rules: int) -> Quiz:
-    state = quiz(target, **rules)
-    for move in moves:
-        state = state.apply(move)
-    return state
+    return after(quiz(target, **rules), *moves)
 
 
 # ------------------------------------------------------------------------------- who wins
@@ -86,127 +81,7 @@ def test_what_gives_no_number_is_asked_again(answer: str) -> None:
         played(QUESTION, answer)
 
 
-# ------------------------------------------------------------------------------- stated answers
-
-
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-TEENS = (
-    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
-    "eighteen", "nineteen",
-)  # fmt: skip
-TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-STATEMENTS: dict[str, Callable[[int], str]] = {
-    "at sight": lambda n: f"What is {n}?",
-    "in a trivial sum": lambda n: f"What is {n} + 0?",
-    "with zeros": lambda n: f"What is 000{n}.00?",
-    "spaced": lambda n: "Read this: " + " ".join(str(n)),
-    "with points between": lambda n: ".".join(str(n)),
-    "in Markdown": lambda n: f"**{str(n)[0]}**{str(n)[1:]}",
-    "with what nobody sees": lambda n: "\u200b".join(str(n)),
-    "in LaTeX": lambda n: f"${str(n)[0]}{{,}}{str(n)[1:]}$",
-    "in full width": lambda n: "".join(chr(0xFF10 + int(d)) for d in str(n)),
-    "in Arabic digits": lambda n: "".join(chr(0x0660 + int(d)) for d in str(n)),
-    "in bold": lambda n: "".join(chr(0x1D7CE + int(d)) for d in str(n)),
-    "reversed": lambda n: f"Turn {str(n)[::-1]} around." if n % 10 else f"{n}",
-    "as a fraction": lambda n: f"Work out {2 * n}/2.",
-    "as a fraction in LaTeX": lambda n: rf"Work out \frac{{{3 * n}}}{{3}}.",
-    "scientifically": lambda n: f"What is {n / 100}e2 as a number?" if n % 100 else f"{n}",
-    "as a power": lambda n: f"What is {n // 10}.{n % 10} × 10¹ as a number?",
-    "in hex": lambda n: f"Convert {n:#x}.",
-    "in bare hex": lambda n: f"Convert the hexadecimal {n:x}.",
-    "in binary": lambda n: f"Convert {n:b}.",
-    "in base 7": lambda n: f"In base 7 it is {numeral(n, 7)}. What is it?",
-    "in Roman numerals": lambda n: f"What is {roman(n)}?",
-    "in words": lambda n: f"What is {english(n)}?",
-    "in words with and": lambda n: f"What is {english(n, ' and ')}?",
-    "in capitals": lambda n: english(n).upper(),
-    "in glued words": lambda n: english(n).replace(" ", "").replace("-", ""),
-    "in spelled digits": lambda n: "Write " + " ".join(DIGITS[int(d)] for d in str(n)),
-    "in base64": lambda n: f"Decode {base64.b64encode(str(n).encode()).decode()}.",
-    "in bytes": lambda n: f"Decode {str(n).encode().hex()}.",
-    "in words in base64": lambda n: base64.b64encode(english(n).encode()).decode(),
-}
-
-
-def english(number: int, link: str = " ") -> str:
-    """Return a number below a thousand in words."""
-    hundreds, rest = divmod(number, 100)
-    tens, ones = divmod(rest, 10)
-    if tens == 1:
-        small = TEENS[ones]
-    else:
-        small = "-".join([*([TENS[tens - 2]] if tens else []), *([DIGITS[ones]] if ones else [])])
-    return link.join(
-        [*([f"{DIGITS[hundreds]} hundred"] if hundreds else []), *filter(None, [small])]
-    )
-
-
-def roman(number: int) -> str:
-    """Return a number below a thousand in Roman numerals."""
-    written = ""
-    for letters, digit in zip(("CDM", "XLC", "IVX"), f"{number:03}", strict=True):
-        one, five, ten = [*letters]
-        row = ("", one, one * 2, one * 3, one + five, five, five + one, five + one * 2)
-        written += (*row, five + one * 3, one + ten)[int(digit)]
-    return written
-
-
-def numeral(number: int, base: int) -> str:
-    return numeral(number // base, base) + str(number % base) if number else ""
-
-
-@pytest.mark.parametrize("way", STATEMENTS)
-@given(number=TARGETS)
-def test_questions_that_state_their_answer_are_refused(way: str, number: int) -> None:
-    assume(len(roman(number)) > 1)
-    with pytest.raises(InvalidMove, match="states the number itself"):
-        quiz(number).apply(STATEMENTS[way](number))
-
-
-@pytest.mark.parametrize(
-    ("number", "question"),
-    [
-        (1234, "What is 1,234?"),
-        (1234, "twelve hundred thirty-four"),
-        (1234, "twelve thirty-four"),
-        (1234, "one thousand, two hundred and thirty four"),
-        (100_000, "a hundred thousand"),
-        (1_000_000, "one million"),
-        (123, "the one hundred twenty-third number after 0"),
-        (120, "the one hundred and twentieth natural number"),
-        (112, "two and one hundred twelve"),
-    ],
-)
-def test_larger_and_ordinal_numbers_too(number: int, question: str) -> None:
-    assert how(question, number)
-
-
-@pytest.mark.parametrize(
-    ("number", "question"),
-    [
-        (123, "How many primes are below 678?"),
-        (123, "What is 12 * 10 + 3?"),
-        (123, "What is 11^2 + 2?"),
-        (122, "What is 12² - 22?"),
-        (123, "Add one hundred and twenty to three."),
-        (100, "Add one hundred and twenty to three."),
-        (120, "What is 21 times 50, over two?"),
-        (523, "Of five and twenty-three, which is larger?"),
-        (171, "In the triangle ABC the side AB is 2 long. What is 2a?"),
-        (420, "Solve 1a4 = 0 for a."),
-        (550, "He did mix a civil vivid lid."),
-        (456, "Is MTIz a word?"),
-    ],
-)
-def test_other_questions_are_not(number: int, question: str) -> None:
-    assert how(question, number) is None
-
-
-@given(TARGETS, TARGETS)
-def test_another_number_in_words_is_not_the_answer(number: int, other: int) -> None:
-    assume(number != other)
-    assert str(other) in [*words.values(english(other))]
-    assert str(number) not in [*words.values(english(other))]
+# ------------------------------------------------------------------------------- what is refused
 
 
 @given(st.text(max_size=300), TARGETS)
@@ -217,13 +92,6 @@ def test_any_text_is_a_question_or_refused_with_the_reason(text: str, number: in
         assert str(error)
     else:
         assert state.to_move == "teacher"
-
-
-@pytest.mark.parametrize(
-    "unit", ["0 ", "one ", "1 ", "and ", "a ", "1/", "x", "e1", "\\frac{", "²"]
-)
-def test_long_questions_are_read_in_time(unit: str) -> None:
-    assert how(unit * (10_000 // len(unit)), 123) is None or unit == "1 "
 
 
 def test_questions_have_a_length() -> None:
@@ -292,37 +160,22 @@ def test_questions_cannot_pass_for_the_managers_words() -> None:
 
 def test_a_match_is_written_down() -> None:
     moves = (("teacher", QUESTION), ("teacher", "123"), ("student", "5"))
-    end = played(*(move for _, move in moves))
-    assert GAME.written is not None
-    told = GAME.written(
-        Written(quiz(), moves, {"teacher": "a", "student": "b"}, end.scores(), end.outcome)
+    told = written_down(GAME, quiz(), *moves)
+    assert told.startswith(
+        "# MathQuiz: raybench, match ?\n\n- teacher: a (+1)\n- student: b (-1)\n"
     )
-    assert told.startswith("# MathQuiz: teacher a, student b")
-    assert "The number is 123." in told and f"    {QUESTION}" in told
+    assert "\n\nThe number: 123\n\n" in told
+    for who, said in (("teacher's question", QUESTION), ("teacher's answer", "123")):
+        assert f"## The {who}\n\n    {said}\n" in told
     assert "That solved it." in told and "That did not solve it." in told
-    assert "(teacher +1, student -1)" in told
+    assert "## The student's answer\n\n    5\n\nThat did not solve it.\n" in told
 
 
 def test_able_teachers_answer_themselves_and_are_a_match_for_able_students() -> None:
-    ends = [play(GAME, seed, good=True).states[-1] for seed in range(200)]
+    ends = able(GAME)
     assert all(isinstance(end, Quiz) and end.proven for end in ends)
-    assert 60 < sum(end.scores()["teacher"] > 0 for end in ends) < 140
+    assert 0.3 < share_won(ends, "teacher") < 0.7
 
 
 def test_it_is_known_by_its_name() -> None:
     assert games.load("Math Quiz") is GAME
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Hundred and twenty-three is what I want. What is it?",
-        "It is &#49;&#50;&#51;. What is it?",
-        "It is %31%32%33. What is it?",
-        "It is \\u0031\\u0032\\u0033. What is it?",
-        "It is \\x31\\x32\\x33. What is it?",
-    ],
-)
-def test_escapes_and_bare_hundreds_state_numbers_too(question: str) -> None:
-    assert how(question, 123) is not None
-    assert how(question, 124) is None

@@ -2,6 +2,7 @@
 
 import copy
 import random
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -215,6 +216,17 @@ ACCEPTED = {
     "raise by 10": "12",
     "re-raise to 12.00": "12",
     "raise to 1_2": None,
+    "raise to 1,2": None,
+    "raise to 12,50": None,
+    "raise to 0,012": None,
+    "raise to 12.000": None,
+    "raise to 1'2": None,
+    "raise to 1*2": None,
+    "raise to １２": "12",
+    "raise to ١٢": "12",
+    "raise to 0000000000012": "12",
+    "raise to 12, please": None,
+    "I call, 1": "call",
     "raise to 12.5": None,
     "raise to -12": None,
     "raise": None,
@@ -231,14 +243,25 @@ ACCEPTED = {
     "I go all in": "200",
     "all-in for 200": "200",
     "all in 150": None,
+    "I'm all in": "200",
+    "I am all in.": "200",
+    "all in, raise to 200": "200",
+    "all in (raise to 200)": "200",
+    "all in (raise to 100)": None,
     "shove": "200",
     "call": "call",
+    "'call' (1 more)": "call",
+    "call 2 more": None,
+    "call all in": None,
+    "call, all in": None,
     "Call 1": "call",
     "call 2": "call",
     "I call the bet": "call",
     "call 50": None,
     "`fold`": "fold",
     "Player_1 folds": "fold",
+    "player_2 folds": None,
+    "player_2: raise to 12": None,
     "fold my hand": "fold",
     "check": None,
     "check/fold": None,
@@ -258,6 +281,33 @@ def test_moves_are_read_as_people_write_them(move: str, act: str | None) -> None
         assert acts[-1] == act
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6))
+def test_what_is_offered_can_be_copied(seed: int, players: int) -> None:
+    """Each option is a move as it stands there, with its quotes and what is said behind it."""
+    for state in play(POKER, seed, players=players, hands=3, stack=30).states[:-1]:
+        task = state.observe(str(state.to_move)).task
+        offered = re.findall(r"'[^'N]+'(?: \([^)]+\))?", task)
+        assert len(offered) > 1 or offered == ["'check'"]
+        for option in offered:
+            for move in (option, option.replace("'", ""), option.split("'")[1]):
+                state.apply(move)
+
+
+def test_all_in_is_offered_with_what_it_comes_to() -> None:
+    state = _dealt("2c2d 3c3d", "AhKhQs9s8d", (17, 200))
+    state = _played(state, "call", "raise to 12")
+    offered = state.observe("player_1").task
+    assert "'call' (10 more) or 'all in' (raise to 17)" in offered
+    assert _played(state, "all in (raise to 17)").acts[-1] == "17"
+    assert _played(state, "call (10 more)").table.street_index == 1
+
+
+def test_a_call_that_takes_all_chips_is_all_in() -> None:
+    state = _played(_dealt("AcAd KcKd", "2h3h4s9sJd", (30, 200)), "call", "raise to 150")
+    assert _after(state.apply("I call, all in")) == {0: 0, 1: 230}
+
+
 @pytest.mark.parametrize(
     ("move", "reason"),
     [("call", "nothing to call: you may 'check'"), ("fold", "checking is free: you may 'check'")],
@@ -269,7 +319,33 @@ def test_where_nothing_is_bet_one_checks(move: str, reason: str) -> None:
 
 def test_thousands_are_written_with_commas() -> None:
     state = _new(stack=5000)
-    assert state.apply("raise to 1,200").acts == ("1200",)
+    for move in ("raise to 1,200", "raise to 1'200", "raise to $1,200!", "all in, 5,000"):
+        assert state.apply(move).acts in (("1200",), ("5000",))
+    for move in (
+        "raise to 12,00",
+        "raise to 1,2000",
+        "raise to 1,200,0",
+        "raise to 1.200",
+        "raise to 20.000",
+        "raise to 9,5",
+        "raise to 1,200.50",
+        "raise to 01,200",
+    ):
+        assert "is no move" in _refused(state, move)  # fmt: skip
+
+
+def test_a_long_text_is_no_move_however_it_begins() -> None:
+    """Of 'fold' and 197 spaces before 'is wrong: call' only 'fold' was read."""
+    assert "too long for a move: you may 'fold'" in _refused(
+        _new(), f"fold{' ' * 197}is wrong: call"
+    )
+    assert len(_refused(_new(), "raise to " + "9" * 10_000)) < 250
+    assert _new().apply("fold" + " " * 500).past
+
+
+def test_reasons_hold_no_signs_that_nobody_sees() -> None:
+    why = _refused(_new(), "a\x00\u202eb\u2028\ud800\nc")
+    assert why.startswith("'a\\x00\\u202eb \\ud800 c' is no move") and why.isprintable()
 
 
 @settings(max_examples=20, deadline=None)
@@ -395,17 +471,18 @@ def _payouts(hand: Hand) -> tuple[int, ...]:
         able = tuple(it for it in hand.order if put[it] >= level and it not in folded)
         if not able:  # whoever put in more has folded
             able = pots[-1][1]
-        if pots and pots[-1][1] == able:
-            chips += pots.pop()[0]
         pots.append((chips, able))
     holes = dict(zip(hand.order, hand.holes, strict=True))
+    won: dict[tuple[int, ...], int] = {}
     for chips, able in pots:
-        winners = list(able)
+        winners = able
         if len(able) > 1:
             worth = {
                 seat: max(map(_value, combinations((*holes[seat], *board), 5))) for seat in able
             }
-            winners = [seat for seat in able if worth[seat] == max(worth.values())]
+            winners = tuple(seat for seat in able if worth[seat] == max(worth.values()))
+        won[winners] = won.get(winners, 0) + chips
+    for winners, chips in won.items():
         for seat in winners:
             left[seat] += chips // len(winners)
         left[winners[0]] += chips % len(winners)
@@ -581,8 +658,41 @@ def test_the_last_one_left_has_no_more_to_play() -> None:
     state = state.without("player_1")
     assert state is not None and state.over
     assert state.scores() == {"player_1": -201, "player_2": -201, "player_3": 402}
-    assert state.without("player_3") is None
+    assert state.without("player_3") == state
     assert _new().without("player_1") is None
+
+
+def test_where_a_leaver_wins_all_the_others_share_what_it_loses() -> None:
+    """Who was all in and left won the hand: nobody else had chips, and 60 were nobody's."""
+    state = _dealt("2c3d 4c5d AcAd", "AhKhKs9s9d", (20, 20, 20), stack=20, hands=1)
+    left = state.apply("all in").without("player_1")
+    assert isinstance(left, Poker)
+    left = _played(left, "call", "call")
+    assert left.stacks == (60, 0, 0)
+    assert left.scores() == {"player_1": -21, "player_2": 10.5, "player_3": 10.5}
+
+
+def test_who_is_bust_has_nothing_to_leave() -> None:
+    state = _dealt("AcAd KcKd QcQd", "2h3h4s9sJd", (50, 200, 60))
+    state = _played(state, "all in", "fold", "call")
+    assert state.stacks[0] == 0 and state.without("player_1") == state
+
+
+def test_nobody_has_won_anything_before_the_end() -> None:
+    state = _new(players=3, hands=2).apply("fold").apply("fold")
+    assert state.past and not state.over
+    assert state.scores() == dict.fromkeys(state.roles, 0)
+
+
+def test_pots_that_the_same_hands_win_are_split_as_one() -> None:
+    """As pokerkit does; apart, 55 and 20 would be split 19/18/18 and 8/6/6."""
+    holes, board = "2c2d 4c4d Kc3d Kd3c Kh3s", "AhQsJdTc9c"
+    order = _new(players=5).order
+    stacks = tuple(11 if seat == order[0] else 16 for seat in range(5))
+    state = _dealt(holes, board, stacks).apply("all in")
+    while not state.past:
+        state = state.apply("call")
+    assert state.past[0].after == _payouts(state.past[0]) == (0, 0, 25, 25, 25)
 
 
 @settings(max_examples=15, deadline=None)

@@ -9,11 +9,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from games.moving import able, share_won, written_down
+from games.moving import after as moved
 from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.errors import ConfigurationError
-from raybench.games import MANAGER, InvalidMove, Program, State, Unjudged, Written
+from raybench.games import MANAGER, InvalidMove, Program, State, Unjudged
 from raybench.games.parts.conformance import play
 from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.code import unfenced
@@ -24,9 +26,7 @@ JAIL = "def jail(user_input):\n    return eval(user_input)"
 
 
 def jailed(*moves: str, seed: int = 1, **rules: int | bool) -> Jailed:
-    state: State = GAME.new(seed, **rules)
-    for move in moves:
-        state = state.apply(move)
+    state = moved(GAME.new(seed, **rules), *moves)
     assert isinstance(state, Jailed)
     return state
 
@@ -40,10 +40,19 @@ def outcome(printed: str = "", status: str | None = "ok", **more: object) -> str
     return json.dumps({"status": status, "stdout": printed, "stderr": "", "exit_code": 0, **more})
 
 
-def after(state: State, tried: str, printed: str = "no", *, flag: bool = False) -> State:
-    """Return the state after a try that printed this, and perhaps the flag."""
+def after(
+    state: State, tried: str, printed: str = "no", *, flag: bool = False, holds: bool = True
+) -> State:
+    """Return the state after a try that printed this, and perhaps the flag, as often as it is run.
+
+    `holds`: the warden's text opens the jail in the end.
+    """
     state = state.apply(tried)
-    return state.apply(outcome(printed + (flag_of(state) if flag else "")))
+    while state.to_move == MANAGER:
+        assert isinstance(state, Jailed)
+        opens = holds if state.stage == "uphold" else flag
+        state = state.apply(outcome(printed + (flag_of(state) if opens else "")))
+    return state
 
 
 # ------------------------------------------------------------------------------- what a jail is
@@ -57,7 +66,9 @@ def after(state: State, tried: str, printed: str = "no", *, flag: bool = False) 
         f"\n\n{JAIL}\n",
         JAIL.replace("\n", "\r\n"),
         "import os\n" + JAIL,
-        "def jail(x, /, strict=True, *, more=()): pass",
+        "def jail(user_input, /): pass",
+        "def jail(user_input, strict=True, *, more=()): pass",
+        "def jail(user_input: str) -> str: pass",
         "def jail(): pass\n" + JAIL,
         "class A: pass\n\n@staticmethod\ndef jail(user_input, *rest, **named): return A",
     ],
@@ -74,10 +85,25 @@ def test_what_defines_jail_is_one(code: str) -> None:
         ("", "there is no code"),
         ("def jail(user_input)\n    pass", "no Python 3.11: line 1 breaks the syntax"),
         ("Here is my jail: it is strong.", "line 1 breaks the syntax"),
-        ("jail = lambda user_input: 1", "no function 'jail' on the outermost level"),
-        (f"if True:\n    {JAIL}".replace("\n    return", "\n        return"), "outermost level"),
-        ("class A:\n    def jail(user_input): pass", "outermost level"),
-        ("async def jail(user_input): pass", "async"),
+        ("import os", "no function 'jail': write 'def jail.user_input.:' on the outermost level"),
+        ("def Jail(user_input): pass", "no function 'jail'"),
+        ("x = 1\njail = lambda user_input: 1", r"is a lambda \(line 2\): .* outermost level"),
+        ("def f(x): pass\njail = f", r"is a variable \(line 2\): write 'def jail"),
+        (
+            f"if True:\n    {JAIL}".replace("\n    return", "\n        return"),
+            r"stands inside another statement \(line 2\): .* outermost level",
+        ),
+        ("class A:\n    def jail(user_input): pass", r"inside the class 'A' \(line 2\)"),
+        ("def f():\n    def jail(user_input): pass", r"inside the function 'f' \(line 2\)"),
+        ("def f():\n    async def jail(user_input): pass", "inside the function 'f'"),
+        ("class jail:\n    def __init__(self, user_input): pass", r"is a class \(line 1\)"),
+        ("async def jail(user_input): pass", "is an async function, .* without 'async'"),
+        ("def jail(x): pass", "the parameter of 'jail' is called 'user_input', and not 'x'"),
+        ("def jail(x, /, user_input=''): pass", "and not 'x'"),
+        ("def jail(User_Input): pass", "and not 'User_Input'"),
+        ("def jail(*user_input): pass", "one argument"),
+        ("def jail(*, user_input): pass", "one argument"),
+        ("def jail(user_input, key): pass", "user_input, and this one takes 2"),
         ("def jail(): pass", "one argument"),
         ("def jail(*given): pass", "one argument"),
         ("def jail(one, two): pass", "one argument"),
@@ -145,7 +171,7 @@ def test_the_prisoner_has_so_many_tries(opens_at: int | None, warden: int) -> No
 
 @pytest.mark.parametrize("status", harness.ENDED)
 def test_the_flag_counts_however_the_run_ended(status: str) -> None:
-    state = jailed(JAIL, "x")
+    state = jailed(JAIL, "x", openings=1)
     assert state.apply(outcome(flag_of(state), status)).to_move == "prisoner"
     said = json.dumps({"status": status, "stdout": "", "stderr": flag_of(state)})
     assert state.apply(said).to_move == "prisoner"
@@ -155,6 +181,96 @@ def test_the_flag_counts_however_the_run_ended(status: str) -> None:
 def test_without_it_a_try_has_failed_however_the_run_ended(status: str) -> None:
     state = jailed(JAIL, "x", proofs=1).apply(outcome("nothing", status))
     assert state.over and state.scores()["warden"] == -1
+
+
+def tried_of(state: State) -> str:
+    assert isinstance(state.needed, Program)
+    return str(json.loads(state.needed.stdin)["input"])
+
+
+def test_the_warden_has_to_open_its_jail_several_times_with_other_flags() -> None:
+    state: State = jailed(JAIL, "same")
+    flags = []
+    for _ in range(3):
+        assert state.to_move == MANAGER and tried_of(state) == "same"
+        flags.append(flag_of(state))
+        state = state.apply(outcome(flags[-1]))
+    assert state.to_move == "prisoner" and len({*flags}) == 3
+
+
+def test_a_killed_run_is_no_break_in_the_row() -> None:
+    state: State = jailed(JAIL, "x")
+    for killed in (False, True, True, False, True, False):
+        assert state.to_move == MANAGER
+        state = state.apply(outcome("", "killed") if killed else outcome(flag_of(state)))
+    assert state.to_move == "prisoner"
+
+
+@pytest.mark.parametrize("opened", [1, 2])
+def test_a_try_that_opens_the_jail_by_luck_has_failed(opened: int) -> None:
+    state: State = jailed(JAIL, "lucky")
+    for _ in range(opened):
+        state = state.apply(outcome(flag_of(state)))
+    state = state.apply(outcome("not today"))
+    assert isinstance(state, Jailed) and state.to_move == "warden"
+    assert [it.solved for it in state.proofs] == [False]
+    assert f"(it had opened in {opened} of {opened + 1} runs)" in state.observe("warden").view
+    state = state.apply("another").apply(outcome(""))  # and the next one begins anew
+    assert "runs)" not in state.observe("warden").view.partition("Your try 2")[2]
+    for _ in range(3):
+        assert state.to_move != "prisoner"
+        state = state.apply("good") if state.to_move == "warden" else state
+        state = state.apply(outcome(flag_of(state)))
+    assert state.to_move == "prisoner"
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_the_wardens_text_is_run_again_when_the_prisoner_has_failed(holds: bool) -> None:
+    """Else a jail that goes by the clock could be open for its warden alone."""
+    state = after(after(jailed(JAIL), "no"), "xyzzy", flag=True)
+    for _ in range(3):
+        state = state.apply("xyzzy").apply(outcome("shut"))
+    assert isinstance(state, Jailed) and state.stage == "uphold"
+    assert (state.to_move, state.over, state.outcome) == (MANAGER, False, "")
+    assert tried_of(state) == "xyzzy"
+    assert not any("xyzzy" in str(state.observe(role)) for role in state.roles)
+    ended = state.apply(outcome(flag_of(state) if holds else "shut"))
+    assert ended.over and ended.scores() == {
+        "warden": 1 if holds else -1,
+        "prisoner": -1 if holds else 1,
+    }
+    assert ("again in the end: the prisoner won" in ended.outcome) is not holds
+    with pytest.raises(InvalidMove, match="the game is over"):
+        ended.apply(outcome(""))
+
+
+def test_it_is_not_when_nothing_hangs_on_it() -> None:
+    state = after(after(jailed(JAIL), "opening", flag=True), "no").apply("opening")
+    assert state.apply(outcome(flag_of(state))).over
+    state = jailed(JAIL)
+    for _ in range(3):
+        state = state.apply("no").apply(outcome(""))
+    assert state.over
+
+
+def test_a_flag_that_the_manager_drew_is_the_one_that_counts() -> None:
+    """That of the seed could be worked out beforehand."""
+    state = jailed(JAIL, "x", openings=1)
+    assert isinstance(state.needed, Program)
+    secret = state.needed.secret
+    assert state.needed.stdin.count(secret) == 1 and flag_of(state) == f"flag{{{secret}}}"
+    drawn = "0123456789abcdef" * 2
+    assert state.apply(outcome(f"flag{{{drawn}}}", secret=drawn)).to_move == "prisoner"
+    assert state.apply(outcome(f"flag{{{secret}}}", secret=drawn)).to_move == "warden"
+
+
+def test_a_text_that_foresees_the_flag_stands_behind_it() -> None:
+    """The manager draws another one for the first place where it stands."""
+    flag = harness.flag(1, 0)
+    state = jailed(f"# {flag}\n{JAIL}", flag)
+    assert isinstance(state.needed, Program)
+    drawn = state.needed.stdin.replace(state.needed.secret, "drawn", 1)
+    assert json.loads(drawn)["flag"] == "flag{drawn}" and json.loads(drawn)["input"] == flag
 
 
 def test_flags_are_found_as_people_would_see_them() -> None:
@@ -212,6 +328,8 @@ def test_wrong_rules_are_named() -> None:
     for rules, why in (({"proofs": 0}, "proofs is 0"), ({"shown": 5}, "shown is 5: it is 100 to")):
         with pytest.raises(ConfigurationError, match=why):
             GAME.new(1, **rules)
+    with pytest.raises(ConfigurationError, match="openings is 0: it is 1 to 10"):
+        GAME.new(1, openings=0)
     with pytest.raises(ConfigurationError, match=r"seconds is 0\.1"):
         GAME.new(1, seconds=0.1)
 
@@ -228,6 +346,7 @@ def test_no_prompt_ever_holds_a_flag_or_what_the_other_side_tried(
 ) -> None:
     """The peer showed the prisoner the warden's exploit and the flag."""
     state: State = jailed(JAIL, seed=seed, source_shown=source_shown)
+    rng = random.Random(seed)
     flags, secrets = list[str](), {"warden": list[str](), "prisoner": list[str]()}
 
     def looked_at() -> None:
@@ -244,11 +363,13 @@ def test_no_prompt_ever_holds_a_flag_or_what_the_other_side_tried(
             break
         secrets[role] += [f"tried-{number}-", f"printed-{number}-"]
         state = state.apply(f"tried-{number}-")
-        flags.append(flag_of(state))
-        looked_at()
-        leak = flags[-1] if opens else flags[-1][:20] if halves else ""
-        state = state.apply(outcome(f"printed-{number}- {leak}"))
-        looked_at()
+        while state.to_move == MANAGER:
+            flags.append(flag_of(state))
+            looked_at()
+            lucky = opens and rng.random() < 0.8
+            leak = flags[-1] if lucky else flags[-1][:20] if halves else ""
+            state = state.apply(outcome(f"printed-{number}- {leak}"))
+            looked_at()
     assert len(set(flags)) == len(flags)
 
 
@@ -307,28 +428,39 @@ def test_what_a_role_cannot_see_can_be_anything(seed: int) -> None:
 
 
 def test_able_wardens_open_their_jails_and_are_a_match_for_able_prisoners() -> None:
-    ends = [play(GAME, seed, good=True).states[-1] for seed in range(200)]
+    ends = able(GAME)
     assert all(isinstance(end, Jailed) and len(end.proofs) == 1 and end.proven for end in ends)
-    assert 60 < sum(end.scores()["warden"] > 0 for end in ends) < 140
+    assert 0.3 < share_won(ends, "warden") < 0.7
     assert all(jailed(it.source).challenge == it.source for it in JAILS)
 
 
-def test_a_match_is_written_down() -> None:
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_match_is_written_down(holds: bool) -> None:
     first = jailed()
     moves, state = [("warden", JAIL)], jailed(JAIL)
     for role, tried, flag in (("warden", "open", True), *[("prisoner", "`no`", False)] * 3):
-        tries = state.apply(tried)
-        moves += [(role, tried), (MANAGER, outcome(flag_of(tries) if flag else ""))]
-        state = tries.apply(moves[-1][1])
-    assert GAME.written is not None
-    players = {"warden": "a", "prisoner": "b"}
-    told = GAME.written(Written(first, tuple(moves), players, state.scores(), state.outcome))
-    assert told.startswith("# PyJail: warden a, prisoner b")
+        moves, state = [*moves, (role, tried)], state.apply(tried)
+        while isinstance(state, Jailed) and state.to_move == MANAGER:
+            opens = holds if state.stage == "uphold" else flag
+            moves.append((MANAGER, outcome(flag_of(state) if opens else "")))
+            state = state.apply(moves[-1][1])
+    told = written_down(GAME, first, *moves)
+    assert told.startswith("# PyJail: raybench, match ?\n")
+    assert "- warden: a (+1)\n- prisoner: b (-1)\n\nThe warden" in told or not holds
+    for who in ("warden's jail", "warden's try 1", "prisoner's try 1", "prisoner's try 3"):
+        assert f"\n\n## The {who}\n\n" in told
+    assert "    \n\n" not in told
+    assert told.count("## The warden's try once more\n\nThe sandbox printed") == 1
     assert "    def jail(user_input):\n        return eval" in told
     assert told.count("That solved it.") == 1 and told.count("That did not solve it.") == 3
-    assert "(nothing was printed)" in told and "(warden +1, prisoner -1)" in told
+    assert "The sandbox printed nothing." in told
+    assert ("The warden's solution still holds." in told and "- warden: a (+1)" in told) is holds
+    assert (
+        "The warden's solution no longer holds." in told and "- warden: a (-1)" in told
+    ) is not holds
 
 
+@pytest.mark.timeout(5)
 def test_fences_are_taken_off_in_time() -> None:
     """A reply of many half fences once took seconds, in which no other match of a room went on."""
     hostile = "~" * 20_000 + "\n" + "~~~ " * 5_000 + "x\n"

@@ -3,7 +3,7 @@
 Every program here runs in the sandbox and nowhere else.
 """
 
-import json
+import asyncio
 import random
 import time
 from pathlib import Path
@@ -12,10 +12,11 @@ from textwrap import dedent
 import pytest
 
 from raybench import sandbox
+from raybench.arena.manager import Programs
 from raybench.games import MANAGER, Program, State
 from raybench.games.parts.pyjail.jails import JAILS, Jail
 from raybench.games.pyjail import GAME, Jailed
-from raybench.sandbox import Limits, Outcome, SandboxUnavailableError
+from raybench.sandbox import SandboxUnavailableError
 
 pytestmark = pytest.mark.slow
 OPEN = "import os\ndef jail(user_input):\n    return os.environ['FLAG']"
@@ -34,23 +35,16 @@ def confined() -> None:
         pytest.skip("programs are not confined here")
 
 
-def ran(program: Program) -> Outcome:
-    limits = Limits(cpu_s=2, wall_s=8, memory_mb=256, disk_mb=8, processes=16, output_killed_mb=4)
-    return sandbox.run(program.source, stdin=program.stdin, limits=limits)
-
-
 def managed(state: State) -> State:
     """Return the state after the manager has run what is needed."""
     while state.to_move == MANAGER:
         assert isinstance(state.needed, Program)
-        told = ran(state.needed)
-        brought = {"status": told.status, "stdout": told.stdout, "stderr": told.stderr}
-        state = state.apply(json.dumps(brought))
+        state = state.apply(asyncio.run(Programs(1).run(state.needed)))
     return state
 
 
-def tried(jail: str, *inputs: str, **rules: int) -> Jailed:
-    state: State = GAME.new(7, **rules).apply(jail)
+def tried(jail: str, *inputs: str, seed: int = 7, **rules: int) -> Jailed:
+    state: State = GAME.new(seed, **{"seconds": 2, **rules}).apply(jail)
     for each in inputs:
         state = managed(state.apply(each))
     assert isinstance(state, Jailed)
@@ -103,6 +97,45 @@ def test_whole_matches(seed: int, good: bool) -> None:
 )
 def test_a_jail_opens_by_what_it_prints(how: str, opens: bool) -> None:
     assert tried(f"import os, sys\ndef jail(user_input):\n    {how}", "x").proven is opens
+
+
+LUCKY = {
+    "draws": "random.random() < 0.25",
+    "draws from the system": "os.urandom(1)[0] < 64",
+    "goes by the clock": "time.time_ns() // 1000 % 4 == 0",
+    "goes by the flag": "os.environ['FLAG'][5] in '0123'",
+}
+
+
+@pytest.mark.parametrize("how", LUCKY)
+def test_luck_proves_nothing(how: str) -> None:
+    """Three runs have to open a jail: each of these opens in one of four."""
+    opens = "import os, random, time\ndef jail(user_input):\n    return os.environ['FLAG'] if {}"
+    lucky = f"{opens.format(LUCKY[how])} else 'shut'"
+    once = [tried(lucky, "x", seed=it, proofs=1, openings=1).proven for it in range(32)]
+    thrice = [tried(lucky, "x", seed=it, proofs=1).proven for it in range(32)]
+    assert sum(once) >= 1 and sum(thrice) <= 6
+    certain = f"{opens.format('user_input')} else 'shut'"
+    assert all(tried(certain, "x", seed=it, proofs=1).proven for it in range(6))
+
+
+@pytest.mark.parametrize("open_again", [True, False])
+def test_who_opens_a_jail_by_the_clock_has_to_open_it_in_the_end(open_again: bool) -> None:
+    shut_at = time.time() + 4
+    jail = dedent(
+        f"""
+        import os, time
+        def jail(user_input):
+            if user_input == "warden" and ({open_again} or time.time() < {shut_at}):
+                return os.environ["FLAG"]
+        """
+    )
+    state: State = tried(jail, "warden")
+    assert state.to_move == "prisoner"
+    time.sleep(max(0, shut_at - time.time()))
+    for _ in range(3):
+        state = managed(state.apply("prisoner"))
+    assert state.over and state.scores()["warden"] == (1 if open_again else -1)
 
 
 ATTACKS = {
@@ -231,3 +264,31 @@ def test_a_hidden_source_is_not_in_what_is_printed() -> None:
     printed = came("def jail(user_input):\n    secret_word = 1 / 0", "x")
     assert "ZeroDivisionError" in printed and "secret_word" not in printed
     assert "main.py" not in printed
+    for ends in ("KeyboardInterrupt", "type('Mine', (BaseException,), {})", "GeneratorExit"):
+        printed = came(f"def jail(user_input):\n    raise {ends}", "x")
+        assert "in jail" in printed and "main.py" not in printed
+
+
+def test_a_hidden_source_is_no_longer_there_when_it_runs() -> None:
+    jail = "def jail(user_input):\n    secret_word = 1\n    return eval(user_input)"
+    frames = "__import__('sys')._getframe(1).f_back"
+    printed = came(jail, f"[{frames}.f_locals, {frames}.f_back.f_globals]")
+    assert "user_input" in printed and "given" in printed and "secret_word" not in printed
+
+
+@pytest.mark.parametrize(
+    ("printed", "opens"),
+    [
+        ("print('y' * 20_000 + flag + 'y' * 100_000)", True),
+        ("print('y' * 100_000 + flag)", True),
+        ("print('y' * 100_000 + flag + 'y' * 100_000)", False),
+        ("os.write(1, b'\\xff\\xfe' + flag.encode('utf-16') + b'\\x80')", True),
+        ("os.write(2, b'\\xff\\x80' * 100)", False),
+        ("print(flag[:9], end='', flush=True); print(flag[9:], file=sys.stderr)", True),
+        ("sys.stdout = sys.stderr = None; 1 / 0", False),
+        ("if os.fork() == 0: time.sleep(1); os.write(1, flag.encode())", False),
+    ],
+)
+def test_what_is_printed_in_odd_ways(printed: str, opens: bool) -> None:
+    head = "import os, sys, time\ndef jail(user_input):\n    flag = os.environ['FLAG']\n    "
+    assert tried(head + printed, "x", proofs=1).proven is opens

@@ -1,12 +1,16 @@
 """No text leaves its quotation, and none is longer than it may be."""
 
+from functools import partial
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.games import load
+from raybench.games import load, names
+from raybench.games.parts.conformance import play
 from raybench.games.parts.contract import Written
-from raybench.games.parts.quoting import bounded, quoted
-from raybench.games.parts.transcript import head
+from raybench.games.parts.quoting import EXACT_NOTICE, bounded, exact, quoted
+from raybench.games.parts.transcript import ended, head, plain
 
 anything = st.text(st.characters(exclude_categories=[]))
 """Half characters, which no file takes, among them."""
@@ -42,6 +46,69 @@ def test_the_head_of_a_transcript_says_who_left() -> None:
         forfeits=("sentinel",),
     )
     assert head("Gandalf", match) == (
-        "# Gandalf: cup, 3\n\n- sentinel: a # b (-1)\n- infiltrator: c (+1)\n\n"
-        "not played to its end; forfeited by sentinel."
+        "# Gandalf: cup, match 3\n\n- sentinel: a \\# b (-1)\n- infiltrator: c (+1)\n\n"
+        "Not played to its end; forfeited by sentinel."
     )
+
+
+@pytest.mark.parametrize("name", names())
+def test_no_name_forges_a_line_of_a_transcript(name: str) -> None:
+    """A model's name, and a run's, may be anything: they stay on the line that is theirs."""
+    game = load(name)
+    states, moves = play(game, 1, good=True)
+    forged = "a\n# Forged\n| x | y |\r\u2028- b: c"
+    match = Written(
+        states[0],
+        moves,
+        dict.fromkeys(states[0].roles, forged),
+        states[-1].scores(),
+        states[-1].outcome,
+        event=forged,
+        round=forged,
+    )
+    assert game.written is not None
+    text = game.written(match)
+    for each in (text, plain(game, match)):
+        assert "Forged" in each
+        begun = [line.strip() for line in each.splitlines()]
+        assert not any(line.startswith(("# Forged", "| x |", "- b:")) for line in begun)
+    if game.extension == "md":
+        assert "| x" not in text.replace("\\|", "")
+
+
+@pytest.mark.parametrize("name", ["mathquiz", "pyjail"])
+def test_who_sees_marks_is_told_what_they_are(name: str) -> None:
+    """A prisoner that is shown '| def jail' may take the mark for the jail's."""
+    states, _ = play(load(name), 1, good=True)
+    for state in states:
+        for role in state.roles:
+            seen = state.observe(role)
+            assert str(seen).count(EXACT_NOTICE) == 1
+            assert EXACT_NOTICE in seen.rules
+
+
+def test_a_forfeit_is_told_once() -> None:
+    match = partial(Written, load("chess").new(1), (), {}, {})
+    assert ended(match("black forfeited (time)", forfeits=("black",))) == "black forfeited (time)"
+    assert ended(match("over", forfeits=("a", "b"))) == "over; forfeited by a, b"
+    both = match("b forfeited (time)", forfeits=("a", "b"))
+    assert ended(both) == "b forfeited (time); forfeited by a"
+
+
+@given(anything, st.integers(100, 200))
+def test_what_is_exact_is_all_there_or_says_what_is_not(text: str, most: int) -> None:
+    shown = exact(text, most)
+    assert shown.splitlines() == shown.split("\n")
+    assert all(line.startswith("| ") for line in shown.splitlines())
+    shown.encode()
+    if text.isprintable():
+        left = text[: most // 2] if len(text) > most else text
+        assert shown.startswith(f"| {left}")
+    assert ("characters left out]" in shown) >= (len(text.replace("\r\n", "\n")) > most)
+
+
+def test_what_does_not_print_is_written_out() -> None:
+    assert exact("a\r\nb\u2028c\x1b\td ", 100) == "| a\n| b\\u2028c\\x1b\td "
+    assert exact("", 100) == "| "
+    assert quoted("a\u2028b ") == "> a\n> b"
+    assert quoted("") == ">"

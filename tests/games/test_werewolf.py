@@ -14,6 +14,8 @@ from raybench.games import InvalidMove, Written
 from raybench.games.parts.conformance import play, problems
 from raybench.games.parts.werewolf.moves import chosen, spoken
 from raybench.games.werewolf import Village
+from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.ratings import rate
 
 GAME = games.load("werewolf")
 PARTS = {"w": "werewolf", "s": "seer", "g": "guardian", "v": "villager"}
@@ -116,11 +118,13 @@ def test_every_seat_can_be_anything() -> None:
         ({"players": 4}, "players is 4: it is 5 to 10"),
         ({"players": 6, "wolves": 3}, "wolves is 3: of 6 players it is 1 to 2"),
         ({"wolves": 0}, "wolves is 0"),
-        ({"wolves": "two"}, "wolves is 'two'"),
-        ({"wolves": 1.5}, r"wolves is 1\.5"),
-        ({"rounds": 0}, "rounds is 1 to 5"),
-        ({"words": 5}, "words 10 to 500"),
-        ({"days": 0}, "days 1 to 20"),
+        ({"wolves": "two"}, "'wolves' is 'two'; it is a whole number or null"),
+        ({"wolves": 1.5}, r"'wolves' is 1\.5; it is a whole number or null"),
+        ({"wolves": [1]}, r"'wolves' is \[1\]; it is a whole number or null"),
+        ({"wolves": True}, "'wolves' is True; it is a whole number or null"),
+        ({"rounds": 0}, "rounds is 0: it is 1 to 5"),
+        ({"words": 5}, "words is 5: it is 10 to 500"),
+        ({"days": 0}, "days is 0: it is 1 to 20"),
     ],
 )
 def test_wrong_rules_are_named(rules: dict[str, Any], words: str) -> None:
@@ -134,7 +138,10 @@ def test_the_rules_say_what_is_played() -> None:
     assert "speaks 2 times in turn, at most 50 words" in told
     assert "after 3 days" in told
     assert "Each night but the first every werewolf" in told
-    assert "Each night every werewolf" in GAME.new(0, peaceful=False).observe("player_1").rules
+    assert "In these nights the guardian, who does not learn who was named" in told
+    at_once = GAME.new(0, peaceful=False).observe("player_1").rules
+    assert "Each night every werewolf" in at_once
+    assert "In each night the guardian, who does not learn" in at_once
 
 
 # -------------------------------------------------------------------------------- the night
@@ -196,6 +203,7 @@ def test_only_the_seer_learns_what_somebody_is() -> None:
 
 def test_in_a_peaceful_first_night_the_seer_alone_is_asked() -> None:
     state = village("wwsgvvv", peaceful=True)
+    assert [action for action, _ in state.steps] == ["look"]
     assert state.to_move == "player_3"
     state = after(state, 1)
     assert len(state.living) == 7
@@ -387,6 +395,28 @@ def test_leaving_can_end_the_game() -> None:
     assert state.without("player_3").without("player_4") == state.without("player_3")
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_who_leaves_wins_or_loses_with_its_side(seed: int) -> None:
+    """A rating takes a side as one team of one place: scores apart from it could not be rated."""
+    state, rng = GAME.new(seed), random.Random(seed)
+    assert isinstance(state, Village)
+    leaver = next(seat for seat in state.roles if state.parts[seat] == "village")
+    left = state.without(leaver)
+    while not left.over:
+        left = left.apply(left.good(rng))
+    sides = {(left.parts[seat], score) for seat, score in left.scores().items()}
+    assert len(sides) == 2 and sum(left.scores().values()) == pytest.approx(0)
+    seats = tuple("abcdefg")
+    result = Result(Fixture("werewolf", seats, seed), (*left.scores().values(),),
+                    (*left.parts.values(),))  # fmt: skip
+    assert rate([result] * 3, ["werewolf"], {"werewolf": left.roles}, bootstrap=0).games
+
+
+def test_nobody_has_won_anything_before_the_end() -> None:
+    state = village("wwsgvvv")
+    assert state.scores() == dict.fromkeys(state.roles, 0)
+
+
 def test_the_dead_leave_nothing() -> None:
     state = went("wwsgvvv", 5, 5, 6, 1)
     assert state.without("player_5") == state
@@ -398,33 +428,106 @@ def test_the_dead_leave_nothing() -> None:
 @pytest.mark.parametrize(
     "move",
     [
-        "player_3", "Player 3", "3", " PLAYER3. ", "player-3", "#3", "vote player_3", "Vote: 3",
-        "I vote for player 3", "**player_3**", "`player_3`", "I will protect Player 3!", "[3]",
-        "kill player_3", "player three", "seat 3", "look at player_3", '"player_3"', "p3",
-        "My vote: player_3", "player_3 player_3",
+        "player_3", "Player 3", "3", " PLAYER3. ", "player-3", "#3",
+        "**player_3**", "`player_3`", "[3]",
+        "player three", "seat 3", '"player_3"', "p3", "player_3 player_3", "player no. 3", "no 3",
+        "player_03", "３", "player_３", "٣", "my choice is player_3", "my target tonight: player_3",
+        "Answer: player_3", "My final answer is player_3.", "I'd name player_3",
     ],
 )  # fmt: skip
-def test_names_are_read_as_people_write_them(move: str) -> None:
-    assert chosen(move, ("player_2", "player_3")) == "player_3"
+@pytest.mark.parametrize("action", ["kill", "guard", "look", "vote"])
+def test_names_are_read_as_people_write_them(move: str, action: str) -> None:
+    assert chosen(move, ("player_2", "player_3"), action, "player_1") == "player_3"
+
+
+VERBS = {
+    "kill player_3": "kill vote", "vote player_3": "kill vote", "Vote: 3": "kill vote",
+    "My vote: player_3": "kill vote", "I vote for player 3": "kill vote",
+    "I vote against player_3": "vote",
+    "I vote against the death of player_3": "", "against lynch player_3": "",
+    "I vote for player_3 to be put to death": "vote", "put player_3 to death": "vote",
+    "I'd vote for player_3": "kill vote", "I’m voting for player_3": "kill vote",
+    "My final vote is player_3": "kill vote", "My vote goes to player_3": "kill vote",
+    "I cast my vote for player_3": "kill vote", "I am looking at player_3": "look",
+    "I'm not voting for player_3": "", "I'd not vote for player_3": "",
+    "My vote goes against player_3": "", "player_3 is not to be put to death": "",
+    "no vote, player_3": "", "no lynch of player_3": "",
+    "I'll lynch player_3": "vote", "vote out 3": "vote",
+    "I will protect Player 3!": "guard", "save player_3": "guard", "guard 3": "guard",
+    "look at player_3": "look", "I inspect player_3": "look", "I check player_3": "look",
+    "I vote to save player_3": "", "I vote no on player_3": "", "no to player_3": "",
+    "No vote for player_3": "", "No, player_3": "", "vote for no player, 3": "",
+    "anybody but player_3": "", "is player_3 the seer?": "", "never player_3": "",
+}  # fmt: skip
+"""What may be said of a player, and where it can only mean that it is chosen."""
+
+
+@pytest.mark.parametrize("action", ["kill", "guard", "look", "vote"])
+@pytest.mark.parametrize(("move", "where"), VERBS.items())
+def test_what_is_said_is_never_read_as_its_opposite(move: str, where: str, action: str) -> None:
+    """'Protect player_3' and 'I vote no on player_3' were votes to put player_3 to death."""
+    if action in where.split():
+        assert chosen(move, ("player_2", "player_3"), action, "player_1") == "player_3"
+    else:
+        with pytest.raises(InvalidMove, match="write the name alone; possible are player_2, pla"):
+            chosen(move, ("player_2", "player_3"), action, "player_1")
+
+
+def test_what_is_voted_goes_by_what_is_asked() -> None:
+    state = talked(went("wwsgvvv", 5, 5, 6, 1))
+    assert "may mean something else by 'protect'" in refused(state, "protect player_2")
+    night = went("wwsgvvv", 5, 5)
+    assert night.apply("protect player_2").log[-1].move == "player_2"
+    assert "may mean something else by 'kill'" in refused(night, "kill player_2")
+
+
+def test_a_long_text_is_no_move_however_it_begins() -> None:
+    """Of 1,000 spaces between two names only the first was read."""
+    for move in (f"player_3{' ' * 995}is not it: player_2", "3" * 5_000, "vote " * 200):
+        with pytest.raises(InvalidMove, match="too long: write one name; possible are") as error:
+            chosen(move, ("player_2", "player_3"), "vote", "player_1")
+        assert len(str(error.value)) < 200
+
+
+def test_reasons_hold_no_signs_that_nobody_sees() -> None:
+    why = refused(village("wwsgvvv"), "a\x00\u202eb\u2028\ud800\nc")
+    assert why.startswith("'a\\x00\\u202eb \\ud800 c' does not name") and why.isprintable()
 
 
 @pytest.mark.parametrize("move", ["nobody", "No one", "no-one.", "abstain", "I abstain", "none"])
 def test_nobody_too(move: str) -> None:
-    assert chosen(move, ("player_2", "nobody")) == "nobody"
+    assert chosen(move, ("player_2", "nobody"), "vote", "player_1") == "nobody"
     with pytest.raises(InvalidMove, match="nobody cannot be chosen now"):
-        chosen(move, ("player_2", "player_3"))
+        chosen(move, ("player_2", "player_3"), "kill", "player_1")
+
+
+@pytest.mark.parametrize("move", ["no vote", "No lynch.", "I vote no-lynch", "My vote: no vote!"])
+def test_to_vote_for_no_execution_is_to_vote_for_nobody(move: str) -> None:
+    assert chosen(move, ("player_2", "nobody"), "vote", "player_1") == "nobody"
+    with pytest.raises(InvalidMove):
+        chosen(move, ("player_2", "player_3"), "kill", "player_1")
+
+
+def test_the_guardian_may_say_myself() -> None:
+    night = went("wwsgvvv", 5, 5)
+    assert night.to_move == "player_4"
+    for move in ("myself", "I protect myself", "Me."):
+        assert night.apply(move).log[-1].move == "player_4"
+    assert "does not name one player" in refused(night, "player_5 and myself")
+    day = talked(went("wwsgvvv", 5, 5, 6, 1))
+    assert "player_1 cannot be chosen now" in refused(day, "I vote for myself")
 
 
 @pytest.mark.parametrize(
     "move",
     [
         "", "not player_3", "player_2 or player_3", "anyone but 3", "player", "3.5", "player_33",
-        "nobody, or player_3", "I don't vote for player_3", "-", "3" * 5_000, "one of them",
+        "nobody, or player_3", "I don't vote for player_3", "-", "one of them",
     ],
 )  # fmt: skip
 def test_what_names_no_one_or_several_is_refused(move: str) -> None:
     with pytest.raises(InvalidMove, match="possible are player_2, player_3, nobody") as error:
-        chosen(move, ("player_2", "player_3", "nobody"))
+        chosen(move, ("player_2", "player_3", "nobody"), "vote", "player_1")
     assert len(str(error.value)) < 200
 
 

@@ -1,6 +1,7 @@
 """Which games are played by which rules, as somebody asked for them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from raybench import games
@@ -27,18 +28,34 @@ def problems(
         if game.name in seen:
             yield f"games.names names '{game.name}' twice: once is enough"
         seen.add(game.name)
+    yield from _twice("games.rules", rules)
     for name, settings in rules.items():
+        if not isinstance(settings, Mapping):
+            given = f"games.rules.{name}"
+            yield f"{given} is {settings!r}: give rules, as in {given}.NAME=VALUE"
+            continue
         try:
-            game = games.load(name)
-            if isinstance(settings, Mapping):
-                game.new(0, **settings)
+            games.load(name).ruled(settings)
         except ConfigurationError as error:
             yield f"games.rules.{name}: {error}"
+    yield from _twice("games.weights", weights)
     for name in weights:
         try:
             games.load(name)
         except ConfigurationError as error:
             yield f"games.weights.{name}: {error}"
+
+
+def _twice(table: str, given: Iterable[str]) -> Iterator[str]:
+    """Yield which games are named in several spellings: one of them would be of no effect."""
+    spellings: dict[str, list[str]] = {}
+    for name in given:
+        with suppress(ConfigurationError):  # which is told for each name
+            spellings.setdefault(games.load(name).name, []).append(name)
+    for names in spellings.values():
+        if len(names) > 1:
+            listed = " and ".join(f"'{name}'" for name in names)
+            yield f"{table} has {listed}, which are one game: keep one of them"
 
 
 def seats(game: Game[Any], rules: Mapping[str, Any]) -> tuple[str, ...]:

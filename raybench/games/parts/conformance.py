@@ -14,6 +14,10 @@ MOST_MOVES = 5_000
 """A game that has not ended by then is said never to end."""
 _LISTED = 8
 """So many of the moves that a state lists are tried."""
+_LEFT = 4
+"""At so many of its states, and at its end, somebody leaves a game."""
+_LEAVES = 0.05
+"""How likely it is that another one leaves after each of the moves that follow."""
 _NONSENSE = ("", " ", "\x00", "xyzzy", "bid", "🂡" * 40, "{}", "null", "9" * 400, "Move:")
 
 
@@ -65,6 +69,10 @@ def problems(game: Game[Any], seed: int, *, good: bool = False, **rules: Any) ->
         if [state.observe(role) for role in state.roles] != before:
             yield f"{where}: the state changed under what was tried on it"
     yield from _of_end(game, last)
+    some = rng.sample(range(len(played.states)), min(_LEFT, len(played.states)))
+    for number in (*some, len(played.moves)):
+        of = _of_leaving(game, played.states[number], rng)
+        yield from (f"after {number} moves {it}" for it in of)
 
 
 def _of_state(state: State, rng: random.Random) -> Iterator[str]:
@@ -73,6 +81,10 @@ def _of_state(state: State, rng: random.Random) -> Iterator[str]:
         yield f"no such role: {role}"
     if (role == MANAGER) != (state.needed is not None):
         yield "the manager is to move exactly where something is needed"
+    if not state.over and any(state.scores().values()):
+        yield f"something has been won before the end: {state.scores()}"
+    if state.over and legal != ():
+        yield f"there are moves when the game is over: {legal}"
     if state.over != (role is None) or bool(state.outcome) != state.over:
         yield "over, to_move and outcome do not agree"
     for each in state.roles:
@@ -125,9 +137,43 @@ def _survives(state: State, move: str) -> Iterator[str]:
             yield f"{move[:20]!r} is refused without a reason"
 
 
+def _of_leaving(game: Game[Any], state: State, rng: random.Random) -> Iterator[str]:
+    """Look how the others play on where a role leaves, and perhaps others after it."""
+    gone = list[str]()
+    role = rng.choice(state.roles)
+    for _ in range(MOST_MOVES):
+        left = state.without(role)
+        if left is None:
+            if state.over:
+                yield f"{role} ends a match by leaving when the game is over"
+            return
+        if state.over and left != state:
+            yield f"{role} changes the end by leaving after it"
+        if left.without(role) != left:
+            yield f"{role} leaves twice"
+        gone += [role] * (left != state)
+        yield from (f"{role} left: {it}" for it in _of_state(left, rng))
+        state = left
+        while not state.over and rng.random() > _LEAVES:
+            if state.to_move in gone:
+                yield f"{state.to_move} is to move, and has left"
+            state = state.apply(state.sample(rng))
+        if (mover := state.to_move) is None:
+            break
+        role = rng.choice(state.roles) if mover == MANAGER else mover
+    yield from _of_end(game, state)
+    scores = state.scores()
+    worst = max((scores[role] for role in gone), default=-math.inf)
+    if not state.parts and any(scores[role] < worst for role in {*state.roles} - {*gone}):
+        yield f"{' and '.join(gone)} left, and others are behind: {scores}"
+
+
 def _of_end(game: Game[Any], last: State) -> Iterator[str]:
     scores = last.scores()
     if set(scores) != set(last.roles) or not all(map(math.isfinite, scores.values())):
         yield f"scores are not a number for each role: {scores}"
+    sides = last.parts
+    if len({(side, scores.get(role)) for role, side in sides.items()}) > len({*sides.values()}):
+        yield f"those of one side have not one score: {scores}, {dict(sides)}"
     if game.zero_sum and not math.isclose(math.fsum(scores.values()), 0, abs_tol=1e-9):
         yield f"scores do not come to 0: {scores}"

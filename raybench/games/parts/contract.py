@@ -9,11 +9,25 @@ moves give an equal state, so that a game is replayed from these alone.
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.games.parts.needs import Jury, Need, Program
+from raybench.games.parts.rules import Rules, ruled
 from raybench.types import Observation
+
+__all__ = [
+    "MANAGER",
+    "Game",
+    "InvalidMove",
+    "Jury",
+    "Need",
+    "Program",
+    "Rules",
+    "State",
+    "Unjudged",
+    "Written",
+]
 
 MANAGER = "manager"
 """The role that no model takes: it plays what a game needs from outside."""
@@ -28,46 +42,6 @@ class InvalidMove(Exception):
 
 class Unjudged(Exception):
     """What the manager brought decides nothing: the match is void, and never scored."""
-
-
-@dataclass(frozen=True, slots=True)
-class Jury:
-    """Opinions are wanted: every juror is asked each of the prompts, which know of no other.
-
-    The manager's move is JSON: {"votes": [{"juror": NAME, "replies": [TEXT or null, …]}, …]}, with
-    a reply for each prompt; null where a juror gave none.
-    """
-
-    prompts: tuple[str, ...]
-    schema: Mapping[str, Any]
-    """Each reply is JSON of this schema, where an engine can be held to it; a game that reads it
-    looks again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """The output of a program is wanted, which only the sandbox may run.
-
-    The manager's move is JSON: {"status": …, "stdout": TEXT, "stderr": TEXT, "exit_code": N}, with
-    the sandbox's words for the status.
-    """
-
-    source: str
-    stdin: str = ""
-    seconds: float = 5.0
-    """The time it has."""
-
-
-Need = Jury | Program
-"""What a game needs from outside before it can go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """How a game is played, where that can be chosen; each game has its own, all with defaults.
-
-    Raises ValueError, with the mend, where a setting is not what it can be.
-    """
 
 
 class State(ABC):
@@ -99,7 +73,10 @@ class State(ABC):
 
     @abstractmethod
     def legal(self) -> tuple[str, ...] | None:
-        """Return the moves of whoever is to move; None where they cannot be listed."""
+        """Return the moves of whoever is to move; None where they cannot be listed.
+
+        There are none, (), when the game is over.
+        """
 
     @abstractmethod
     def apply(self, move: str) -> "State":
@@ -110,16 +87,26 @@ class State(ABC):
 
     @abstractmethod
     def scores(self) -> dict[str, float]:
-        """Return what each role has won, once the game is over: who has more has done better.
+        """Return what each role has won: who has more has done better.
 
-        With two roles it is 1, 0 or -1, unless the game says otherwise.
+        With two roles it is 1, 0 or -1, unless the game says otherwise. Before the game is over
+        nobody has won anything, and each has 0.
         """
+
+    @property
+    def start(self) -> str | None:
+        """What the seed decided; None where seeds hardly ever decide alike.
+
+        Models that always reply alike play the same match again from the same start.
+        """
+        return None
 
     @property
     def parts(self) -> Mapping[str, str]:
         """What each seat turned out to be, where that is dealt; empty where seats say it all.
 
-        Ratings tell by it whether a side has it easier. No player may see it.
+        Ratings tell by it whether a side has it easier, and take a side as one team: all of it have
+        one score. No player may see it.
         """
         return {}
 
@@ -136,10 +123,12 @@ class State(ABC):
     def without(self, role: str) -> "State | None":
         """Return the state after a role left for good, where the others can play on.
 
-        None where they cannot: then the match ends, and who left has lost it. Who leaves stands
-        behind all who lost without leaving, where the game knows places.
+        None where they cannot: then the match ends, and who left has lost it. The state itself
+        where nothing is left to leave: the game is over, or the role is out of it already. Who
+        leaves stands behind all who lost without leaving, where the game knows places; where it
+        knows sides, who leaves wins or loses with its side, as that is all that ratings tell of.
         """
-        return None
+        return self if self.over else None
 
     def redrawn(self, role: str, rng: random.Random) -> "State":
         """Return the same state as far as the role can know, with all it does not see drawn anew.
@@ -193,22 +182,7 @@ class Game(Generic[R]):
 
     def ruled(self, rules: Mapping[str, Any]) -> R:
         """Return the game's rules with these settings; the message names the wrong one."""
-        known = {each.name: each for each in fields(self.rules)}
-        for name, value in rules.items():
-            if name not in known:
-                raise ConfigurationError(
-                    f"{self.name} has no rule '{name}'." + did_you_mean(name, known)
-                )
-            if not _fits(value, known[name].default):
-                raise ConfigurationError(
-                    f"{self.name}: the rule '{name}' is {value!r}; it is "
-                    f"{_kind(known[name].default)}"
-                )
-        try:
-            given = {name: tuple(it) if isinstance(it, list) else it for name, it in rules.items()}
-            return self.rules(**given)
-        except ValueError as error:
-            raise ConfigurationError(f"{self.name}: {error}") from error
+        return ruled(self.name, self.rules, rules)
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,24 +198,9 @@ class Written:
     outcome: str
     event: str = "raybench"
     round: str = "?"
+    date: str = ""
+    """When it ended, as in '2025.12.31'; '' where nobody knows."""
     forfeits: tuple[str, ...] = ()
     """The roles that forfeited."""
     left: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """Those of them that left after so many of the moves, and how many the others could play on."""
-
-
-def _fits(value: object, default: object) -> bool:
-    if isinstance(default, bool) or isinstance(value, bool):
-        return isinstance(value, bool) and isinstance(default, bool)
-    if isinstance(default, float):
-        return isinstance(value, int | float)
-    if default is None:
-        return value is None or isinstance(value, int | float | str)
-    if isinstance(default, tuple):
-        return isinstance(value, list | tuple)
-    return isinstance(value, type(default))
-
-
-def _kind(default: object) -> str:
-    kinds = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list"}
-    return kinds.get(type(default), "a text")

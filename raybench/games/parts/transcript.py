@@ -1,9 +1,13 @@
 """Matches written down for people to read: what games that do so share, and a plain way."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from raybench.games.parts.contract import MANAGER, Game, State, Written
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&]|(?<!\S)#|(?<![^\W_])_|_(?![^\W_])")
+"""What Markdown reads as more than text; an underscore within a word is none."""
 
 
 def steps(match: Written) -> Iterator[tuple[State, str, str | None]]:
@@ -32,26 +36,49 @@ def last(match: Written) -> State:
 def head(title: str, match: Written) -> str:
     """Return who sat where and how it ended, in Markdown."""
     seats = [
-        f"- {role}: {_line(name)} ({match.scores[role]:+g})" for role, name in match.players.items()
+        f"- {role}: {literal(name)}{_won(match.scores.get(role))}"
+        for role, name in match.players.items()
     ]
-    ended = match.outcome or "not played to its end"
-    if match.forfeits:
-        ended += f"; forfeited by {', '.join(match.forfeits)}"
-    return "\n".join(
-        (f"# {title}: {_line(match.event)}, {_line(match.round)}", "", *seats, "", f"{ended}.")
-    )
+    return "\n".join((titled(title, match), "", *seats, "", f"{sentence(ended(match))}."))
+
+
+def titled(title: str, match: Written) -> str:
+    """Return the heading of a match, in Markdown."""
+    return f"# {title}: {literal(match.event)}, match {literal(match.round)}"
+
+
+def ended(match: Written) -> str:
+    """Return how a match ended, with everybody who forfeited, each said once."""
+    outcome = match.outcome or "not played to its end"
+    silent = [role for role in match.forfeits if f"{role} forfeited" not in outcome]
+    return "; ".join([outcome, *([f"forfeited by {', '.join(silent)}"] if silent else [])])
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital in front."""
+    return text[:1].upper() + text[1:]
+
+
+def line(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split())
+
+
+def literal(text: str) -> str:
+    """Return somebody's words on one line, for Markdown and HTML to take for text, no more."""
+    return _MARKUP.sub(r"\\\g<0>", line(text))
+
+
+def _won(score: float | None) -> str:
+    return "" if score is None else f" ({score:+.3g})"
 
 
 def plain(game: Game[Any], match: Written) -> str:
     """Return the moves, a line each, under who played and above how it ended."""
-    players = ", ".join(f"{role}: {model}" for role, model in match.players.items())
-    lines = [f"{game.title}, match {match.round} ({players})"]
+    players = ", ".join(f"{role}: {line(model)}" for role, model in match.players.items())
+    lines = [f"{game.title}, match {line(match.round)} ({players})"]
     for number, (_, role, move) in enumerate(steps(match), start=1):
         if role != MANAGER:
             lines.append(f"{number}. {role}: {'forfeits' if move is None else move}")
     scores = ", ".join(f"{role} {score:g}" for role, score in match.scores.items())
     return "\n".join([*lines, f"{match.outcome} ({scores})"])
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import chess
 
 from raybench.games.parts.chess_game.ending import Key, key
+from raybench.games.parts.chess_game.settings import ChessRules, board_of
 
 _BOOK = """
 Alapin Sicilian: e4 c5 c3 Nf6
@@ -67,11 +68,18 @@ BOOK = tuple(
     for name, moves in (line.split(": ") for line in _BOOK.strip().splitlines())
 )
 
-
 NOTHING = Opening("", ())
 
 
-def at_random(board: chess.Board, opening: Opening, plies: int, rng: random.Random) -> Opening:
+def drawn(seed: int, rules: ChessRules) -> Opening:
+    """Return the opening of a seed: out of the book, at random or both, as the rules have it."""
+    rng = random.Random(f"chess/{seed}")
+    book = rules.openings == "book" and rules.start == "standard"
+    opening = rng.choice(BOOK) if book else NOTHING
+    return _continued(board_of(rules.start), opening, rules.random_plies, rng)
+
+
+def _continued(board: chess.Board, opening: Opening, plies: int, rng: random.Random) -> Opening:
     """Return an opening with random moves after it, none of which ends the game.
 
     No position comes up twice. They are fewer where no such move is left, and always even, so that
@@ -79,7 +87,6 @@ def at_random(board: chess.Board, opening: Opening, plies: int, rng: random.Rand
     """
     if not plies:
         return opening
-    board = board.copy(stack=False)
     for san in opening.moves:
         board.push_san(san)
     seen, moves = {key(board)}, list[str]()

@@ -1,25 +1,29 @@
 """A match as chess players write it down."""
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
 
-import chess
 import chess.pgn
 
-from raybench.games.parts.chess_game.settings import SIDES
+from raybench.games.parts.chess_game.ending import End
+from raybench.games.parts.chess_game.settings import board_of
 from raybench.games.parts.contract import Written
+from raybench.games.parts.transcript import ended, last, line, sentence
+
+if TYPE_CHECKING:
+    from raybench.games.chess import Chess
 
 _RESULTS = {1.0: "1-0", 0.0: "1/2-1/2", -1.0: "0-1"}
 
 
-def pgn(
-    match: Written, board: chess.Board, sans: Iterable[str], opening: str, *, capped: bool
-) -> str:
-    """Return the PGN of a match that began on this board, with all moves made on it."""
+def written(match: Written) -> str:
+    """Return the PGN of a match, with the opening's moves in front."""
+    state = cast("Chess", last(match))
+    board = board_of(state.rules.start)
     game = chess.pgn.Game()
     game.setup(board)
     moves = []
-    for san in sans:
-        moves.append(board.parse_san(san))
+    for numbered in state.moves:
+        moves.append(board.parse_san(numbered.rpartition(" ")[2]))
         board.push(moves[-1])
     end = game.add_line(moves) if moves else game
     scored = match.scores.get("white")
@@ -27,29 +31,29 @@ def pgn(
     game.headers.update(
         {
             "Event": _one_line(match.event),
+            "Date": match.date or "????.??.??",
             "Round": _one_line(match.round),
             "White": _one_line(match.players.get("white", "?")),
             "Black": _one_line(match.players.get("black", "?")),
             "Result": result,
-            **({"Opening": opening} if opening else {}),
+            **({"Opening": state.opening.name} if state.opening.name else {}),
             "PlyCount": str(len(moves)),
-            "Termination": _termination(match, result, capped=capped),
+            "Termination": _termination(match, result, state.end),
         }
     )
-    left = [f"{SIDES[role == 'white']} forfeited" for role in match.forfeits]
-    end.comment = "; ".join([*left, *([match.outcome] if match.outcome else [])])
+    end.comment = sentence(ended(match)) if match.forfeits else match.outcome
     return str(game.accept(chess.pgn.StringExporter(columns=80))) + "\n"
 
 
-def _termination(match: Written, result: str, *, capped: bool) -> str:
+def _termination(match: Written, result: str, end: End | None) -> str:
     """Return the standard's word for how the game ended."""
     if match.forfeits:
         return "rules infraction"
     if result == "*":
         return "unterminated"
-    return "adjudication" if capped else "normal"
+    return "adjudication" if end is not None and end.adjudicated else "normal"
 
 
 def _one_line(text: str) -> str:
     """Return a text that cannot be taken for another header; the library takes line ends as is."""
-    return " ".join(text.replace("\\", "/").split())
+    return line(text.replace("\\", "/"))

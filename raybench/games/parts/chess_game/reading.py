@@ -7,6 +7,7 @@ import chess
 
 from raybench.games.parts.chess_game.reasons import no_castling, unclear, why
 from raybench.games.parts.contract import InvalidMove
+from raybench.games.parts.quoting import echoed
 
 _LONGEST = 80
 _FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP", "\ufe0e\ufe0f")
@@ -40,7 +41,9 @@ def intent(text: str) -> tuple[str, str]:
     """Return whether a draw is claimed ('draw') or the game given up ('resign'), and the move."""
     text = text.strip()
     if len(text) > _LONGEST:
-        raise InvalidMove(f"'{text[:40]}…' is too long for a move: write one move, as in Nf3")
+        raise InvalidMove(
+            f"'{echoed(text, 40)}…' is too long for a move: write one move, as in Nf3"
+        )
     lower = text.lower()
     if "resign" in lower and _RESIGN.fullmatch(text.translate(_MARKUP).strip()):
         return "resign", ""
@@ -145,8 +148,8 @@ def _king_leaps(board: chess.Board, where: int, to: int) -> str:
 def _no_move(text: str) -> str:
     words = [word for word in (_plain(it) for it in text.split()) if word]
     if len(words) > 1 and all(_castling(it) or [*_readings(it)] for it in words):
-        return f"'{text[:40]}' holds {len(words)} moves: write one, your own next one"
+        return f"'{echoed(text, 40)}' holds {len(words)} moves: write one, your own next one"
     return (
-        f"'{text[:40]}' is no move: write it in standard algebraic notation (Nf3, exd5, O-O, "
-        "e8=Q) or as the squares from and to (g1f3)"
+        f"'{echoed(text, 40)}' is no move: write it in standard algebraic notation (Nf3, exd5, "
+        "O-O, e8=Q) or as the squares from and to (g1f3)"
     )

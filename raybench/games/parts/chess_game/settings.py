@@ -30,12 +30,8 @@ class ChessRules(Rules):
     picture: bool = False
 
     def __post_init__(self) -> None:
-        if self.openings not in ("book", "none"):
-            raise ValueError(f"openings is '{self.openings}': it is book or none")
-        if self.claims not in ("automatic", "players"):
-            raise ValueError(f"claims is '{self.claims}': it is automatic or players")
-        if not 1 <= self.plies <= 1000:
-            raise ValueError(f"plies is {self.plies}: it is 1 to 1000")
+        self.one_of(openings=("book", "none"), claims=("automatic", "players"))
+        self.within(plies=(1, 1000))
         if not 0 <= self.random_plies <= 40 or self.random_plies % 2:
             raise ValueError(
                 f"random_plies is {self.random_plies}: it is an even number, 0 to 40, so that "

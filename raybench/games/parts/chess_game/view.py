@@ -1,7 +1,12 @@
 """A position in words, as a player of either side reads it."""
 
+from collections.abc import Sequence
+from functools import cache
+
 import chess
 
+from raybench.games.parts.chess_game.ending import End
+from raybench.games.parts.chess_game.openings import Opening
 from raybench.games.parts.chess_game.settings import SIDES
 
 _SHOWN = 160
@@ -11,7 +16,47 @@ _LETTERS = (("P", "p"), ("N", "n"), ("B", "b"), ("R", "r"), ("Q", "q"), ("K", "k
 _FILES = "  a b c d e f g h"
 
 
-def drawn(board: chess.Board) -> str:
+def shown(
+    role: str,
+    board: chess.Board,
+    moves: tuple[str, ...],
+    opening: Opening,
+    times: int,
+    end: End | None,
+    plies: int,
+) -> str:
+    """Return a game as a player sees it, whose position came up so often."""
+    made, set_ = len(moves) - len(opening.moves), len(opening.moves)
+    lines = [f"You play {side(role)}. Plies made: {made} of at most {plies}."]
+    lines += [_drawn(board), _told(moves)]
+    if set_:
+        lines.append(f"The first {set_} plies were set ({opening.name}).")
+    if times > 1:
+        lines.append(f"This position has come up {times} times.")
+    if end:
+        lines.append(f"The game is over: {end.how}.")
+    else:
+        check = ", who is in check" if board.is_check() else ""
+        lines.append(f"Move {board.fullmove_number}: {SIDES[board.turn]} is to move{check}.")
+    return "\n".join(lines)
+
+
+def choice(legal: Sequence[str], claim: str) -> str:
+    """Return what whoever is to move may do, as far as it is shown."""
+    moves = f"\nYour legal moves: {', '.join(legal)}" if legal else ""
+    return moves + ("\nYou may claim a draw." if claim else "")
+
+
+@cache
+def task(role: str) -> str:
+    """Return what is asked of whoever is to move."""
+    return (
+        f"Make your move as {side(role)}: one move in standard algebraic notation (Nf3, exd5, "
+        "O-O, e8=Q) or as the squares from and to (g1f3, e7e8q)."
+    )
+
+
+def _drawn(board: chess.Board) -> str:
     """Return the position as FEN and as a board of letters, White below, as diagrams have it."""
     rows = _rows(board)
     placed = "/".join(rows)
@@ -54,7 +99,7 @@ def number(board: chess.Board, *, first: bool) -> str:
     return f"{board.fullmove_number}... " if first else ""
 
 
-def told(moves: tuple[str, ...]) -> str:
+def _told(moves: tuple[str, ...]) -> str:
     """Return the game so far, which begins later where it is long."""
     if not moves:
         return "Moves so far: none"

@@ -40,10 +40,7 @@ class DebateRules(Rules):
     def __post_init__(self) -> None:
         if len(self.topic) > _LONGEST_TOPIC or len(self.topic.splitlines()) > 1:
             raise ValueError(f"topic is one line of at most {_LONGEST_TOPIC} characters")
-        if not 0 <= self.rebuttals <= 10:
-            raise ValueError(f"rebuttals is {self.rebuttals}: it is 0 to 10")
-        if not 20 <= self.words <= 2000:
-            raise ValueError(f"words is {self.words}: it is 20 to 2000")
+        self.within(rebuttals=(0, 10), words=(20, 2000))
 
 
 @cache

@@ -2,7 +2,9 @@
 
 import json
 import random
+from dataclasses import replace
 
+from raybench.games.parts.debate.speeches import Speech
 from raybench.games.parts.debate.verdict import CRITERIA, HIGHEST, LOWEST, SIDES
 
 _REASONS = (
@@ -25,6 +27,11 @@ def speech(rng: random.Random, role: str, part: str) -> str:
     """Return a speech of two reasons."""
     one, two = rng.sample(_REASONS, 2)
     return _SPEECHES[part].format(role=role, one=one, two=two)
+
+
+def another(said: Speech, rng: random.Random) -> Speech:
+    """Return a speech that somebody else might have held in this one's place."""
+    return replace(said, text=speech(rng, said.role, said.part), cut=not said.cut)
 
 
 def ballots(rng: random.Random, missing: float) -> str:

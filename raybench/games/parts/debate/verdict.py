@@ -11,7 +11,6 @@ is what most runs can afford, a majority would be a draw too often.
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,7 +39,8 @@ def _of(parts: Mapping[str, Any]) -> dict[str, Any]:
 _MARK = {"type": "integer", "minimum": LOWEST, "maximum": HIGHEST}
 SCHEMA: Mapping[str, Any] = _of({side: _of(dict.fromkeys(CRITERIA, _MARK)) for side in SIDES})
 """One juror's scores: bounded where decoding can be held to it, and bounded again when read."""
-_JSON = re.compile(r"\{.*\}", re.DOTALL)
+_MOST_BRACES = 100
+"""So many places of a reply are looked at for its JSON, so that no reply takes long to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,12 @@ def votes(move: str) -> tuple[Vote, ...]:
     return cast
 
 
+def counted(cast: Sequence[Vote]) -> tuple[int, int]:
+    """Return how many votes there are, and how many are missing."""
+    missing = sum(vote.margin is None for vote in cast)
+    return len(cast) - missing, missing
+
+
 def margin(cast: Sequence[Vote]) -> int:
     """Return by how much 'for' was better in sum: positive, negative, or 0 for a draw."""
     return sum(vote.margin or 0 for vote in cast)
@@ -92,14 +98,25 @@ def marks(reply: str | None) -> tuple[int, int] | None:
 
     What is out of bounds is not moved into them: who wrote it did not use the rubric.
     """
-    found = _JSON.search(reply or "")
-    try:
-        told = json.loads(found[0] if found else "", object_pairs_hook=_once)
-    except (ValueError, RecursionError):
+    told = [it for it in _objects(reply or "") if any(side in it for side in SIDES)]
+    if len(told) != 1:  # which of several is meant, nobody knows
         return None
-    totals = [_total(told.get(side)) for side in SIDES]
-    first, second = totals
+    first, second = (_total(told[0].get(side)) for side in SIDES)
     return None if first is None or second is None else (first, second)
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects that stand in a text, whatever braces stand around them."""
+    decoder, at = json.JSONDecoder(object_pairs_hook=_once), text.find("{")
+    for _ in range(_MOST_BRACES):
+        if at < 0:
+            return
+        try:
+            told, end = decoder.raw_decode(text, at)
+            yield told
+        except (ValueError, RecursionError):
+            end = at + 1
+        at = text.find("{", end)
 
 
 def _total(scores: Any) -> int | None:

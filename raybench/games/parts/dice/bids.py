@@ -7,21 +7,26 @@ from functools import cache
 from itertools import product
 
 from raybench.games.parts.contract import InvalidMove
+from raybench.games.parts.numbers import NUMBERS, counted
+from raybench.games.parts.quoting import echoed
 
 Bid = tuple[int, int]
 """How many dice, of which face. Tuples compare as bids do: first by the number of dice."""
 
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-_NUMBER = rf"(\d+|{'|'.join(_NUMBERS)})"
+_NUMBER = rf"(\d+|{'|'.join(NUMBERS)})"
 _I = r"(?:i(?:'ll|\s+will)?\s+)?"
 _BID = re.compile(
     rf"{_I}(?:bid\b[\s:]*)?(?:at\s+least\s+)?(?:quantity[\s:]+)?{_NUMBER}(?:\s*[x×,]\s*|\s+)"
     rf"(?:dice\s+|die\s+)?(?:of\s+|with\s+|showing\s+)?(?:face[\s:]+)?{_NUMBER}(?:'?s|es)?"
 )
+_WHOSE = r"(?:(?:a|the|that|this|your|his|her|their|(?:the|my)\s+\w+'s|player[\s_]?\d+'s)\s+)"
+_LIE = r"(?:bluff|lie)"
 _CALL = re.compile(
-    rf"{_I}(?:call|liar|bluff|challenge)(?:\s+(?:it|liar|(?:a\s+|the\s+)?(?:bluff|lie|bid)))?"
+    rf"{_I}(?:liar|bluff|(?:call|challenge)(?:\s+(?:liar|{_WHOSE}?{_LIE}|"
+    rf"(?:it|that|this|{_WHOSE}?(?:(?:last|previous|current)\s+)?bid)(?:\s+a\s+{_LIE})?))?)"
 )
-_AROUND = " \t\r\n.!\"'*`_()[]<>"
+_BRACKETS = str.maketrans(dict.fromkeys("()[]<>{}", " ") | {"’": "'"})
+_AROUND = " \t\r\n.!\"'*`_"
 """What people put around a move."""
 
 
@@ -30,20 +35,58 @@ def read(move: str) -> Bid | None:
 
     Raises InvalidMove where it is neither.
     """
-    text = move.strip(_AROUND).lower()
+    text = move.translate(_BRACKETS).strip(_AROUND).lower()
+    if found := _BID.fullmatch(text):
+        return counted(found[1]), counted(found[2])
     if _CALL.fullmatch(text):
         return None
-    if found := _BID.fullmatch(text):
-        return _number(found[1]), _number(found[2])
     raise InvalidMove(
-        f"'{text[:60]}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'"
+        f"'{echoed(move.strip())}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'"
     )
+
+
+def check(bid: Bid, last: Bid | None, dice: int, faces: int) -> None:
+    """Raise InvalidMove where a bid may not follow the last, with so many dice on the table."""
+    quantity, face = bid
+    if not 1 <= face <= faces:
+        raise InvalidMove(f"there is no face {face}: faces are 1 to {faces}")
+    if not 1 <= quantity <= dice:
+        raise InvalidMove(f"{quantity} dice cannot be bid: {dice} are on the table")
+    if last is not None and bid <= last:
+        raise InvalidMove(
+            f"{some(quantity)} of {face} is not above the last bid, {some(last[0])} of {last[1]}: "
+            "bid more dice, or as many of a higher face, or call"
+        )
+
+
+def some(dice: int) -> str:
+    """Return so many dice in words."""
+    return "1 die" if dice == 1 else f"{dice} dice"
 
 
 def above(last: Bid | None, dice: int, faces: int) -> list[Bid]:
     """Return the bids that are higher than the last, with so many dice on the table, in order."""
-    every = product(range(last[0] if last else 1, dice + 1), range(1, faces + 1))
-    return [bid for bid in every if last is None or bid > last]
+    return _every(dice, faces)[_place(last, faces) :]
+
+
+def listed(last: Bid | None, dice: int, faces: int) -> list[str]:
+    """Return them as moves."""
+    return _moves(dice, faces)[_place(last, faces) :]
+
+
+@cache
+def _every(dice: int, faces: int) -> list[Bid]:
+    return [*product(range(1, dice + 1), range(1, faces + 1))]
+
+
+@cache
+def _moves(dice: int, faces: int) -> list[str]:
+    return ["bid {} {}".format(*bid) for bid in _every(dice, faces)]
+
+
+def _place(last: Bid | None, faces: int) -> int:
+    """Return how many bids are not above the last."""
+    return (last[0] - 1) * faces + last[1] if last else 0
 
 
 def chance(bid: Bid, own: Sequence[int], others: int, faces: int, *, wild: bool) -> float:
@@ -62,7 +105,3 @@ def _tail(k: int, n: int, p: float) -> float:
 def count(dice: Sequence[int], face: int, *, wild: bool) -> int:
     """Return how many of the dice count as that face."""
     return dice.count(face) + (dice.count(1) if wild and face != 1 else 0)
-
-
-def _number(word: str) -> int:
-    return int(word[:9]) if word.isdecimal() else _NUMBERS.index(word) + 1

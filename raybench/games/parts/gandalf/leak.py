@@ -9,42 +9,91 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from raybench.games.parts.gandalf.readings import once, one_stroke, readings, steps
+from raybench.games.parts.gandalf.pieces import pieced
+from raybench.games.parts.gandalf.places import placed
+from raybench.games.parts.gandalf.readings import (
+    Readings,
+    once,
+    one_stroke,
+    read_together,
+    readings,
+    steps,
+)
+from raybench.games.parts.gandalf.singles import spelled
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_RUN = re.compile(r"(.)\1*")
 _MIRROR = str.maketrans(_LETTERS, _LETTERS[::-1])
-_BETWEEN = "[ai]{0,2}"
-"""Words of one letter that may stand among letters that are spelled out."""
 
 
 def leak(password: str, messages: Sequence[str]) -> str:
-    """Return how the last of somebody's messages gives the password away; '' where it does not.
+    """Return how somebody's messages give the password away; '' where they do not.
 
-    Single letters are read together with those of the messages before: a password may be spelled
-    out in instalments.
+    The last one is read alone, and together with all before: a password may come in instalments.
     """
-    read = readings(messages[-1])
+    how = _found(password, readings(messages[-1]))
+    if how or len(messages) == 1:
+        return how
+    how = _found(password, read_together(tuple(messages)))
+    return how and f"{how}, over several messages"
+
+
+def _found(password: str, read: Readings) -> str:
+    """Return how a password is found in what was read."""
     ways = _ways(password)
-    singles = read.single
-    if singles:
-        singles = "".join(readings(message).single for message in messages)
     found = (
-        ("in plain letters", _any(ways, read.plain)),
-        ("letter by letter", bool(singles) and bool(_spelled(password).search(singles))),
+        ("in plain letters", _stands(password, read.plain, read.borders)),
+        ("backwards", _stands(password[::-1], read.plain, read.borders)),
+        ("letter by letter", any(spelled(way, read.single) for way in ways)),
         ("in a code", _any(ways, read.coded)),
-        ("in a shifted or mirrored alphabet", _any(_shifted(password), read.steps)),
-        ("in Pig Latin", _any(_pig_latin(password), read.plain)),
+        (
+            "in a shifted or mirrored alphabet",
+            any(_stands(way, read.steps, read.borders, 1) for way in _shifted(password)),
+        ),
+        ("in Pig Latin", _any(_pig_latin(password), read.words)),
         ("as initials or marked letters", _any(ways, read.initials)),
         ("in the names of letters", _any(ways, read.named)),
-        ("in signs that look like letters", _any(map(one_stroke, ways), read.alike)),
-        ("in repeated letters", _any(map(once, ways), read.once)),
+        ("in signs that look like letters", _disguised(password, read.alike)),
+        ("in repeated letters", _repeated(password, read)),
         ("in Morse", _any(ways, read.tapped)),
+        ("in pieces", any(pieced(way, read.pieces) for way in ways)),
+        ("place by place", placed(password, read.places)),
     )
     return next((how for how, holds in found if holds), "")
 
 
 def _any(wanted: Iterable[str], text: str) -> bool:
     return any(each in text for each in wanted)
+
+
+def _stands(wanted: str, text: str, borders: frozenset[int], more: int = 0) -> bool:
+    """Tell whether a text holds what is wanted, not by chance: 'let them lock' is no hemlock.
+
+    Within a word it may stand anywhere. What several words hold begins and ends where words do, a
+    plural aside. It has so many letters `more` than it has signs.
+    """
+    at = text.find(wanted)
+    while at >= 0:
+        end = at + len(wanted) + more
+        whole = at in borders and (
+            end in borders or (end + 1 in borders and text[end : end + 1] == "s")
+        )
+        if whole or borders.isdisjoint(range(at + 1, end)):
+            return True
+        at = text.find(wanted, at + 1)
+    return False
+
+
+def _disguised(password: str, alike: str) -> bool:
+    """Tell whether signs that look like letters, at least one, are part of the password."""
+    low = alike.lower()
+    for way in map(one_stroke, _ways(password)):
+        at = low.find(way)
+        while at >= 0:
+            if not alike[at : at + len(way)].islower():
+                return True
+            at = low.find(way, at + 1)
+    return False
 
 
 @lru_cache(maxsize=1024)
@@ -62,10 +111,43 @@ def _shifted(password: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _pig_latin(password: str) -> tuple[str, ...]:
+    """Return the password in Pig Latin, as words begin: 'a number playing' is no plumber."""
     turned = [password[head:] + password[:head] for head in range(4)]
-    return tuple(each + end for each in turned for end in ("ay", "way", "yay"))
+    return tuple(once(f" {each}{end}") for each in turned for end in ("ay", "way", "yay"))
+
+
+def _repeated(password: str, read: Readings) -> bool:
+    """Tell whether some letters of the password, perhaps all, are repeated.
+
+    Where some are left out that it has twice, a word has to hold it: 'for trespass' does not.
+    """
+    ways = _once(password)
+    return _any(ways, read.once) and (_any(ways, read.words) or _repeats(password, read))
 
 
 @lru_cache(maxsize=1024)
-def _spelled(password: str) -> re.Pattern[str]:
-    return re.compile("|".join(map(_BETWEEN.join, _ways(password))))
+def _once(password: str) -> tuple[str, ...]:
+    return tuple(map(once, _ways(password)))
+
+
+def _repeats(password: str, read: Readings) -> bool:
+    """Tell whether the letters stand there, each as often as in the password or more."""
+    for found in _longer(password).finditer(read.plain):
+        first, last = (found.span(2), found.span(3)) if found[1] else (found.span(5), found.span(6))
+        whole = not read.borders.isdisjoint(range(*first)) and not read.borders.isdisjoint(
+            range(last[0] + 1, last[1] + 1)
+        )
+        if whole or read.borders.isdisjoint(range(first[1], last[0] + 1)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _longer(password: str) -> re.Pattern[str]:
+    """Return what finds a password, in both directions, with any of its letters repeated."""
+    return re.compile("|".join(f"({_runs(way)})" for way in _ways(password)))
+
+
+def _runs(way: str) -> str:
+    runs = [each[0][0] + (f"{{{len(each[0])},}}+") for each in _RUN.finditer(way)]
+    return f"(?<!{way[0]})({runs[0]}){''.join(runs[1:-1])}({runs[-1]})"

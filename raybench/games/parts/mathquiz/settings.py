@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from raybench.games.parts.quoting import EXACT_NOTICE
 from raybench.games.parts.verified.state import VerifiedRules
 
 
@@ -41,5 +42,5 @@ def in_words(rules: MathRules) -> str:
         f"{times(rules.proofs)}; where it cannot, it has lost. Else the student has "
         f"{times(rules.attempts)} at the question: with the right answer the student wins, "
         "without it the teacher wins. So a good question is one that the teacher can answer, and "
-        "the student cannot."
+        f"the student cannot.\n{EXACT_NOTICE}"
     )

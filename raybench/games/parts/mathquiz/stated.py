@@ -1,9 +1,16 @@
 r"""Whether a question states a number, however it is written.
 
-Looked for are its digits (in any script, grouped, spaced out, reversed, with zeros around them, as
-a power of ten), English words and no others, simple fractions, Roman numerals, other bases, and
-digits or words in base64, hex or the escapes of HTML, URLs and programs. Nothing is worked out: a
-question like '11^2 + 2' may be too easy, which is its writer's loss, but it states nothing.
+Looked for are its digits (in any script, grouped, spaced out, reversed, one after another or by
+their places, with zeros around them, as a power of ten, in Morse, with letters that look like
+them), words in English, Spanish, Portuguese, Italian, French, German and Dutch, simple fractions,
+Roman numerals, other bases, and digits or words in base64, hex or the escapes of HTML, URLs and
+programs. Nothing is worked out: a question like '11^2 + 2' may be too easy, which is its writer's
+loss, but it states nothing.
+
+Not seen, as questions that state nothing look the same or it would take too much to tell them
+apart: words of further languages, ordinals and numbers from a million on in languages other than
+English, the French 'cent' by itself (it is a coin, too), a look-alike letter at a number's end
+(a unit or a degree), and digits one by one with other words between than 'and', 'then' and such.
 
 The text is only compared; none of it is evaluated.
 """
@@ -17,6 +24,10 @@ from fractions import Fraction
 from urllib.parse import unquote
 
 from raybench.games.parts.mathquiz import words
+from raybench.games.parts.mathquiz.disguised import disguised
+from raybench.games.parts.mathquiz.foreign import named
+from raybench.games.parts.mathquiz.numerals import in_base, in_roman
+from raybench.games.parts.mathquiz.singly import singly
 
 _ESCAPED = re.compile(r"\\(?:u00|x)([0-7][0-9a-fA-F])")
 _RAISED = re.compile("[⁰¹²³⁴-⁹]+")
@@ -28,16 +39,7 @@ _TIGHT = re.compile(r"(?:\*\*|(?![+*×÷/^=<>%!])[\W_]){1,3}")
 """What may stand between digits that are to be read in a row: Markdown may, operators may not."""
 _FRACTION = re.compile(r"(\d{1,30})\s*[/÷⁄]\s*(\d{1,30})")
 _POWER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)(?:e|\s*[x*]\s*10\s*\^\s*\{?)\s*([-+]?\d{1,3})")
-_BASED = re.compile(r"0x[0-9a-f]+|0b[01]+|0o[0-7]+")
-_PREFIXES = {"0x": 16, "0b": 2, "0o": 8}
-_OF_BASES = re.compile(r"\b(?:base|radix|binary|octal|hex\w*)\b")
-_TOKEN = re.compile(r"[a-z0-9]+")
 _CODED = re.compile(r"[A-Za-z0-9+/]{4,}")
-_ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
-          (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
-_LARGEST_ROMAN = 3_999
-_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
-_LONG_BINARY = 7
 
 
 def how(question: str, number: int) -> str | None:
@@ -46,10 +48,13 @@ def how(question: str, number: int) -> str | None:
     text = shown.lower()
     return (
         _openly(text, number)
+        or ("digit by digit" if singly(text, str(number)) else None)
+        or disguised(text, str(number))
+        or ("in words of another language" if named(text, number) else None)
         or ("as a fraction" if _as_fraction(text, number) else None)
         or ("as a power of ten" if _as_power(text, number) else None)
-        or ("in another base" if _in_base(text, number) else None)
-        or ("in Roman numerals" if _in_roman(text, number) else None)
+        or ("in another base" if in_base(text, number) else None)
+        or ("in Roman numerals" if in_roman(text, number) else None)
         or ("in code" if any(_openly(it.lower(), number) for it in _decoded(shown)) else None)
     )
 
@@ -97,7 +102,7 @@ def _reads(row: list[str], digits: str) -> bool:
     """Tell whether some groups next to one another read so, zeros in front aside."""
     for begin in range(len(row)):
         read = ""
-        for group in row[begin:]:
+        for group in row[begin : begin + len(digits)]:
             read = (read + group).lstrip("0")
             if read == digits:
                 return True
@@ -112,35 +117,6 @@ def _as_fraction(text: str, number: int) -> bool:
 
 def _as_power(text: str, number: int) -> bool:
     return any(Fraction(a) * Fraction(10) ** int(n) == number for a, n in _POWER.findall(text))
-
-
-def _in_base(text: str, number: int) -> bool:
-    if any(int(it[2:], _PREFIXES[it[:2]]) == number for it in _BASED.findall(text)):
-        return True
-    binary = f"{number:b}"
-    tokens = set(_TOKEN.findall(text))
-    if len(binary) >= _LONG_BINARY and binary in tokens:
-        return True
-    named = _OF_BASES.search(text) is not None
-    return named and any(_written(number, base) in tokens for base in range(2, 37))
-
-
-def _written(number: int, base: int) -> str:
-    written = ""
-    while number:
-        number, digit = divmod(number, base)
-        written = _ALPHABET[digit] + written
-    return written
-
-
-def _in_roman(text: str, number: int) -> bool:
-    if number > _LARGEST_ROMAN:
-        return False
-    roman, left = "", number
-    for value, letters in _ROMAN:
-        roman += letters * (left // value)
-        left %= value
-    return len(roman) > 1 and roman in _TOKEN.findall(text)
 
 
 def _decoded(text: str) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""Numbers in English words: 'one hundred and twenty-three', 'twelve hundred', 'one two three'."""
+"""Numbers in English words: 'one hundred and twenty-three', '1 hundred 23', 'one two three'."""
 
 import re
 from collections.abc import Iterator
@@ -27,6 +27,13 @@ _WORD = re.compile("|".join(_WORDS))
 _GLUED = re.compile(f"(?:{'|'.join(_WORDS)})+")
 _LONGEST = 20
 """Words of one number: none has more."""
+_FEWEST_HIDDEN = 3
+"""Number words that are one number, where other letters are glued to them."""
+_BEFORE_SCALE = re.compile(r"(?<![\w.,])[0-9]{1,3}(?=[ -](?:hundred|thousand|million|billion)\b)")
+_AFTER_WORD = re.compile(
+    rf"\b(?P<word>{'|'.join((*_SCALES, *_TENS))})(?P<link> and | |-)(?P<digits>[0-9]{{1,3}})"
+    r"(?![\w%°/^*]|[.,-]\w)"
+)
 _TOKEN = re.compile(r"[a-z]+|\d+|[^\sa-z\d,\-‐‑–'_*]")
 
 
@@ -35,20 +42,44 @@ def values(text: str) -> Iterator[str]:
 
     Of several words in a row: what they come to, and the digits they spell.
     """
-    for run in _runs(text):
+    for run, ordinal in _runs(_without_figures(text)):
         yield from _cardinals(run)
-        yield from _spelled(run)
+        if not ordinal:
+            yield from _spelled(run)
 
 
-def _runs(text: str) -> Iterator[list[str]]:
-    """Yield the longest sequences of number words."""
+def _without_figures(text: str) -> str:
+    """Return a text with words for figures that are part of a number in words."""
+    text = _BEFORE_SCALE.sub(lambda found: _in_words(int(found[0])), text)
+    return _AFTER_WORD.sub(
+        lambda found: f"{found['word']}{found['link']}{_in_words(int(found['digits']))}", text
+    )
+
+
+def _in_words(number: int) -> str:
+    """Return a number below a thousand in words."""
+    names = {value: word for word, value in (*_SMALL.items(), *_TENS.items())}
+    hundreds, rest = divmod(number, 100)
+    parts = [f"{names[hundreds]} hundred"] if hundreds else []
+    if rest in names and (rest or not hundreds):
+        parts.append(names[rest])
+    elif rest:
+        parts += [names[rest - rest % 10], names[rest % 10]]
+    return " ".join(parts)
+
+
+def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
+    """Yield the longest sequences of number words, and whether an ordinal ends them.
+
+    One that only names a place, as in 'the first ten', is no part of the number behind it.
+    """
     run: list[str] = []
     for token in (*_TOKEN.findall(text), "."):
         words = _number_words(token, bool(run))
-        if words:
-            run += words
-        elif run:
-            yield run
+        ordinal = bool(words) and not _GLUED.fullmatch(token) and token != "a"
+        run += words
+        if run and (ordinal or not words):
+            yield run, ordinal
             run = []
 
 
@@ -59,7 +90,10 @@ def _number_words(token: str, within: bool) -> list[str]:
         return ["and"] if within else []
     if not _GLUED.fullmatch(token):
         token = _without_ordinal(token)
-    return _WORD.findall(token) if _GLUED.fullmatch(token) else []
+    if _GLUED.fullmatch(token):
+        return _WORD.findall(token)
+    hidden = (_WORD.findall(found[0]) for found in _GLUED.finditer(token))
+    return next((it for it in hidden if len(it) >= _FEWEST_HIDDEN and {*it} & {*_SCALES}), [])
 
 
 def _without_ordinal(token: str) -> str:

@@ -1,19 +1,29 @@
 """A match as a hand history, as card rooms write them: for the reader after it, all cards open."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, cast
 
 from raybench.games.parts.contract import Written
-from raybench.games.parts.poker.settings import PokerRules, named
+from raybench.games.parts.poker.cards import Cards, kind
+from raybench.games.parts.poker.cards import written as cards_written
+from raybench.games.parts.poker.settings import PokerRules
 from raybench.games.parts.poker.story import Event, Hand
-from raybench.games.parts.poker.table import Cards, kind
-from raybench.games.parts.poker.table import written as cards_written
+from raybench.games.parts.seats import named
+from raybench.games.parts.transcript import last, line
+
+if TYPE_CHECKING:
+    from raybench.games.poker import Poker
 
 _STREETS = {3: "FLOP", 4: "TURN", 5: "RIVER"}
 _FOLDED = {0: "before Flop", 3: "on the Flop", 4: "on the Turn", 5: "on the River"}
 
 
-def written(match: Written, hands: Sequence[Hand], rules: PokerRules) -> str:
-    """Return all hands; the last one may lack its end."""
+def written(match: Written) -> str:
+    """Return all hands of a match; the last one may lack its end."""
+    state = cast("Poker", last(match))
+    rules, hands = state.rules, [*state.past]
+    if state.table.status:
+        hands.append(state.hand)
     plain = {role: " ".join(player.split()) for role, player in match.players.items()}
     several = {name for name in plain.values() if [*plain.values()].count(name) > 1}
     names = {role: f"{name} ({role})" if name in several else name for role, name in plain.items()}
@@ -32,7 +42,8 @@ def _hand(hand: Hand, names: list[str], rules: PokerRules, match: Written) -> It
     number = f"{match.round}{hand.number:03}" if match.round.isdecimal() else f"{hand.number}"
     yield f"Hand #{number}: Hold'em No Limit ({rules.small_blind}/{rules.big_blind})"
     button = hand.order[-1] + 1
-    yield f"Table '{match.event} {match.round}' {rules.players}-max Seat #{button} is the button"
+    table = line(f"{match.event} {match.round}")
+    yield f"Table '{table}' {rules.players}-max Seat #{button} is the button"
     chips = dict(zip(hand.order, hand.before, strict=True))
     for seat in sorted(chips):
         yield f"Seat {seat + 1}: {names[seat]} ({chips[seat]} in chips)"

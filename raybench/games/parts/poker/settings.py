@@ -16,10 +16,7 @@ class PokerRules(Rules):
     big_blind: int = 2
 
     def __post_init__(self) -> None:
-        if not 2 <= self.players <= 10:
-            raise ValueError(f"players is {self.players}: it is 2 to 10")
-        if not 1 <= self.hands <= 200:
-            raise ValueError(f"hands is {self.hands}: it is 1 to 200")
+        self.within(players=(2, 10), hands=(1, 200))
         if not 1 <= self.small_blind <= self.big_blind:
             raise ValueError(
                 f"the blinds are {self.small_blind} and {self.big_blind}: the small one is 1 or "
@@ -46,13 +43,3 @@ def in_words(rules: PokerRules) -> str:
         "are not beaten yet; when somebody is all in, all show. Who has no chips left is out. "
         "What counts is how many chips you have won or lost at the end."
     )
-
-
-def seats(rules: PokerRules) -> tuple[str, ...]:
-    """Return the roles."""
-    return tuple(named(seat) for seat in range(rules.players))
-
-
-def named(seat: int) -> str:
-    """Return the role of a seat."""
-    return f"player_{seat + 1}"

@@ -13,8 +13,9 @@ from pokerkit import CompletionBettingOrRaisingTo as Raised
 from pokerkit import Deck, Folding
 from pokerkit import HoleCardsShowingOrMucking as Shown
 
-from raybench.games.parts.poker.settings import named
-from raybench.games.parts.poker.table import Cards, Table, board, kind, written
+from raybench.games.parts.poker.cards import Cards, kind, written
+from raybench.games.parts.poker.table import Table, board
+from raybench.games.parts.seats import named
 
 Happened = Posted | Called | Raised | Folding | Opened | Shown | Won
 

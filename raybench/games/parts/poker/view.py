@@ -1,16 +1,36 @@
 """What a player at the table sees, in words."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from raybench.games.parts.poker.settings import named
+from raybench.games.parts.poker.cards import Cards, written
 from raybench.games.parts.poker.story import Event, happened
-from raybench.games.parts.poker.table import Cards, Table, board, pot, street, written
+from raybench.games.parts.poker.table import Table, board, pot, street
+from raybench.games.parts.seats import named
+
+if TYPE_CHECKING:
+    from raybench.games.poker import Poker
 
 
-def told(table: Table, order: Sequence[int], seat: int, hole: Cards, gone: Sequence[int]) -> str:
-    """Return the hand under way as a seat sees it, whose own cards these are."""
+def shown(state: "Poker", seat: int, hole: Cards) -> str:
+    """Return the match as a seat sees it, whose own cards of this hand these are."""
+    lines = [hand.seen(seat) for hand in state.past]
+    if lines:
+        lines = ["Earlier hands:", *lines, ""]
+    if state.over:
+        return "\n".join((*lines, state.outcome))
+    number = f"Hand {len(state.past) + 1} of {state.rules.hands}. You are {named(seat)}."
+    lines += [number, *_hand(state.table, state.order, seat, hole, state.gone)]
+    if out := [named(it) for it in range(state.rules.players) if it not in state.order]:
+        lines.append(f"Out: {', '.join(out)}")
+    return "\n".join(lines)
+
+
+def _hand(
+    table: Table, order: Sequence[int], seat: int, hole: Cards, gone: Sequence[int]
+) -> list[str]:
     open_ = board(table)
-    lines = [
+    return [
         f"You hold {written(hole)}" if hole else "You are not in this hand",
         f"Board: {written(open_) or 'no cards yet'} ({street(len(open_))})",
         "Seats, in the order of play after the flop:",
@@ -18,7 +38,6 @@ def told(table: Table, order: Sequence[int], seat: int, hole: Cards, gone: Seque
         _pot(table, order),
         *_betting(table, order),
     ]
-    return "\n".join(lines)
 
 
 def _seat(table: Table, order: Sequence[int], index: int, viewer: int, gone: Sequence[int]) -> str:

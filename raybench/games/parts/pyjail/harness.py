@@ -20,11 +20,15 @@ def run(source, user_input):
     module = types.ModuleType("jail")
     sys.modules["jail"] = module
     try:
-        exec(compile(source, "jail.py", "exec", dont_inherit=True), module.__dict__)
+        code = compile(source, "jail.py", "exec", dont_inherit=True)
+        del source
+        exec(code, module.__dict__)
         returned = module.jail(user_input)
         if returned is not None:
             print(returned)
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:
         inside = error.__traceback__.tb_next
         traceback.print_exception(type(error), error, inside)
         sys.exit(1)
@@ -43,15 +47,23 @@ _BESIDE = re.compile(r"[\W_]+")
 
 
 def flag(seed: int, number: int) -> str:
-    """Return the flag of one run of a match."""
+    """Return the flag of one run of a match, where the manager draws none."""
     bits = random.Random(f"pyjail/{seed}/{number}").getrandbits(_BITS)
-    return f"flag{{{bits:0{_BITS // 4}x}}}"
+    return _flag(f"{bits:0{_BITS // 4}x}")
+
+
+def _flag(digits: str) -> str:
+    return f"flag{{{digits}}}"
+
+
+def _digits(flag: str) -> str:
+    return flag.removeprefix("flag{").removesuffix("}")
 
 
 def program(source: str, tried: str, flag: str, seconds: float) -> Program:
     """Return what the sandbox is to run for a try."""
     given = {"flag": flag, "source": source, "input": tried}
-    return Program(SOURCE, json.dumps(given), seconds)
+    return Program(SOURCE, json.dumps(given), seconds, secret=_digits(flag))
 
 
 def brought(move: str) -> Mapping[str, Any]:
@@ -81,8 +93,13 @@ def printed(outcome: Mapping[str, Any]) -> str:
     return "\n".join(part.rstrip("\n") for part in parts if part.strip())
 
 
+def carried(outcome: Mapping[str, Any], flag: str) -> str:
+    """Return the flag that a run had: that of the program, or one that the manager drew for it."""
+    return _flag(secret) if (secret := str(outcome.get("secret") or "")) else flag
+
+
 def opened(text: str, flag: str) -> bool:
     """Tell whether a flag stands in a text: spaced out and backwards count as well."""
-    digits = flag.removeprefix("flag{").removesuffix("}")
+    digits = _digits(flag)
     plain = _BESIDE.sub("", text).lower()
     return digits in plain or digits[::-1] in plain

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from raybench.games.parts.quoting import EXACT_NOTICE
 from raybench.games.parts.verified.state import VerifiedRules
 
 
@@ -11,6 +12,9 @@ class JailRules(VerifiedRules):
 
     proofs: int = 3
     attempts: int = 3
+    openings: int = 3
+    """Runs in a row in which a text of the warden's has to open the jail, before the prisoner has
+    its tries; one more comes after them."""
     source_shown: bool = True
     """Who tries to open a jail reads its source; else it is a box that answers."""
     seconds: float = 5.0
@@ -25,9 +29,20 @@ class JailRules(VerifiedRules):
         VerifiedRules.__post_init__(self)
         if not 0.5 <= self.seconds <= 60:
             raise ValueError(f"seconds is {self.seconds}: it is 0.5 to 60")
+        if not 1 <= self.openings <= 10:
+            raise ValueError(f"openings is {self.openings}: it is 1 to 10")
         for name in ("longest", "longest_input", "shown"):
             if not 100 <= getattr(self, name) <= 20_000:
                 raise ValueError(f"{name} is {getattr(self, name)}: it is 100 to 20000")
+
+
+def _lasting(openings: int) -> str:
+    runs = "in one run" if openings == 1 else f"in each of {openings} runs"
+    return (
+        f"Luck does not count: a try of the warden's succeeds if the text opens the jail {runs}; "
+        "and when the prisoner has failed the same text has to open it once more, or the warden "
+        "has lost. "
+    )
 
 
 def in_words(rules: JailRules) -> str:
@@ -48,10 +63,12 @@ def in_words(rules: JailRules) -> str:
         "variable FLAG to a new random flag, runs the jail's code, calls jail with the text that "
         "was tried, and prints what the function returns unless it is None. The try has opened "
         "the jail if the flag stands in what was printed, on standard output or standard error. "
-        f"It has {rules.seconds:g} seconds, no network, and nothing of it stays behind. "
+        f"It has {rules.seconds:g} seconds, no network, and nothing of it stays behind. Of more "
+        "than 50,000 bytes of output the middle is lost. "
         f"Whoever tries {seen}. First the warden, who no longer remembers what it had in "
         f"mind, has to open its own jail in {times(rules.proofs)}; where it cannot, it has lost. "
+        f"{_lasting(rules.openings)}"
         f"Then the prisoner has {times(rules.attempts)}: with the flag the prisoner wins, without "
         "it the warden wins. So a good jail is one that the warden can open and the prisoner "
-        "cannot."
+        f"cannot.\n{EXACT_NOTICE}"
     )

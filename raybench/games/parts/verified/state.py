@@ -4,7 +4,7 @@ Source: ZeroSumEval, section 4, "Scalable Verification". One side, the maker, wr
 that comes out at a target. Then it has to solve its own challenge from an observation that knows
 neither the target nor how it was reached; only if it does, the other side, the solver, has its
 tries. The maker wins where it has solved its challenge and the solver has not; in all other cases
-the solver wins.
+the solver wins. A game may have the maker's solution looked at once more before that.
 
 What the maker sees when it solves is, word for word, what the solver will see: a challenge that
 says 'if you are the teacher …' cannot tell them apart.
@@ -18,7 +18,7 @@ from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 from raybench.games.parts.contract import InvalidMove, Rules, State
 from raybench.types import Form, Observation
 
-Stage = Literal["write", "prove", "solve", "over"]
+Stage = Literal["write", "prove", "solve", "uphold", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,8 @@ class Verified(State, Generic[R]):
     solver: ClassVar[str]
     noun: ClassVar[str]
     """What a challenge is called."""
+    attempt: ClassVar[str]
+    """What a try at one is called."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -93,7 +95,9 @@ class Verified(State, Generic[R]):
             return "write"
         if not self.proven:
             return "prove" if len(self.proofs) < self.rules.proofs else "over"
-        return "over" if self.solved or len(self.tries) == self.rules.attempts else "solve"
+        if not self.solved and len(self.tries) < self.rules.attempts:
+            return "solve"
+        return "uphold" if not self.solved and self.upheld is None else "over"
 
     @property
     def own(self) -> tuple[Try, ...]:
@@ -111,10 +115,15 @@ class Verified(State, Generic[R]):
         return any(it.solved for it in self.tries)
 
     @property
+    def upheld(self) -> bool | None:
+        """Whether the maker's solution held to the end; None where that is still to be seen."""
+        return True
+
+    @property
     def turn(self) -> str | None:
-        """Which side it is that writes or tries."""
+        """Which side it is that writes or tries; None where neither does."""
         match self.stage:
-            case "over":
+            case "over" | "uphold":
                 return None
             case "solve":
                 return self.solver
@@ -133,12 +142,19 @@ class Verified(State, Generic[R]):
             return f"the {self.maker} could not solve its own {self.noun}: the {self.solver} won"
         if self.solved:
             return f"the {self.solver} solved the {self.maker}'s {self.noun} and won"
+        if not self.upheld:
+            return (
+                f"the {self.maker} could not solve its own {self.noun} again in the end: "
+                f"the {self.solver} won"
+            )
         return f"the {self.maker} solved its own {self.noun}, the {self.solver} did not: " + (
             f"the {self.maker} won"
         )
 
     def scores(self) -> dict[str, float]:
-        won = 1.0 if self.proven and not self.solved else -1.0
+        if not self.over:
+            return dict.fromkeys(self.roles, 0.0)
+        won = 1.0 if self.proven and not self.solved and self.upheld else -1.0
         return {self.maker: won, self.solver: -won}
 
     def observe(self, role: str) -> Observation:
@@ -155,6 +171,8 @@ class Verified(State, Generic[R]):
                 return f"The {self.maker} is to solve the {self.noun} it wrote."
             case "solve":
                 return f"The {self.solver} is to solve the {self.noun}."
+            case "uphold":
+                return f"The {self.maker}'s solution of the {self.noun} is tried a last time."
             case _:
                 return "The game is over."
 

@@ -5,43 +5,68 @@ import unicodedata
 from collections.abc import Sequence
 
 from raybench.games.parts.contract import InvalidMove
+from raybench.games.parts.numbers import NUMBERS, counted
+from raybench.games.parts.quoting import echoed
+from raybench.games.parts.seats import named
 from raybench.games.parts.werewolf.settings import NOBODY
 
+_LONGEST = 80
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
-_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _NO_ONE = re.compile(r"\bno[ -]?one\b")
+_NO_VOTE = re.compile(r"\bno[ -](?:vote|lynch|lynching|execution)\b(?=\W*$)")
+"""Nobody, where nothing stands behind it: "no vote for player_3" may say anything."""
+_MYSELF = re.compile(r"\b(?:myself|me)\b")
+_NUMBER_SIGN = re.compile(r"\bno\.?\s*(?=\d)")
+"""As in "player no. 3": any other "no" may say the opposite."""
+_AGAINST = re.compile(r"\b(?:vote|votes|voting|voted) against (?=player|seat|#?p?\d)")
+"""Whom one votes against is voted for; "against the death of player_3" is something else."""
 _NOBODY = {"nobody", "abstain", "none", "skip", "pass"}
-_AROUND = frozenset(
-    word
-    for words in (
-        "i my we our the a an is am ll will would to for on at of against no this please",
-        "choose chose choice name names pick select vote votes voting voted move question number",
-        "victim target kill attack eliminate lynch hang execute protect guard save shield",
-        "look see check inspect investigate player seat p night today tonight",
-    )
-    for word in words.split()
-)
-"""What may stand around a name without changing what is meant; "not" is no such word."""
+_SAID = {
+    "": "i my we our the a an is am m d ll will would to for on at of this please now choose "
+    "chose choice final answer name names pick select move question number target player seat p "
+    "night today tonight",
+    "kill": "victim kill attack eliminate hunt eat vote votes voting voted cast goes",
+    "guard": "protect protecting guard guarding save shield defend",
+    "look": "look looking see check checking inspect investigate",
+    "vote": "vote votes voting voted cast goes kill eliminate lynch hang execute be put death out",
+}
+"""What may stand around a name without changing what is meant: '' whatever is asked, the others
+where that is asked. "Not" is no such word, and who is to vote and says "save player_3" means none.
+"""
+_AROUND = {action: {*words.split(), *_SAID[""].split()} for action, words in _SAID.items()}
 _CUT = " […]"
 _DOUBLE = "\N{FULLWIDTH QUOTATION MARK}\N{DOUBLE LOW-9 QUOTATION MARK}\N{DOUBLE PRIME}"
 
 
-def chosen(move: str, allowed: Sequence[str]) -> str:
-    """Return whom a move names: one of those allowed.
+def chosen(move: str, allowed: Sequence[str], action: str, seat: str) -> str:
+    """Return whom the move of a seat names, where this is asked: one of those allowed.
 
-    Raises InvalidMove where it names another one, several or none.
+    Raises InvalidMove where it names another one, several or none, or may mean something else.
     """
-    text = _NO_ONE.sub(NOBODY, move[:1_000].lower())
-    words = [_number(word) for word in _WORDS.findall(text)]
-    named = {f"player_{word[:9]}" for word in words if word.isdecimal()}
-    named |= {NOBODY for word in words if word in _NOBODY}
-    rest = [word for word in words if not word.isdecimal() and word not in _AROUND | _NOBODY]
-    if len(named) != 1 or rest:
-        shown = " ".join(move.split())[:60]
-        raise InvalidMove(f"'{shown}' does not name one player; possible are {', '.join(allowed)}")
-    (name,) = named
+    possible = f"possible are {', '.join(allowed)}"
+    if len(move.strip()) > _LONGEST:
+        raise InvalidMove(f"'{echoed(move, 40)}…' is too long: write one name; {possible}")
+    text = _NUMBER_SIGN.sub("number ", _NO_ONE.sub(NOBODY, move.lower()))
+    text = _MYSELF.sub(seat, text)
+    if action == "vote":
+        text = _NO_VOTE.sub(NOBODY, _AGAINST.sub("vote for ", text))
+    found = _WORDS.findall(text)
+    words = [str(counted(word)) if word in NUMBERS else word for word in found]
+    # A seat counts from 0, its name from 1.
+    whom = {named(counted(word) - 1) for word in words if word.isdecimal()}
+    whom |= {NOBODY for word in words if word in _NOBODY}
+    known = _AROUND[action] | _NOBODY
+    unclear = [it for it in words if not it.isdecimal() and it not in known]
+    if len(whom) != 1:
+        raise InvalidMove(f"'{echoed(move)}' does not name one player; {possible}")
+    if unclear:
+        raise InvalidMove(
+            f"'{echoed(move)}' may mean something else by '{echoed(unclear[0], 20)}': "
+            f"write the name alone; {possible}"
+        )
+    (name,) = whom
     if name not in allowed:
-        raise InvalidMove(f"{name} cannot be chosen now; possible are {', '.join(allowed)}")
+        raise InvalidMove(f"{name} cannot be chosen now; {possible}")
     return name
 
 
@@ -56,10 +81,6 @@ def spoken(move: str, words: int) -> str:
     if not kept:
         raise InvalidMove("you have said nothing: say something, if only that you know nothing")
     return text if kept == text else kept + _CUT
-
-
-def _number(word: str) -> str:
-    return str(_NUMBERS.index(word) + 1) if word in _NUMBERS else word
 
 
 def _within(character: str) -> str:

@@ -31,30 +31,19 @@ class WerewolfRules(Rules):
     """A wolf that lives after so many has won."""
 
     def __post_init__(self) -> None:
-        if not 5 <= self.players <= 10:
-            raise ValueError(f"players is {self.players}: it is 5 to 10")
+        self.within(players=(5, 10), rounds=(1, 5), words=(10, 500), days=(1, 20))
         most = (self.players - 1) // 2
-        if self.wolves is not None and not (
-            isinstance(self.wolves, int) and 1 <= self.wolves <= most
-        ):
+        if self.wolves is not None and not 1 <= self.wolves <= most:
             raise ValueError(
-                f"wolves is {self.wolves!r}: of {self.players} players it is 1 to {most}"
+                f"wolves is {self.wolves}: of {self.players} players it is 1 to {most}"
             )
-        if not (1 <= self.rounds <= 5 and 10 <= self.words <= 500 and 1 <= self.days <= 20):
-            raise ValueError("rounds is 1 to 5, words 10 to 500, days 1 to 20")
 
     @property
     def pack(self) -> int:
         """How many are werewolves."""
-        if isinstance(self.wolves, int):
+        if self.wolves is not None:
             return self.wolves
         return 1 if self.players <= 6 else 2
-
-
-@cache
-def seats(rules: WerewolfRules) -> tuple[str, ...]:
-    """Return the roles of the contract: the seats, whoever hides in them."""
-    return tuple(f"player_{number + 1}" for number in range(rules.players))
 
 
 def dealt(rules: WerewolfRules, seed: int) -> tuple[str, ...]:
@@ -81,8 +70,9 @@ def in_words(rules: WerewolfRules) -> str:
     ]
     if rules.guardian:
         parts.append(
-            "Before that the guardian protects one player, perhaps the guardian, but no one two "
-            "nights in a row: a victim who is protected lives."
+            f"In {'these nights' if rules.peaceful else 'each night'} the guardian, who does not "
+            "learn who was named, protects one player, perhaps the guardian, but no one two nights "
+            "in a row: a victim who is protected lives."
         )
     if rules.seer:
         parts.append("Each night the seer learns of one player whether that is a werewolf.")

@@ -1,27 +1,23 @@
 """A game as people read it: who was what, and then what happened, the secrets too."""
 
-import re
 from typing import TYPE_CHECKING, cast
 
 from raybench.games.parts.contract import Written
-from raybench.games.parts.transcript import last
+from raybench.games.parts.transcript import last, literal, sentence, titled
 from raybench.games.parts.werewolf.record import Event
 
 if TYPE_CHECKING:
     from raybench.games.werewolf import Village
 
-_MARKUP = re.compile(r"[\\`*\[\]<>|~&]|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown reads as more than text; an underscore within a word is none."""
-
 
 def written(match: Written) -> str:
     """Return a match in Markdown."""
     village = cast("Village", last(match))
-    lines = [f"# Werewolf: {match.event}, round {match.round}", "", f"Outcome: {match.outcome}", ""]
+    lines = [titled("Werewolf", match), "", f"{sentence(match.outcome)}.", ""]
     lines += ["| seat | player | was | score |", "|---|---|---|---|"]
     for seat, part in zip(village.roles, village.cast, strict=True):
         left = " (left)" if seat in match.forfeits else ""
-        player = _plain(match.players.get(seat, "?"))
+        player = literal(match.players.get(seat, "?"))
         lines.append(f"| {seat} | {player}{left} | {part} | {match.scores.get(seat, 0):+.3g} |")
     for event in village.log:
         lines += _lines(event)
@@ -44,9 +40,4 @@ def _lines(event: Event) -> list[str]:
         return [f"- *{event.seat} {did} {event.move}{seen}*"]
     if event.kind == "kill":
         return [f"- *{event.text.rstrip('.')}*"]
-    return [f"- {_plain(event.text)}"]
-
-
-def _plain(text: str) -> str:
-    """Return somebody's words so that Markdown and HTML take them for text and nothing more."""
-    return _MARKUP.sub(r"\\\g<0>", text)
+    return [f"- {literal(event.text)}"]

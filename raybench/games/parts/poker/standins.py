@@ -1,34 +1,51 @@
-"""Sound play from one's own cards: few hands before the flop, then made hands and pot odds."""
+"""How stand-ins play: at random, or soundly from their own cards.
+
+Sound is to play few hands before the flop, then made hands and by the odds of the pot.
+"""
 
 import random
 from collections import Counter
 
 from pokerkit import Label, RankOrder
 
-from raybench.games.parts.poker.moves import Options
-from raybench.games.parts.poker.table import Cards, best
+from raybench.games.parts.poker.cards import Cards, best
+from raybench.games.parts.poker.options import options
+from raybench.games.parts.poker.table import Table, pot
+from raybench.games.parts.poker.table import board as opened
 
 _RANK = {rank: number for number, rank in enumerate(RankOrder.STANDARD, start=2)}
 _LABELS = tuple(Label)
 _MADE = {Label.STRAIGHT: 0.92, Label.FLUSH: 0.95}
 
 
-def strength(hole: Cards, board: Cards) -> float:
-    """Return about how likely these cards beat those of one other player."""
-    return _made(hole, board) if board else _start(hole)
+def any_move(table: Table, rng: random.Random) -> str:
+    """Return a move at random: mostly calls, some small raises, few folds and large raises."""
+    may = options(table)
+    if (draw := rng.random()) < 0.15 and may.cost:
+        return "fold"
+    if draw < 0.7 or may.lowest is None:
+        return "call" if may.cost else "check"
+    spread = (may.most - may.lowest) * (draw > 0.95)
+    return may.move(may.lowest + rng.randint(0, max(spread, min(10, may.most - may.lowest))))
 
 
-def play(may: Options, sure: float, others: int, pot: int, rng: random.Random) -> str:
-    """Return the move of somebody who thinks to beat one other player with this probability."""
+def good_move(table: Table, hole: Cards, rng: random.Random) -> str:
+    """Return the move of somebody who holds these cards, and bets on what they are worth."""
+    may, chips, others = options(table), pot(table), sum(table.statuses) - 1
     # Others who are still in have cards that they liked: each more makes a win less likely.
-    chance = sure ** (1 + 0.5 * (others - 1))
-    price = may.cost / (pot + may.cost)
-    if chance > 0.7 + 0.1 * (may.cost > pot / 2) and rng.random() < 0.85:
-        return may.move(may.highest + may.cost + round((0.5 + 0.4 * rng.random()) * pot))
+    chance = _strength(hole, opened(table)) ** (1 + 0.5 * (others - 1))
+    price = may.cost / (chips + may.cost)
+    if chance > 0.7 + 0.1 * (may.cost > chips / 2) and rng.random() < 0.85:
+        return may.move(may.highest + may.cost + round((0.5 + 0.4 * rng.random()) * chips))
     if not may.cost:
         return "check"
     # What was bet so far is lost either way; a bet says that the other one has something.
-    return "call" if chance > price + 0.12 + 0.15 * (may.cost > pot / 2) else "fold"
+    return "call" if chance > price + 0.12 + 0.15 * (may.cost > chips / 2) else "fold"
+
+
+def _strength(hole: Cards, board: Cards) -> float:
+    """Return about how likely these cards beat those of one other player."""
+    return _made(hole, board) if board else _start(hole)
 
 
 def _start(hole: Cards) -> float:
@@ -52,7 +69,7 @@ def _made(hole: Cards, board: Cards) -> float:
         made = _of_pairs(own, open_, len(own) == 1)
     else:
         made = _MADE.get(label, 0.98)
-    return max(made, made + _draw(hole, board, made))
+    return made + _draw(hole, board, made)
 
 
 def _of_pairs(own: list[int], open_: Counter[int], pocket: bool) -> float:
@@ -63,9 +80,7 @@ def _of_pairs(own: list[int], open_: Counter[int], pocket: bool) -> float:
         if hit:
             return 0.95
         return 0.84 if own[0] > top else 0.5 + 0.02 * own[0]
-    if any(open_[rank] > 1 for rank in hit):
-        return 0.9
-    if len(hit) == 2:
+    if len(hit) == 2 or any(open_[rank] > 1 for rank in hit):
         return 0.9
     if hit:
         kicker = 0.01 * (own[0] if own[0] != hit[0] else own[-1])

@@ -1,4 +1,7 @@
-"""How able stand-ins play: the seer says what it saw, the village follows, the wolves hunt it."""
+"""How stand-ins play: at random, or ably.
+
+Ably is that the seer says what it saw, the village follows, and the wolves hunt it.
+"""
 
 import random
 import re
@@ -12,7 +15,12 @@ _CLAIM = re.compile(r"(player_\d+) is (not )?a werewolf")
 _SUSPICION = re.compile(r"i suspect (player_\d+)")
 
 
-def good(sight: Sight, action: str, legal: Sequence[str], rng: random.Random) -> str:
+def any_move(living: Sequence[str], legal: Sequence[str] | None, rng: random.Random) -> str:
+    """Return a choice at random, or a word against somebody."""
+    return rng.choice(legal or [f"I suspect {seat}." for seat in living])
+
+
+def good_move(sight: Sight, action: str, legal: Sequence[str], rng: random.Random) -> str:
     """Return what a sensible player would do who knows this."""
     if action == "speak":
         return _speech(sight, rng)

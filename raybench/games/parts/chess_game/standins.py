@@ -1,4 +1,4 @@
-"""How somebody plays who looks one move ahead."""
+"""How stand-ins play: at random, or as somebody who looks one move ahead."""
 
 import random
 

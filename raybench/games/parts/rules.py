@@ -1,0 +1,70 @@
+"""How a game may be played: its settings, and what is wrong with those that somebody gave."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from raybench.errors import ConfigurationError, did_you_mean
+
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    type(None): "a whole number or null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a game is played, where that can be chosen; each game has its own, all with defaults.
+
+    Raises ValueError, with the mend, where a setting is not what it can be.
+    """
+
+    def within(self, **bounds: tuple[int, int]) -> None:
+        """Raise ValueError where one of these settings is not from its least to its most."""
+        for name, (least, most) in bounds.items():
+            if not least <= getattr(self, name) <= most:
+                raise ValueError(f"{name} is {getattr(self, name)}: it is {least} to {most}")
+
+    def one_of(self, **possible: tuple[str, ...]) -> None:
+        """Raise ValueError where one of these settings is not a word that it can be."""
+        for name, words in possible.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} is '{getattr(self, name)}': it is {' or '.join(words)}")
+
+
+R = TypeVar("R", bound=Rules)
+
+
+def ruled(game: str, kind: type[R], settings: Mapping[str, Any]) -> R:
+    """Return the rules of a game with these settings.
+
+    Raises ConfigurationError, which names the wrong one.
+    """
+    known = {each.name: each for each in fields(kind)}
+    for name, value in settings.items():
+        if name not in known:
+            raise ConfigurationError(f"{game} has no rule '{name}'." + did_you_mean(name, known))
+        if not _fits(value, known[name].default):
+            raise ConfigurationError(
+                f"{game}: the rule '{name}' is {value!r}; it is {_kind(known[name].default)}"
+            )
+    try:
+        return kind(**settings)
+    except ValueError as error:
+        raise ConfigurationError(f"{game}: {error}") from error
+
+
+def _fits(value: object, default: object) -> bool:
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    if isinstance(default, float):
+        return isinstance(value, int | float)
+    if default is None:
+        return value is None or isinstance(value, int)
+    return isinstance(value, type(default))
+
+
+def _kind(default: object) -> str:
+    return _KINDS.get(type(default), "a text")

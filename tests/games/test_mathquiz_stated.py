@@ -1,0 +1,272 @@
+"""Which questions state a number, and which do not."""
+
+import base64
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from raybench.games.parts.mathquiz import words
+from raybench.games.parts.mathquiz.foreign import named
+from raybench.games.parts.mathquiz.stated import how
+from raybench.games.parts.mathquiz.tongues import TONGUES as LANGUAGES
+from raybench.games.parts.mathquiz.tongues import Tongue
+
+TARGETS = st.integers(100, 999)
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+TEENS = (
+    "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+    "eighteen", "nineteen",
+)  # fmt: skip
+TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+MORSE = (
+    "-----", ".----", "..---", "...--", "....-", ".....", "-....", "--...", "---..", "----.",
+)  # fmt: skip
+STATEMENTS: dict[str, Callable[[int], str]] = {
+    "at sight": lambda n: f"What is {n}?",
+    "in a trivial sum": lambda n: f"What is {n} + 0?",
+    "with zeros": lambda n: f"What is 000{n}.00?",
+    "spaced": lambda n: "Read this: " + " ".join(str(n)),
+    "with points between": lambda n: ".".join(str(n)),
+    "in Markdown": lambda n: f"**{str(n)[0]}**{str(n)[1:]}",
+    "with what nobody sees": lambda n: "\u200b".join(str(n)),
+    "in LaTeX": lambda n: f"${str(n)[0]}{{,}}{str(n)[1:]}$",
+    "in full width": lambda n: "".join(chr(0xFF10 + int(d)) for d in str(n)),
+    "in Arabic digits": lambda n: "".join(chr(0x0660 + int(d)) for d in str(n)),
+    "in bold": lambda n: "".join(chr(0x1D7CE + int(d)) for d in str(n)),
+    "reversed": lambda n: f"Turn {str(n)[::-1]} around." if n % 10 else f"{n}",
+    "as a fraction": lambda n: f"Work out {2 * n}/2.",
+    "as a fraction in LaTeX": lambda n: rf"Work out \frac{{{3 * n}}}{{3}}.",
+    "scientifically": lambda n: f"What is {n / 100}e2 as a number?" if n % 100 else f"{n}",
+    "as a power": lambda n: f"What is {n // 10}.{n % 10} × 10¹ as a number?",
+    "in hex": lambda n: f"Convert {n:#x}.",
+    "in bare hex": lambda n: f"Convert the hexadecimal {n:x}.",
+    "in binary": lambda n: f"Convert {n:b}.",
+    "in base 7": lambda n: f"In base 7 it is {numeral(n, 7)}. What is it?",
+    "in base seven": lambda n: f"What is the base-seven number {numeral(n, 7)}?",
+    "in base-5": lambda n: f"What is {numeral(n, 5)} (base-5)?",
+    "in octal": lambda n: f"What is the octal {n:o}?",
+    "in Roman numerals": lambda n: f"What is {roman(n)}?",
+    "in words": lambda n: f"What is {english(n)}?",
+    "in words with and": lambda n: f"What is {english(n, ' and ')}?",
+    "in capitals": lambda n: english(n).upper(),
+    "in glued words": lambda n: english(n).replace(" ", "").replace("-", ""),
+    "in spelled digits": lambda n: "Write " + " ".join(DIGITS[int(d)] for d in str(n)),
+    "in base64": lambda n: f"Decode {base64.b64encode(str(n).encode()).decode()}.",
+    "in bytes": lambda n: f"Decode {str(n).encode().hex()}.",
+    "figures and words": lambda n: f"What is {n // 100} hundred {n % 100}?",
+    "a figure at the end": lambda n: (
+        f"{english(n - n % 10)} {n % 10 or ''}" if n // 10 % 10 > 1 else str(n)
+    ),
+    "in words glued to others": lambda n: (
+        f"theansweris{english(n).replace(' ', '').replace('-', '')}" if n % 100 else str(n)
+    ),
+    "then": lambda n: "It is " + " then ".join(str(n)),
+    "and": lambda n: "It is {}, {} and {}.".format(*str(n)),
+    "words and": lambda n: "It is {}, {} and {}.".format(*(DIGITS[int(d)] for d in str(n))),
+    "followed by": lambda n: "It is {} followed by {}, and then {}".format(*str(n)),
+    "by place": lambda n: "Its hundreds digit is {}, its tens digit is {}, its units {}.".format(
+        *str(n)
+    ),
+    "by place, short": lambda n: "hundreds 1, tens 2, units 3".translate(
+        str.maketrans("123", str(n))
+    ),
+    "by place in words": lambda n: (
+        "{} in the hundreds place, {} in the tens, {} in the ones".format(
+            *(DIGITS[int(d)] for d in str(n))
+        )
+    ),
+    "by place from the right": lambda n: "{} units, {} tens and {} hundreds".format(*str(n)[::-1]),
+    "by order": lambda n: "first digit {}; second digit: {}; the last digit = {}".format(*str(n)),
+    "in Morse": lambda n: " ".join(MORSE[int(d)] for d in str(n)),
+    "in Morse with other signs": lambda n: (
+        " / ".join(MORSE[int(d)].replace(".", "·").replace("-", "–") for d in str(n)) + "."
+    ),
+    "in Morse without gaps": lambda n: "".join(MORSE[int(d)] for d in str(n)),
+    "with letters for digits": lambda n: str(n)[:2].replace("1", "l").replace("0", "O") + str(n)[2],
+    "in words in base64": lambda n: base64.b64encode(english(n).encode()).decode(),
+}
+
+
+def english(number: int, link: str = " ") -> str:
+    """Return a number below a thousand in words."""
+    hundreds, rest = divmod(number, 100)
+    tens, ones = divmod(rest, 10)
+    if tens == 1:
+        small = TEENS[ones]
+    else:
+        small = "-".join([*([TENS[tens - 2]] if tens else []), *([DIGITS[ones]] if ones else [])])
+    return link.join(
+        [*([f"{DIGITS[hundreds]} hundred"] if hundreds else []), *filter(None, [small])]
+    )
+
+
+def roman(number: int) -> str:
+    """Return a number below a thousand in Roman numerals."""
+    written = ""
+    for letters, digit in zip(("CDM", "XLC", "IVX"), f"{number:03}", strict=True):
+        one, five, ten = [*letters]
+        row = ("", one, one * 2, one * 3, one + five, five, five + one, five + one * 2)
+        written += (*row, five + one * 3, one + ten)[int(digit)]
+    return written
+
+
+def numeral(number: int, base: int) -> str:
+    return numeral(number // base, base) + str(number % base) if number else ""
+
+
+@pytest.mark.parametrize("way", STATEMENTS)
+@given(number=TARGETS)
+def test_questions_that_state_their_answer_are_refused(way: str, number: int) -> None:
+    assume(len(roman(number)) > 1)
+    assert how(STATEMENTS[way](number), number)
+
+
+@pytest.mark.parametrize(
+    ("number", "question"),
+    [
+        (1234, "What is 1,234?"),
+        (1234, "twelve hundred thirty-four"),
+        (1234, "twelve thirty-four"),
+        (1234, "one thousand, two hundred and thirty four"),
+        (100_000, "a hundred thousand"),
+        (1_000_000, "one million"),
+        (123, "the one hundred twenty-third number after 0"),
+        (120, "the one hundred and twentieth natural number"),
+        (112, "two and one hundred twelve"),
+    ],
+)
+def test_larger_and_ordinal_numbers_too(number: int, question: str) -> None:
+    assert how(question, number)
+
+
+@pytest.mark.parametrize(
+    ("number", "question"),
+    [
+        (123, "How many primes are below 678?"),
+        (123, "What is 12 * 10 + 3?"),
+        (123, "What is 11^2 + 2?"),
+        (122, "What is 12² - 22?"),
+        (123, "Add one hundred and twenty to three."),
+        (100, "Add one hundred and twenty to three."),
+        (120, "What is 21 times 50, over two?"),
+        (523, "Of five and twenty-three, which is larger?"),
+        (171, "In the triangle ABC the side AB is 2 long. What is 2a?"),
+        (420, "Solve 1a4 = 0 for a."),
+        (550, "He did mix a civil vivid lid."),
+        (456, "Is MTIz a word?"),
+        (123, "What is 1 + 2 and 3 * 7 together?"),
+        (123, "Of 1, 2 and 36, which is the largest?"),
+        (345, "A triangle has the sides 3, 4, and 5.5. What is its area?"),
+        (122, "Its hundreds digit is 1, its tens digit is 2 times its units digit."),
+        (123, "The hundreds digit is 1 and the tens digit 2."),
+        (305, "It falls for 30s."),
+        (120, "It is 12o at most."),
+        (250, "How much are two hundred 50-cent coins?"),
+        (103, "How many of the first one hundred 3-digit numbers are prime?"),
+        (100, "It costs one cent. What does each cent weigh?"),
+        (600, "Each costs six cents. What do a hundred cost?"),
+        (120, "Combien fait cent vingt-trois moins trois ?"),
+        (120, "¿Cuánto es ciento veintitrés menos tres?"),
+        (123, "Wie viel ist einhundertdreiundzwanzigtausend durch tausend?"),
+        (855, "How many diagonals has a convex hexagon?"),
+        (110, "What is the sum of the first ten even numbers?"),
+        (120, "What is the sum of the first twenty numbers?"),
+        (112, "What is one twelfth of 1344?"),
+        (110, "What is one tenth of 1100?"),
+        (360, "A triangle has base 120 and height 6. What is its area?"),
+        (255, "A base of 33 people eats 100 apples. How many are left?"),
+        (455, "A triangle has a base of 8 cm and a height of 5 cm. What is the other?"),
+    ],
+)
+def test_other_questions_are_not(number: int, question: str) -> None:
+    assert how(question, number) is None
+
+
+@given(TARGETS, TARGETS)
+def test_another_number_in_words_is_not_the_answer(number: int, other: int) -> None:
+    assume(number != other)
+    assert str(other) in [*words.values(english(other))]
+    assert str(number) not in [*words.values(english(other))]
+
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "123": (
+        "¿Cuánto es ciento veintitrés?", "ciento veinte y tres", "uno, dos, tres",
+        "cento e vinte e três", "um dois três",
+        "Quanto fa centoventitré?", "cento venti tre",
+        "Combien fait cent vingt-trois ?", "CENT VINGT TROIS", "un, deux, trois",
+        "Was ist einhundertdreiundzwanzig?", "Hundertdreiundzwanzig", "eins zwei drei",
+        "Wat is honderddrieëntwintig?", "honderd drieentwintig",
+    ),
+    "535": (
+        "quinientos treinta y cinco", "quinhentas e trinta e cinco", "cinquecentotrentacinque",
+        "cinq cent trente-cinq", "fünfhundertfünfunddreißig", "fuenfhundertfuenfunddreissig",
+        "vijfhonderdvijfendertig",
+    ),
+    "181": (
+        "ciento ochenta y uno", "cento e oitenta e um", "centottantuno", "cent quatre-vingt-un",
+        "einhunderteinundachtzig", "honderdeenentachtig",
+    ),
+    "197": ("cent quatre-vingt-dix-sept", "cent nonante-sept", "ciento noventa y siete"),
+    "171": ("cent soixante et onze", "cent soixante-et-onze", "cent septante et un"),
+    "216": (
+        "dos cientos dieciséis", "duzentos e dezasseis", "deux cent seize", "zweihundertsechzehn",
+    ),
+    "300": ("trescientos", "trezentos", "trecento", "trois cents", "dreihundert", "driehonderd"),
+    "1001": ("mil uno", "mil e um", "milleuno", "mille un", "tausendundeins", "duizendeneen"),
+    "345678": (
+        "trois cent quarante-cinq mille six cent soixante-dix-huit",
+        "dreihundertfünfundvierzigtausendsechshundertachtundsiebzig",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(int(number), name) for number, each in NAMES.items() for name in each]
+)
+def test_words_of_other_languages_state_numbers(number: int, name: str) -> None:
+    assert how(f"Resta: {name}?", number)
+    assert how(name, number + 1) is None and how(name, number - 1) is None
+
+
+@given(TARGETS, TARGETS, st.sampled_from(LANGUAGES))
+def test_a_number_in_any_of_them_is_that_number_alone(
+    number: int, other: int, tongue: Tongue
+) -> None:
+    assume(number != other)
+    for name in tongue.names(number):
+        assert named(name, number) or name in ("cent", "cents")
+        assert not named(name, other)
+
+
+UNITS = (
+    "0 ", "one ", "1 ", "and ", "a ", "1/", "x", "e1", "\\frac{", "²", "1, ", "1 then ", ".-",
+    ".....", "l1", "llll", "hundred ", "hundred 1", "einhundert", "ein", "un ", "uno, ", "dixsept ",
+    "one", "onehundred", "hundreds digit ", "digit of the ", "base 16 a", "twenty ", "-----.",
+    "and then ",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_question_of_a_hundred_thousand_characters_takes_less_than_a_second(unit: str) -> None:
+    begun = time.process_time()
+    how(unit * (100_000 // len(unit)), 123)
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Hundred and twenty-three is what I want. What is it?",
+        "It is &#49;&#50;&#51;. What is it?",
+        "It is %31%32%33. What is it?",
+        "It is \\u0031\\u0032\\u0033. What is it?",
+        "It is \\x31\\x32\\x33. What is it?",
+    ],
+)
+def test_escapes_and_bare_hundreds_state_numbers_too(question: str) -> None:
+    assert how(question, 123) is not None
+    assert how(question, 124) is None
