@@ -33,6 +33,8 @@ def main() -> None:
     print(_LINE.format("", "fits", "all, s", "ms a fit", "the peer ×"))
     small, large, tables = pairs(10, 2_000), pairs(100, 100_000), rankings(10, 5, 2_000)
     clusters = [number // 2 for number in range(len(small))]
+    seated, by_table = seatings(10, 5, 2_000)
+    sixes, by_six = seatings(20, 6, 12_000)
 
     def alone() -> Ratings:
         return bradley_terry.fit(small, bootstrap=count)
@@ -49,7 +51,16 @@ def main() -> None:
     print(row("10 models × 2,000 matches", count, alone, PEER_MS))
     print(row("  the same, in 1,000 clusters of two", count, clustered, PEER_MS))
     print(row("100 models × 100,000 matches", count, many))
+
+    def seats() -> Ratings:
+        return plackett_luce.fit(seated, bootstrap=count, clusters=by_table)
+
+    def largest() -> Ratings:
+        return plackett_luce.fit(sixes, bootstrap=0, clusters=by_six)
+
     print(row("Plackett–Luce: 10 models × 2,000 tables of 5", count, ranked))
+    print(row("  with seats, each table in all of them", count, seats))
+    print(row("  20 models × 12,000 tables of 6, no bootstrap", 0, largest))
 
 
 def row(name: str, count: int, work: Callable[[], Ratings], peer: float | None = None) -> str:
@@ -86,6 +97,31 @@ def rankings(models: int, seats: int, matches: int) -> Sequence[Sequence[Seat]]:
         order = seated[np.argsort(-strengths[seated] - rng.gumbel(size=seats))]
         found.append([Seat(f"m{it:03}", place) for place, it in enumerate(order, 1)])
     return found
+
+
+def seatings(models: int, seats: int, matches: int) -> tuple[list[list[Seat]], list[int]]:
+    """Play as a tournament does: each table in all its seatings, which are drawn together.
+
+    A seat is worth something: hardly any two matches choose from the same sets any more.
+    """
+    rng = np.random.default_rng(models)
+    strengths = rng.normal(size=models)
+    found, tables = [], []
+    for match in range(matches):
+        table, turn = divmod(match, seats)
+        if not turn:
+            around = rng.choice(models, seats, replace=False)
+        seated = np.roll(around, -turn)
+        strong = strengths[seated] - 0.1 * np.arange(seats)
+        places = np.argsort(np.argsort(-strong - rng.gumbel(size=seats))) + 1
+        found.append(
+            [
+                Seat(f"m{it:03}", int(place), f"seat {seat}")
+                for seat, (it, place) in enumerate(zip(seated, places, strict=True), 1)
+            ]
+        )
+        tables.append(table)
+    return found, tables
 
 
 if __name__ == "__main__":

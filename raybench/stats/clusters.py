@@ -43,6 +43,20 @@ def mean(scores: Scores, sources: Sources | None = None) -> Mean:
     return Mean(value, stderr if stderr > _ROUNDING else 0.0, groups)
 
 
+def of_sums(sums: Scores, counts: Scores) -> Mean:
+    """Return the mean of scores of which only each source's sum and number are known.
+
+    It is that of the scores one by one, without a list of them.
+    """
+    seen = counts > 0
+    groups, n = int(seen.sum()), math.fsum(counts)
+    value = math.fsum(sums) / n
+    if groups == 1:
+        return Mean(value, None, 1)
+    stderr = math.sqrt(groups / (groups - 1) * total(np.square((sums - value * counts) / n)))
+    return Mean(value, stderr if stderr > _ROUNDING else 0.0, groups)
+
+
 def weights(scores: Scores) -> Scores:
     """Return what each score weighs in the mean; NaN where there is none."""
     seen = ~np.isnan(scores)

@@ -41,10 +41,15 @@ def share(hits: Values, groups: Groups, *, over: str, by: str) -> Estimate:
     """
     if not len(hits):
         return Estimate(None, None, None, 0, f"refused: no {over}")
-    found = clusters.mean(hits[None, :], groups)
-    method = f"share of {over}, clustered by {by}; {repeats.BOUNDED}"
-    interval = repeats.bounded(found, len(hits))
-    return Estimate(found.value, found.stderr, interval, len(hits), method)
+    return _share(clusters.mean(hits[None, :], groups), len(hits), over, by)
+
+
+def share_of_sums(hits: Values, counts: Values, *, over: str, by: str) -> Estimate:
+    """Share of hits, as `share` finds it, from how many of how many each group has."""
+    n = int(counts.sum())
+    if not n:
+        return Estimate(None, None, None, 0, f"refused: no {over}")
+    return _share(clusters.of_sums(hits, counts), n, over, by)
 
 
 def correlation(
@@ -82,6 +87,11 @@ def correlation(
     half = student(int(telling.sum()) - 1) * stderr / (1 - value**2)
     low, high = math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
     return Estimate(value, stderr, (low, high), len(x), f"{method}, Fisher's z, Student's t")
+
+
+def _share(found: clusters.Mean, n: int, over: str, by: str) -> Estimate:
+    method = f"share of {over}, clustered by {by}; {repeats.BOUNDED}"
+    return Estimate(found.value, found.stderr, repeats.bounded(found, n), n, method)
 
 
 def _sums(values: Values, groups: Groups, size: int) -> Values:

@@ -34,19 +34,22 @@ def fit(
     seed: int = 0,
     prior: float | None = None,
     complete: bool = False,
+    bounds: bool = True,
 ) -> Ratings:
     """Rate the models by all games; these come from `bundles` of the module of their kind.
 
-    `weights` has what each game weighs, and all weigh the same without it.
+    `weights` has what each game weighs, and all weigh the same without it. `bounds=False` saves the
+    time that those of models without a number take.
     """
     weighed = weights if weights is not None else dict.fromkeys(games, 1.0)
     ratings = rated(
         games,
-        model="Bradley–Terry and Plackett–Luce, strengths shared by all games",
+        model=_model(games),
         replicates=bootstrap,
         seed=seed,
         prior=prior,
         weights=weighed,
+        bounds=bounds,
     )
     played = {
         game: {name for bundle in it for match, _ in bundle for name in models_of(match)}
@@ -61,3 +64,17 @@ def fit(
             estimate = replace(estimate, method=f"{estimate.method}; without {lacking}")
         table[name] = estimate
     return replace(ratings, table=table)
+
+
+def _model(games: Mapping[str, Bundles]) -> str:
+    """Return what the likelihood is called, and in which games: for two it has another name."""
+    pairs = [
+        game
+        for game, it in games.items()
+        if all(
+            sum(len(side.players) for side in match) == 2 for bundle in it for match, _ in bundle
+        )
+    ]
+    named = {"Bradley–Terry": pairs, "Plackett–Luce": [it for it in games if it not in pairs]}
+    told = [f"{name} ({', '.join(sorted(of))})" for name, of in named.items() if of]
+    return f"{' and '.join(told)}, strengths shared by all games"

@@ -21,6 +21,7 @@ of it alone would fare.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from raybench.errors import ConfigurationError
@@ -61,8 +62,28 @@ def bundles(
     clusters: Sequence[Hashable] | None = None,
 ) -> Bundles:
     """Return matches as `stats.overall` takes them."""
-    seated = (tuple(Seat(*entry) for entry in result) for result in results)
-    return bundled(seated, clusters, _match)
+    seated = (
+        tuple(entry if type(entry) is Seat else Seat(*entry) for entry in result)
+        for result in results
+    )
+    lone = cache(_lone)  # there are thousands of matches and some hundred sides
+
+    def match(seats: tuple[Seat, ...]) -> Match:
+        if len(seats) < 2 or any(seat.team for seat in seats):
+            return _match(seats)
+        return tuple(sorted(map(lone, seats)))
+
+    return bundled(seated, clusters, match)
+
+
+def _lone(seat: Seat) -> Side:
+    if seat.place != seat.place:
+        raise _placeless(seat)
+    return Side((Player(seat.model, seat.role),), seat.place)
+
+
+def _placeless(seat: Seat) -> ConfigurationError:
+    return ConfigurationError(f"{seat.model} has no place. Give one to each player.")
 
 
 def _match(seats: tuple[Seat, ...]) -> Match:
@@ -82,7 +103,7 @@ def _match(seats: tuple[Seat, ...]) -> Match:
                 "match. Give all of a team the same."
             )
         if any(place != place for place in places):
-            raise ConfigurationError(f"{members[0].model} has no place. Give one to each player.")
+            raise _placeless(members[0])
     return tuple(
         sorted(
             Side(tuple(sorted(Player(seat.model, seat.role) for seat in members)), members[0].place)

@@ -4,21 +4,26 @@ Nothing here waits or asks by itself: players and manager are handed in. Turns a
 happen, so that a match which was cut off goes on from those that were kept.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from raybench.errors import RunFailed
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
 from raybench.players.contract import Try
-from raybench.tournament.turns import Ending, Forfeit, Reason, Turn
+from raybench.tournament.turns import Ending, Forfeit, Turn
 from raybench.types import Observation
+
+SANDBOX = "the sandbox"
+"""Who is missing where programs cannot be run."""
 
 
 class Void(Exception):
     """What was asked could not be had, which is no player's fault: the match does not count."""
 
     def __init__(self, reason: str, missing: str | None = None) -> None:
-        """`missing` is the model that could not be reached."""
+        """`missing` is who could not be reached: a player, the first of the jurors, the sandbox."""
         super().__init__(reason)
         self.missing = missing
 
@@ -32,7 +37,13 @@ class Terms:
     invalid: int = 10
     """Replies without a valid move in the whole match: the next one forfeits it."""
     deadline_s: float | None = None
-    """Of the model's own time, for one turn with all its tries."""
+    """Of the model's own time, for one turn with all its tries.
+
+    Waits for a place at an engine, in the queue of one of ours, and for requests that an endpoint
+    failed or turned away do not count, so that nobody forfeits because many play at once. What the
+    server behind an endpoint lets a request wait before it thinks cannot be seen, and counts. So
+    does that an engine writes more slowly to many at once.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +89,13 @@ async def play(
     terms: Terms,
     tell: Tell,
     kept: Sequence[Turn] = (),
+    *,
+    zero_sum: bool,
 ) -> Ending:
-    """Play a match to its end. `kept` are turns of it that were told before it was cut off."""
+    """Play a match to its end. `kept` are turns of it that were told before it was cut off.
+
+    Raises RunFailed where the scores of a `zero_sum` game do not come to 0.
+    """
     match = _Match(first, terms)
     try:
         for turn in kept:
@@ -95,13 +111,20 @@ async def play(
         return Ending({}, "void", match.forfeits, void=str(reason), missing=reason.missing)
     except Unjudged as reason:
         return Ending({}, "void", match.forfeits, void=str(reason))
-    return match.ending()
+    ending = match.ending()
+    if zero_sum and not math.isclose(math.fsum(ending.scores.values()), 0, abs_tol=1e-6):
+        raise RunFailed(
+            f"The scores of a match do not come to 0, as they must where what one wins the others "
+            f"lose: {dict(ending.scores)} ({ending.outcome}). The game has a fault: leave it out "
+            "of games.names, and report the match."
+        )
+    return ending
 
 
 async def _managed(state: State, manage: Manage) -> Turn:
     assert state.needed is not None, "the manager is to move and nothing is needed"
     move = await manage(state.needed)
-    return Turn(MANAGER, "", "manage", "", move, move, None, calls=0)
+    return Turn(MANAGER, "", "manage", "", "", move, None, calls=0)
 
 
 async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State | None]:
@@ -176,21 +199,22 @@ class _Match:
         self._spent += turn.seconds
         late = self._terms.deadline_s is not None and self._spent > self._terms.deadline_s
         if late and turn.role != MANAGER:
-            self._forfeit(turn.role, "time")
+            took = round(self._spent, 3)
+            self._forfeit(Forfeit(turn.role, "time", self._turns, took, self._terms.deadline_s))
         elif turn.error is None and turn.move is not None:
             self._go_on(after or self.state.apply(turn.move))
         else:
             self.tries.append(Try(turn.reply, turn.error or "it is no move"))
             count = self._invalid[turn.role] = self._invalid.get(turn.role, 0) + 1
             if len(self.tries) >= self._terms.tries or count > self._terms.invalid:
-                self._forfeit(turn.role, "invalid moves")
+                self._forfeit(Forfeit(turn.role, "invalid moves", self._turns))
 
     def _go_on(self, state: State) -> None:
         self.state, self.tries, self._spent = state, [], 0.0
 
-    def _forfeit(self, role: str, reason: Reason) -> None:
-        self.forfeits.append(Forfeit(role, reason, self._turns))
-        left = self.state.without(role)
+    def _forfeit(self, forfeit: Forfeit) -> None:
+        self.forfeits.append(forfeit)
+        left = self.state.without(forfeit.role)
         if left is None:
             self.ended = True
         else:
@@ -205,6 +229,7 @@ class _Match:
                 self.forfeits,
                 sides=self.state.parts,
                 ballots=self.state.ballots,
+                start=self.state.start,
             )
         last = self.forfeits[-1]
         out = {each.role for each in self.forfeits}
@@ -219,4 +244,5 @@ class _Match:
             f"{last.role} forfeited ({last.reason})",
             self.forfeits,
             sides=self.state.parts,
+            start=self.state.start,
         )

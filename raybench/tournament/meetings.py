@@ -4,10 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from raybench.stats import grouped
+from raybench.tournament.pairing.seats import points
 from raybench.tournament.records import Match
+from raybench.tournament.shares import Share
 from raybench.types import Estimate
 
 
@@ -56,7 +55,7 @@ def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
 
     Where sides are dealt, they are the roles. Where it sits in several seats, it is no other.
     """
-    points: dict[str, list[tuple[float, int]]] = {}
+    won: dict[str, Share] = {}
     for match in matches:
         if match.void is not None:
             continue
@@ -66,9 +65,9 @@ def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
             played = match.sides.get(role, role)
             for against, other in match.seats.items():
                 if other != model and not _together(match, role, against):
-                    ahead = match.scores[role] - match.scores[against]
-                    points.setdefault(played, []).append((_points(ahead), match.fixture.seed))
-    return {role: _share(them) for role, them in sorted(points.items())}
+                    ahead = points(match.scores[role], match.scores[against])
+                    won.setdefault(played, Share()).add(match.drawn_with, ahead)
+    return {role: of.estimate("meetings, ties as half") for role, of in sorted(won.items())}
 
 
 def outcomes(matches: Iterable[Match]) -> Mapping[str, int]:
@@ -88,17 +87,3 @@ def _kind(match: Match) -> str:
 
 def _together(match: Match, one: str, other: str) -> bool:
     return bool(match.sides) and match.sides[one] == match.sides[other]
-
-
-def _points(ahead: float) -> float:
-    return 1.0 if ahead > 0 else 0.5 if ahead == 0 else 0.0
-
-
-def _share(points: Sequence[tuple[float, int]]) -> Estimate:
-    seeds = {seed: number for number, seed in enumerate(dict.fromkeys(it for _, it in points))}
-    return grouped.share(
-        np.array([it for it, _ in points]),
-        np.array([seeds[seed] for _, seed in points], dtype=np.int64),
-        over="meetings, ties as half",
-        by="seed",
-    )

@@ -2,10 +2,16 @@
 
 Of two roles or more, each is rated with what it is worth to sit there. A role is a seat, or, where
 sides are dealt (wolves and villagers), a side, which wins or loses as a team. Matches that share a
-seed share their cards, topic or opening, so they are drawn together.
+seed (their cards or topic), or a start from which models that always reply alike go on alike, are
+not independent, so they are drawn together.
 
-A forfeit is a loss by the rules. Beside these ratings stand those without the matches in which
-somebody forfeited: how models play where they keep to the rules.
+A forfeit is a loss by the rules; where sides are dealt, who left is rated with its side all the
+same, whose one place is all that a team's result is. Beside these ratings stand those without the
+matches in which somebody forfeited: how models play where they keep to the rules.
+
+Whom nobody beat, or who beat nobody, gets no number but an interval with one end: `Ratings.bounds`.
+A prior would give it one, which is the prior's and not the matches'; `stats` takes one from whoever
+wants it, and a tournament never does.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,9 +20,11 @@ from dataclasses import dataclass
 from raybench.errors import ConfigurationError
 from raybench.stats import overall, plackett_luce
 from raybench.stats.plackett_luce import Seat
-from raybench.stats.ratings.matches import Bundles
+from raybench.stats.ratings.components import components
+from raybench.stats.ratings.matches import Bundles, played, teams_in
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.rated import rated
+from raybench.stats.ratings.scale import FEWEST
 from raybench.tournament.fixtures import Result
 
 
@@ -26,7 +34,6 @@ class Rated:
 
     games: Mapping[str, Ratings]
     overall: Ratings | None
-    results: int
 
 
 def rate(
@@ -44,22 +51,77 @@ def rate(
     """
     bundles = {game: it for game in games if (it := _bundles(results, game, roles[game]))}
     by_game = {
-        game: rated(
-            # The name of the likelihood of two is another one; the likelihood is the same.
-            {game: it}, model="Bradley–Terry" if len(roles[game]) == 2 else "Plackett–Luce",
-            replicates=bootstrap, seed=seed,
-        )
+        game: _alone(game, it, roles[game], bootstrap=bootstrap, seed=seed)
         for game, it in bundles.items()
-    }  # fmt: skip
-    weighed = {game: weight for game in bundles if (weight := weights.get(game, 1.0)) > 0}
-    counted = {game: bundles[game] for game in weighed}
+    }
+    counted = {game: it for game, it in bundles.items() if weights.get(game, 1.0) > 0}
     if len(counted) == 1:
         (alone,) = counted
-        return Rated(by_game, by_game[alone], len(results))
-    joint = (
-        overall.fit(counted, weights=weighed, bootstrap=bootstrap, seed=seed) if counted else None
-    )
-    return Rated(by_game, joint, len(results))
+        return Rated(by_game, by_game[alone])
+    if not counted:
+        return Rated(by_game, None)
+    weighed = {game: weights.get(game, 1.0) for game in counted}
+    joint = overall.fit(counted, weights=weighed, bootstrap=bootstrap, seed=seed)
+    return Rated(by_game, joint)
+
+
+def looked(
+    results: Sequence[Result],
+    games: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    models: Sequence[str],
+    *,
+    points: float,
+    weights: Mapping[str, float] = {},
+    bootstrap: int = 1000,
+    seed: int = 0,
+) -> float | None:
+    """Return how wide `widest` would call what `rate` makes of the same, or a bit less if too wide.
+
+    Nothing is fitted that it does not depend on: no game by itself, no bounds, and nothing at all
+    where wins do not lead both ways between all models. The sandwich alone is quickly known, and
+    what is published is never narrower. Only where it is at most `points` does the bootstrap say
+    how wide the published interval is, by the replicates and the seed of that.
+    """
+    weighed = {game: weight for game in games if (weight := weights.get(game, 1.0)) > 0}
+    bundles = {game: it for game in weighed if (it := _bundles(results, game, roles[game]))}
+    if {*models} - {*played(bundles)}:
+        return None
+    if not teams_in(bundles) and len(components(bundles, sorted(models))) > 1:
+        return None
+
+    def wide(replicates: int) -> float | None:
+        if len(bundles) == 1:
+            ((game, them),) = bundles.items()
+            found = _alone(game, them, roles[game], bootstrap=replicates, seed=seed, bounds=False)
+        else:
+            found = overall.fit(
+                bundles,
+                weights={game: weighed[game] for game in bundles},
+                bootstrap=replicates,
+                seed=seed,
+                bounds=False,
+            )
+        return widest(found, models)
+
+    width = wide(0)
+    if width is None or width > points or bootstrap < FEWEST:
+        return width
+    return wide(bootstrap)
+
+
+def _alone(
+    game: str,
+    bundles: Bundles,
+    roles: Sequence[str],
+    *,
+    bootstrap: int,
+    seed: int,
+    bounds: bool = True,
+) -> Ratings:
+    # The name of the likelihood of two is another one; the likelihood is the same.
+    model = "Bradley–Terry" if len(roles) == 2 else "Plackett–Luce"
+    return rated({game: bundles}, model=model, replicates=bootstrap, seed=seed, bounds=bounds)
 
 
 def places(scores: Iterable[float]) -> tuple[int, ...]:
@@ -68,16 +130,16 @@ def places(scores: Iterable[float]) -> tuple[int, ...]:
     return tuple(1 + sum(other > score for other in them) for score in them)
 
 
-def widest(found: Rated, models: Sequence[str]) -> float | None:
-    """Return the widest half of a 95 % interval of the models' overall ratings.
+def widest(found: Ratings | None, models: Sequence[str]) -> float | None:
+    """Return the widest half of a 95 % interval of the models' ratings.
 
     None where one of them has none, or they cannot all be compared.
     """
-    if found.overall is None or len(found.overall.components) > 1:
+    if found is None or len(found.components) > 1:
         return None
     halves = []
     for model in models:
-        estimate = found.overall.table.get(model)
+        estimate = found.table.get(model)
         if estimate is None or estimate.ci95 is None:
             return None
         halves.append((estimate.ci95[1] - estimate.ci95[0]) / 2)
@@ -89,7 +151,7 @@ def _bundles(results: Iterable[Result], game: str, roles: Sequence[str]) -> Bund
     seated = [_seats(it, roles) for it in of]
     decided = [(it, seats) for it, seats in zip(of, seated, strict=True) if seats]
     return plackett_luce.bundles(
-        [seats for _, seats in decided], clusters=[it.fixture.seed for it, _ in decided]
+        [seats for _, seats in decided], clusters=[it.drawn_with for it, _ in decided]
     )
 
 

@@ -65,6 +65,8 @@ class Schedule:
         self._last_begun = max(self._begun, default=0)
         self._spent = False
         self._waiting: deque[int] = deque()
+        self._aside: deque[int] = deque()
+        """Handed out and given back: they cannot be played for now."""
         self._fixtures: dict[int, Fixture] = {}
         self._under_way: set[int] = set()
         self._ended: dict[int, Result | None] = {}
@@ -90,6 +92,41 @@ class Schedule:
                 self._under_way.add(number)
                 taken.append((number, self._fixtures[number]))
         return taken
+
+    def set_aside(self, number: int) -> None:
+        """Take a match back that was handed out and has not begun: it cannot be played for now."""
+        self._under_way.remove(number)
+        self._aside.append(number)
+
+    def bring_back(self) -> None:
+        """Have what was set aside handed out again, before all else."""
+        self._waiting.extendleft(reversed(self._aside))
+        self._aside.clear()
+
+    @property
+    def aside(self) -> int:
+        """How many matches are set aside."""
+        return len(self._aside)
+
+    def slow(self, count: int) -> bool:
+        """Tell whether taking so many may draw a round by results, or look at intervals.
+
+        That can take seconds: whoever has other things to do meanwhile has it done in a thread, and
+        leaves the schedule alone until it is.
+        """
+        learns = self.pairing.adaptive or self.stop.narrow is not None
+        return learns and len(self._waiting) < count and self._more and not self._waits
+
+    def unfinished(self) -> bool:
+        """Tell whether any match is under way or to come, and draw the rounds that tell.
+
+        Of a journal that has all matches, only drawing them again says that there is no further
+        one. It may be as slow as `take`.
+        """
+        self._look_at_budgets()
+        while not self._waiting and self._draw():
+            pass
+        return not self.over
 
     def done(self, number: int, result: Result | None) -> None:
         """Take the result of a match; None where it came to nothing and is not played again.
@@ -119,9 +156,9 @@ class Schedule:
     def over(self) -> bool:
         """Whether nothing is under way and nothing more will begin.
 
-        `take` finds out: where it gives nothing and nothing is under way, it is over.
+        `take` and `unfinished` find out: before, of a schedule that goes on it is not known.
         """
-        return not (self._under_way or self._waiting or self._more)
+        return not (self._under_way or self._waiting or self._aside or self._more)
 
     @property
     def progress(self) -> Progress:
@@ -141,6 +178,13 @@ class Schedule:
             return self._borders[-1] < self._last_begun
         return not self.stopped
 
+    @property
+    def _waits(self) -> bool:
+        """Whether the next round needs results that are not here."""
+        wanted = len(self._borders) - 2
+        learns = self.pairing.adaptive or self.stop.looks(wanted)
+        return learns and self._complete < wanted
+
     def _handed_out(self, number: int) -> bool:
         return number in self._under_way or number in self._begun
 
@@ -148,21 +192,22 @@ class Schedule:
         if self._spent or not (reason := self.stop.spent()):
             return
         left = [number for number in self._waiting if number <= self._last_begun]
-        if self.stopped and len(left) == len(self._waiting):
+        if self.stopped and len(left) == len(self._waiting) and not self._aside:
             return  # it would have ended here without a budget, too
         self._spent = True
         self._waiting = deque(left)
+        self._aside.clear()
         self.stopped = reason
 
     def _draw(self) -> bool:
         """Draw the next round; False where it has to wait, or there is none."""
         if not self._more:
             return False
+        if self._waits:
+            return False
         number = len(self._borders)
         looks = self.stop.looks(number - 2)
         if looks or self.pairing.adaptive:
-            if self._complete < number - 2:
-                return False
             self._count(number - 2)
             if looks and (reason := self.stop.narrow_enough(self._counted)):
                 self._close(reason)

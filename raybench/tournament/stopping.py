@@ -38,7 +38,9 @@ class Narrow:
     """The half-width that no model's interval may exceed."""
     widest: Callable[[Sequence[Result]], float | None]
     """Says the widest half-width of a 95 % interval, in points; None where one is not known, as
-    where a model has no rating yet or its interval has no end."""
+    where a model has no rating yet or its interval has no end. `ratings.looked`: of the intervals
+    that are published by the same results, so that these are as narrow as was wanted. What was
+    under way at the look counts too in the end, and as a rule narrows them further."""
 
 
 @dataclass(frozen=True, slots=True)

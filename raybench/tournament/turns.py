@@ -23,7 +23,7 @@ class Turn:
     error: str | None
     """Why it is no valid move; None where it is."""
     seconds: float = 0.0
-    """The model's own time, without waiting for its turn at an engine."""
+    """The model's own time, without waits: for its turn at an engine, for tries that failed."""
     tokens: int = 0
     """What it wrote."""
     prompt_tokens: int = 0
@@ -51,11 +51,13 @@ class Ending:
     void: str | None = None
     """Why nothing was decided: it is nobody's fault who plays."""
     missing: str | None = None
-    """The model that could not be reached, where that is why."""
+    """Who could not be reached, where that is why: a player, a juror or the sandbox."""
     sides: Mapping[str, str] = field(default_factory=dict)
     """What each seat turned out to be, where that is dealt."""
     ballots: tuple[int, int] = (0, 0)
     """How many votes of jurors were counted, and how many are missing."""
+    start: str | None = None
+    """What the seed decided, as `games.State.start` has it."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as journals have it."""
@@ -78,3 +80,17 @@ class Forfeit:
     reason: Reason
     turn: int
     """After so many turns of the match."""
+    took_s: float | None = None
+    """How long the model thought at its turn, with all tries, where that was too long."""
+    deadline_s: float | None = None
+    """How long it might have."""
+
+    @property
+    def why(self) -> str:
+        """Return the reason in full."""
+        if self.took_s is None or self.deadline_s is None:
+            return self.reason
+        return (
+            f"{self.reason}: the turn took {self.took_s:.3g} s of the model's own time, with all "
+            f"its tries, and {self.deadline_s:g} s were allowed"
+        )

@@ -1,6 +1,7 @@
 """Where there is no maximum: who is rated apart, who is bounded, and what a prior does."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.special import expit
 
 from raybench.stats import bradley_terry
 from raybench.stats.bradley_terry import Game
+from raybench.stats.ratings.newton import Maxima, maximise
 from raybench.stats.ratings.ranking import orders, ranks
 from raybench.stats.ratings.scale import SPREAD
 
@@ -46,6 +48,21 @@ def test_the_bound_is_the_profile_likelihoods(wins: int) -> None:
     least, high = ratings.bounds["b"].interval
     assert (low, high) == pytest.approx((1000 + SPREAD * end, 1000 - SPREAD * end), abs=1e-3)
     assert (least, most) == (-math.inf, math.inf)
+
+
+def test_a_bound_takes_few_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are most of what rating many models takes, after few matches each."""
+    fits = 0
+
+    def counted(*given: Any, **more: Any) -> Maxima:
+        nonlocal fits
+        fits += 1
+        return maximise(*given, **more)
+
+    monkeypatch.setattr("raybench.stats.ratings.bounds.maximise", counted)
+    games = BELOW + [("a", "b", 1.0), ("b", "a", 0.0), ("a", "c", 1.0), ("c", "a", 0.0)] * 5
+    assert "a" in bradley_terry.fit(games, bootstrap=0).bounds
+    assert 3 <= fits <= 9
 
 
 def test_matches_that_are_one_are_bounded_as_one() -> None:

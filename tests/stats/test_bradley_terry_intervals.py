@@ -31,7 +31,6 @@ def test_the_sandwich_is_that_of_single_matches() -> None:
     pull = rows * (np.array([score for *_, score in games]) - p)[:, None]
     few = len(games) / (len(games) - 5)
     assert ratings.covariance == pytest.approx(few * bread @ pull.T @ pull @ bread, abs=1e-9)
-    assert ratings.modelled == pytest.approx(bread, abs=1e-9)
     assert ratings.degrees == len(games) - 5
     for place, name in enumerate(called):
         stderr = SPREAD * math.sqrt(ratings.covariance[place, place])
@@ -76,7 +75,16 @@ def test_matches_that_are_all_alike_carry_no_interval() -> None:
     assert ratings.chance("a", "b").ci95 is None
     assert [it.p for it in orders(ratings)] == [None]
     assert {it.simultaneous for it in ranks(ratings).values()} == {(1, 2)}
-    assert [it.value for it in ranks(ratings).values()] == [1, 1]
+    assert [(it.value, it.replicates) for it in ranks(ratings).values()] == [(1, None)] * 2
+
+
+def test_of_few_matches_no_rank_is_known() -> None:
+    """Replicates of six draws all say that everybody is first: that is no certainty."""
+    games = [(one, other, 0.5) for one in "abc" for other in "abc" if one != other]
+    places = ranks(bradley_terry.fit(games))
+    assert {(it.value, it.replicates, it.simultaneous) for it in places.values()} == {
+        (1, None, (1, 3))
+    }
 
 
 def test_matches_that_repeat_each_other_are_no_more_than_one() -> None:

@@ -72,6 +72,32 @@ def test_a_share_of_hits_alone_counts_groups_and_of_nothing_is_refused() -> None
     assert none == Estimate(None, None, None, 0, "refused: no hits")
 
 
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=40
+    )
+)
+def test_a_share_of_sums_is_that_of_the_hits_one_by_one(found: list[tuple[int, float]]) -> None:
+    groups = np.array([group for group, _ in found])
+    hits = np.array([hit for _, hit in found])
+    one_by_one = grouped.share(hits, groups, over="hits", by="seed")
+    sums, counts = array(*np.bincount(groups, hits)), array(*np.bincount(groups))
+    summed = grouped.share_of_sums(sums, counts, over="hits", by="seed")
+    assert (summed.value, summed.n, summed.method) == (
+        one_by_one.value, one_by_one.n, one_by_one.method
+    )  # fmt: skip
+    if one_by_one.stderr is None:
+        assert summed.stderr is None
+    else:
+        assert summed.stderr == pytest.approx(one_by_one.stderr, abs=1e-12)
+    assert summed.ci95 == pytest.approx(one_by_one.ci95, abs=1e-9)
+
+
+def test_a_share_of_no_sums_is_refused() -> None:
+    none = grouped.share_of_sums(array(), array(), over="hits", by="seed")
+    assert none == Estimate(None, None, None, 0, "refused: no hits")
+
+
 @pytest.mark.parametrize(("alike", "n"), [(0.1, 200), (0.3, 20), (0.7, 60)])
 def test_shares_are_covered_where_misses_come_together(alike: float, n: int) -> None:
     """Wilson's interval of all observations covers 80, 64 and 46 % here."""

@@ -58,6 +58,7 @@ def test_a_game_weighs_as_much_however_often_it_was_played() -> None:
     )
     plain = bradley_terry.fit(chess, bootstrap=0)
     assert "chess 3, dice 1" in thrice.table["m00"].method
+    assert "Bradley–Terry (chess, dice), strengths shared" in thrice.table["m00"].method
     assert (few.table["m00"].value or 0) < (thrice.table["m00"].value or 0)
     assert (thrice.table["m00"].value or 0) < (plain.table["m00"].value or 0)
 
@@ -134,6 +135,8 @@ def test_games_of_every_kind_share_strengths() -> None:
     assert (found.advantage("wolf", "villager", game="werewolf").value or 0) > 0
     assert found.advantage("wolf", "villager", game="chess").value is None
     assert found.played == {"chess": 600, "dice": 400, "werewolf": 800}
+    which = "Bradley–Terry (chess) and Plackett–Luce (dice, werewolf), strengths shared by all"
+    assert which in found.table["m00"].method
     assert found.table["m00"].n == 240 + sum(
         "m00" in {seat.model for seat in result} for result in (*tabled, *hunted)
     )

@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 
 from raybench.tournament.fixtures import Fixture, Result
-from raybench.tournament.records import Effort, Match
+from raybench.tournament.records import Effort, GivenUp, Match
 from raybench.tournament.turns import Forfeit
 
 
@@ -21,8 +21,11 @@ def match(
     forfeits: Sequence[Forfeit] = (),
     sides: Mapping[str, str] = {},
     efforts: Mapping[str, Effort] = {},
-    errors: Sequence[tuple[str, str]] = (),
+    errors: Sequence[tuple[str, str, int]] = (),
+    last: Mapping[str, str] = {},
     votes_missing: int = 0,
+    failed: Mapping[str, int] = {},
+    given_up: Sequence[GivenUp] = (),
 ) -> Match:
     return Match(
         number,
@@ -36,8 +39,13 @@ def match(
         dict(sides),
         {role: efforts.get(role, Effort(turns=1, calls=1)) for role in seats},
         tuple(errors),
+        dict(last),
+        attempt=len(given_up),
+        failed=dict(failed),
+        given_up=tuple(given_up),
         votes=3 if votes_missing else 0,
         votes_missing=votes_missing,
+        votes_lost=tuple((f"juror {each}", "it is away") for each in range(votes_missing)),
     )
 
 

@@ -1,5 +1,6 @@
 """One match: moves, mistakes, forfeits, time, void matches, and going on from the middle."""
 
+import json
 import random
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 from tournament.seated import Says, Told, says
 
 from raybench import games
-from raybench.games import Need, State
+from raybench.errors import RunFailed
+from raybench.games import Jury, Need, State
+from raybench.games.parts.debate.verdict import CRITERIA, SIDES
 from raybench.players.contract import Try
 from raybench.tournament.match import Heard, Terms, Void, play, told_again
 from raybench.tournament.turns import Ending, Turn
@@ -28,7 +31,7 @@ async def played(
 ) -> tuple[Ending, list[Turn], Mapping[str, Told]]:
     turns: list[Turn] = []
     seats = {role: Told(f"m-{role}", of) for role, of in zip(first.roles, by, strict=True)}
-    ending = await play(first, seats, nothing, terms, turns.append, kept or [])
+    ending = await play(first, seats, nothing, terms, turns.append, kept or [], zero_sum=True)
     return ending, turns, seats
 
 
@@ -43,6 +46,21 @@ async def test_a_match_is_played_to_its_end() -> None:
     assert ending.outcome.startswith("player_1 called player_2's 2 dice of 6")
     assert not ending.forfeits and ending.void is None
     assert turns[0].reply == "Move: bid 1 4" and "Your dice" in turns[0].observation
+
+
+async def test_what_the_manager_brought_is_kept_once() -> None:
+    """A jury's replies are long: journals had them twice, as the move and as a reply."""
+    debate, kept = games.load("debate").new(1, rebuttals=1), list[Turn]()
+    by = {role: Told(role, lambda state, tries: Heard("Yes.", "Yes.")) for role in debate.roles}
+
+    async def bring(need: Need) -> str:
+        assert isinstance(need, Jury)
+        score = json.dumps({side: dict.fromkeys(CRITERIA, 5) for side in SIDES})
+        return json.dumps({"votes": [{"juror": "c", "replies": [score, score]}]})
+
+    ending = await play(debate, by, bring, TERMS, kept.append, zero_sum=True)
+    assert ending.ballots == (1, 0) and kept[-1].role == games.MANAGER
+    assert kept[-1].reply == "" and "juror" in (kept[-1].move or "")
 
 
 async def test_what_is_invalid_is_answered_with_the_reason_and_tried_again() -> None:
@@ -91,6 +109,7 @@ async def test_time_is_that_of_the_turn(seconds: float, forfeits: int) -> None:
     ending, _, _ = await played(DICE.new(3), slow, says("bid 2 6"), terms=Terms(deadline_s=1.0))
     assert len(ending.forfeits) == forfeits
     assert all(it.reason == "time" for it in ending.forfeits)
+    assert all((it.took_s, it.deadline_s) == (1.02, 1.0) for it in ending.forfeits)
 
 
 async def test_a_model_that_cannot_be_reached_makes_a_match_void() -> None:
@@ -113,6 +132,20 @@ async def test_where_the_game_goes_on_without_them_others_play_on() -> None:
     assert [it.role for it in ending.forfeits] == ["player_1"]
     assert ending.scores["player_1"] == -1.0
     assert sorted(ending.scores.values()) == [-1.0, 0.0, 1.0]
+
+
+async def test_scores_that_do_not_come_to_0_stop_the_run_where_they_have_to() -> None:
+    class Unsound(type(DICE.new(3))):  # type: ignore[misc]
+        def scores(self) -> dict[str, float]:
+            return {"player_1": 1.0, "player_2": 0.0}
+
+    start = DICE.new(3)
+    first = Unsound(start.rules, start.seed, start.hands)  # type: ignore[attr-defined]
+    ended = replace(first, places=(0,), told=("player_1 lost",))
+    with pytest.raises(RunFailed, match=r"do not come to 0.*'player_1': 1\.0.*leave it out"):
+        await play(ended, {}, nothing, TERMS, lambda turn: None, zero_sum=True)
+    ending = await play(ended, {}, nothing, TERMS, lambda turn: None, zero_sum=False)
+    assert ending.scores == {"player_1": 1.0, "player_2": 0.0}
 
 
 def random_player(seed: int, mistakes: float) -> Says:

@@ -69,3 +69,20 @@ def test_nobody_meets_itself_in_another_seat() -> None:
     seats = {"player_1": "b", "player_2": "a", "player_3": "a"}
     roles = in_roles([match(1, seats, {"player_1": -2, "player_2": 0, "player_3": 2})], "a")
     assert (roles["player_2"].value, roles["player_3"].value) == (1.0, 1.0)
+
+
+def test_a_role_without_a_loss_has_an_interval_all_the_same() -> None:
+    found = in_roles([won(n, "a", "b", 1) for n in range(6)], "a")["white"]
+    assert found.value == 1
+    assert found.ci95 == pytest.approx((0.61, 1), abs=0.01)
+
+
+def test_a_side_wins_once_however_many_it_beats() -> None:
+    sides = {"player_1": "wolves", "player_2": "village", "player_3": "village"}
+    matches = [
+        match(n, TABLE, {"player_1": s, "player_2": -s, "player_3": -s}, sides=sides)
+        for n, s in enumerate((1, -1, 1, -1))
+    ]
+    found = in_roles(matches, "a")["wolves"]
+    assert found.value == 0.5 and found.ci95 is not None
+    assert found.ci95[0] < 0.16  # four matches, not eight

@@ -1,11 +1,14 @@
 """Ratings of a tournament: per game and over all, roles, sides, forfeits left to the caller."""
 
+from dataclasses import replace
+
 import pytest
 from tournament.outcomes import duels
 
 from raybench.stats.bradley_terry import fit
+from raybench.stats.ratings import rated as rating
 from raybench.tournament.fixtures import Fixture, Result
-from raybench.tournament.ratings import places, rate, widest
+from raybench.tournament.ratings import looked, places, rate, widest
 
 ROLES = {"chess": ("white", "black"), "liars_dice": ("player_1", "player_2")}
 STRENGTHS = {"a": 1.0, "b": 0.0, "c": -1.0}
@@ -33,6 +36,18 @@ def test_seatings_that_share_a_seed_are_one_observation() -> None:
     assert once.value == pytest.approx(twice.value)
     assert once.stderr is not None and twice.stderr is not None
     assert twice.stderr > 0.9 * once.stderr
+
+
+def test_the_same_match_again_under_another_seed_is_no_news() -> None:
+    once = [replace(it, table=f"opening {it.fixture.seed}") for it in duels(STRENGTHS, 30)]
+    again = [replace(it, fixture=replace(it.fixture, seed=it.fixture.seed + 10**6)) for it in once]
+    few = rate(once, ["chess"], ROLES).games["chess"].table["a"]
+    many = rate([*once, *again], ["chess"], ROLES).games["chess"].table["a"]
+    assert few.stderr is not None and many.stderr is not None
+    assert many.stderr > 0.9 * few.stderr
+    seeds = [replace(it, table="") for it in (*once, *again)]
+    taken_for_new = rate(seeds, ["chess"], ROLES).games["chess"].table["a"]
+    assert taken_for_new.stderr is not None and taken_for_new.stderr < 0.8 * few.stderr
 
 
 def test_overall_games_weigh_the_same_however_often_they_are_played() -> None:
@@ -81,12 +96,12 @@ def test_who_is_undefeated_has_no_number() -> None:
     assert found.overall.table["a"].value is None
     assert "refused" in found.overall.table["a"].method
     assert found.overall.table["b"].value is not None
-    assert widest(found, [*STRENGTHS]) is None
+    assert widest(found.overall, [*STRENGTHS]) is None
 
 
 def test_the_widest_interval_shrinks_with_matches() -> None:
-    few = widest(rate(duels(STRENGTHS, 10), ["chess"], ROLES, bootstrap=0), [*STRENGTHS])
-    many = widest(rate(duels(STRENGTHS, 160), ["chess"], ROLES, bootstrap=0), [*STRENGTHS])
+    few = widest(rate(duels(STRENGTHS, 10), ["chess"], ROLES, bootstrap=0).overall, [*STRENGTHS])
+    many = widest(rate(duels(STRENGTHS, 160), ["chess"], ROLES, bootstrap=0).overall, [*STRENGTHS])
     assert few is not None and many is not None
     assert 3 < few / many < 6
 
@@ -100,6 +115,51 @@ def test_places() -> None:
 
 
 def test_of_who_never_played_nothing_is_narrow() -> None:
-    found = rate(duels(STRENGTHS, 40), ["chess"], ROLES, bootstrap=0)
+    found = rate(duels(STRENGTHS, 40), ["chess"], ROLES, bootstrap=0).overall
     assert widest(found, ["a", "b", "c"]) is not None
     assert widest(found, ["a", "b", "c", "d"]) is None
+
+
+@pytest.mark.parametrize("weights", [{}, {"liars_dice": 0.0}, {"chess": 3.0}])
+@pytest.mark.parametrize("bootstrap", [0, 100])
+def test_a_look_sees_what_would_be_published(weights: dict[str, float], bootstrap: int) -> None:
+    results = [*duels(STRENGTHS, 12), *duels(STRENGTHS, 8, 1, game="liars_dice")]
+    found = rate(results, [*ROLES], ROLES, weights=weights, bootstrap=bootstrap, seed=7)
+    seen = looked(
+        results, [*ROLES], ROLES, [*STRENGTHS],
+        points=1e6, weights=weights, bootstrap=bootstrap, seed=7,
+    )  # fmt: skip
+    assert seen == widest(found.overall, [*STRENGTHS])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_look_is_pleased_by_the_wider_of_both_intervals(seed: int) -> None:
+    """Few matches and strengths far apart: the sandwich's end a sixth sooner, or more."""
+    strengths = dict(zip("abcdef", (2.0, 1.0, 0.3, -0.2, -1.0, -2.0), strict=True))
+    results = duels(strengths, 4, seed)
+    sandwich, both = (
+        widest(rate(results, ["chess"], ROLES, bootstrap=it).overall, [*strengths])
+        for it in (0, 200)
+    )
+    assert sandwich is not None and both is not None and both > 1.05 * sandwich
+
+    def look(points: float) -> float | None:
+        return looked(results, ["chess"], ROLES, [*strengths], points=points, bootstrap=200)
+
+    assert look(sandwich - 1) == sandwich  # too wide already
+    assert look(sandwich + 1) == both
+
+
+def test_a_look_fits_nothing_that_it_does_not_need(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*given: object) -> None:
+        raise AssertionError("a bound was looked for")
+
+    monkeypatch.setattr(rating, "bound", never)
+    pairs = [("a", "b"), ("a", "c"), ("b", "c"), ("c", "b")] * 5
+    dice = [Result(Fixture("liars_dice", it, n), (1.0, -1.0)) for n, it in enumerate(pairs)]
+    results = [*duels(STRENGTHS, 30), *dice]  # at dice a is undefeated, over all games it is not
+    assert looked(results, [*ROLES], ROLES, [*STRENGTHS], points=0) is not None
+    monkeypatch.setattr("raybench.stats.overall.rated", never)
+    new = Result(Fixture("liars_dice", ("d", "b"), 2), (1.0, -1.0))
+    assert looked([*results, new], [*ROLES], ROLES, [*STRENGTHS, "d"], points=0) is None
+    assert looked(results, [*ROLES], ROLES, [*STRENGTHS, "d"], points=0) is None

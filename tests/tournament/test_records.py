@@ -1,6 +1,7 @@
 """What journals keep of matches comes back as it was."""
 
 import json
+from dataclasses import replace
 
 from raybench import games
 from raybench.tournament import records
@@ -42,6 +43,76 @@ def test_of_a_match_that_was_begun_anew_the_last_attempt_counts() -> None:
     assert (found[1].attempt, len(found[1].turns)) == (2, 1)
 
 
+def entered(*lines: dict[str, object]) -> records.Unfinished:
+    found: dict[int, records.Unfinished] = {}
+    for line in lines:
+        records.enter(found, json.loads(json.dumps(line)))
+    return found[1]
+
+
+def test_a_match_goes_on_as_the_attempt_that_was_begun_before_any_turn_of_it() -> None:
+    lost = records.GivenUp(0, "a gave no reply: busy", "a")
+    began = [records.begun(1, FIXTURE), records.turned(1, 0, TURNS[0])]
+    found = entered(*began, records.given_up(1, lost, attempt=1, replays=1))
+    assert (found.attempt, found.turns, found.replays, found.given_up) == (1, [], 1, [lost])
+    assert entered(*began).replays is None
+
+
+def test_a_match_that_waited_for_somebody_goes_on_with_its_turns() -> None:
+    lost = records.GivenUp(0, "a gave no reply: busy", "a")
+    found = entered(
+        records.begun(1, FIXTURE),
+        records.turned(1, 0, TURNS[0]),
+        records.given_up(1, lost, attempt=0, replays=2),
+    )
+    assert (found.attempt, len(found.turns), found.replays, found.given_up) == (0, 1, 2, [])
+
+
+def test_requests_without_a_reply_are_counted_over_all_attempts() -> None:
+    found = entered(
+        records.begun(1, FIXTURE),
+        records.unanswered(1, 0, {"a": 1}),
+        records.unanswered(1, 1, {"a": 2, "juror": 4}),
+    )
+    assert found.failed == {"a": 3, "juror": 4}
+    record = records.finished(
+        1, 1, FIXTURE, FIRST.roles, TURNS, Ending({"player_1": 1.0, "player_2": -1.0}, "won"),
+        found.failed, [records.GivenUp(0, "busy", "a")],
+    )  # fmt: skip
+    match = records.kept(json.loads(json.dumps(record)))
+    assert match.failed == {"a": 3, "juror": 4}
+    assert match.given_up == (records.GivenUp(0, "busy", "a"),)
+
+
+def test_records_of_older_journals_know_of_one_request_of_a_void_match() -> None:
+    for missing, failed in (("b", {"b": 1}), (None, {})):
+        ending = Ending({}, "void", void="gone", missing=missing)
+        record = records.finished(1, 0, FIXTURE, FIRST.roles, [], ending)
+        del record["failed"], record["given_up"]
+        assert (records.kept(record).failed, records.kept(record).given_up) == (failed, ())
+
+
+def test_every_reply_is_of_one_kind() -> None:
+    """Illegal moves are read; what is cut is cut, whatever can be read in it."""
+    cut, blank = replace(TURNS[0], truncated=True), replace(TURNS[0], move=None)
+    turns = [TURNS[0], cut, replace(cut, move=None), blank, TURNS[1]]
+    ending = Ending({"player_1": 1.0, "player_2": -1.0}, "won")
+    record = records.finished(1, 0, FIXTURE, FIRST.roles, turns, ending)
+    effort = records.kept(json.loads(json.dumps(record))).efforts["player_1"]
+    assert (effort.turns, effort.invalid, effort.truncated, effort.unparsed) == (1, 4, 2, 1)
+
+
+def test_few_and_short_reasons_stay_in_memory() -> None:
+    wrong = [replace(TURNS[0], error=f"{n} {'x' * 500}") for n in (1, 2, 3, 2, 2, 3, 4)]
+    ending = Ending(
+        {"player_1": -1.0, "player_2": 1.0}, "x", [Forfeit("player_1", "invalid moves", 7)]
+    )
+    match = records.kept(records.finished(1, 0, FIXTURE, FIRST.roles, wrong, ending))
+    assert [(why[:2], count) for _, why, count in match.errors] == [("2 ", 3), ("3 ", 2)]
+    assert {role: why[:2] for role, why in match.last.items()} == {"player_1": "4 "}
+    assert max(len(why) for _, why, _ in match.errors) == 160
+
+
 def test_what_stays_in_memory_has_no_texts() -> None:
     ending = Ending(
         {"player_1": -1.0, "player_2": 1.0},
@@ -55,7 +126,8 @@ def test_what_stays_in_memory_has_no_texts() -> None:
     assert match.efforts["player_1"] == records.Effort(
         turns=1, invalid=1, calls=2, seconds=0.5, tokens=6
     )
-    assert match.errors == (("player_1", TURNS[0].error),)
+    assert match.errors == (("player_1", TURNS[0].error, 1),)
+    assert match.last == {}
     assert match.forfeits == (Forfeit("player_1", "time", 2),)
 
 

@@ -86,6 +86,60 @@ def test_killed_anywhere_it_goes_on_as_if_nothing_had_been(
     assert ended | finish(third, STRENGTHS, rng) == expected
 
 
+@pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
+@pytest.mark.parametrize("way", WAYS)
+def test_that_a_journal_has_all_matches_is_known_before_anything_is_taken(
+    way: str, stop: Stop
+) -> None:
+    first = Schedule(pairing(way), stop)
+    begun: dict[int, Fixture] = {}
+    ended: dict[int, Result | None] = {}
+    while not first.over:
+        begun |= (taken := dict(first.take(3)))
+        ended |= (here := {number: play(it, STRENGTHS) for number, it in taken.items()})
+        for number in taken:
+            first.done(number, here[number])
+    again, lacking = Schedule(pairing(way), stop, begun), Schedule(pairing(way), stop, begun)
+    for number, result in ended.items():
+        again.done(number, result)
+        if number < len(ended):
+            lacking.done(number, result)
+    assert not again.unfinished() and again.over
+    assert again.stopped == first.stopped
+    assert lacking.unfinished()
+    assert [number for number, _ in lacking.take(9)] == [len(ended)]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
+def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: Stop) -> None:
+    """Whatever is looked at or learnt, `slow` has said so before."""
+    learnt: list[bool] = []
+    drawing = pairing(way)
+    schedule = Schedule(drawing, stop)
+    rounds, looks = drawing.round, stop.narrow_enough
+
+    def drawn(number: int, results: Sequence[Result]) -> list[Fixture]:
+        learnt.append(drawing.adaptive)
+        return rounds(number, results)
+
+    def looked(self: Stop, results: Sequence[Result]) -> str:
+        learnt.append(self.narrow is not None)
+        return looks(results)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(drawing, "round", drawn)
+        patched.setattr(Stop, "narrow_enough", looked)
+        while not schedule.over:
+            slow = schedule.slow(1)
+            learnt.clear()
+            taken = schedule.take(1)
+            assert slow or not any(learnt)
+            for number, fixture in taken:
+                assert not schedule.slow(0)
+                schedule.done(number, play(fixture, STRENGTHS))
+
+
 @pytest.mark.parametrize("matches", [1, 2, 7, 8, 9, 100])
 def test_exactly_so_many_matches_are_played(matches: int) -> None:
     schedule = Schedule(pairing(), Stop(matches=matches))

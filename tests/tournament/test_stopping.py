@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from random import Random
+from statistics import fmean
 
-import numpy as np
 import pytest
 from tournament.playing import models, play
 
+from raybench.stats.ratings.scale import SPREAD
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.pairing import matchmaking
-from raybench.tournament.pairing.strengths import Numbers, covariance, expected, likeliest
+from raybench.tournament.ratings import looked, rate
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.stopping import Budget, Narrow, Stop
 
@@ -61,51 +62,36 @@ def test_what_ends_nothing_or_never_is_refused_with_the_mend() -> None:
         Stop(narrow=Narrow(0, lambda results: None))
 
 
-class Ratings:
-    """Ratings with Wald's intervals, for a simulation; what they narrow to stays to be looked at.
-
-    The prior is so wide that it changes nothing but to give an answer always.
-    """
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.place = {name: i for i, name in enumerate(names)}
-        self.values: Numbers = np.zeros(len(names))
-        self.half: Numbers = np.zeros(len(names))
-
-    def widest(self, results: Sequence[Result]) -> float:
-        count = len(self.place)
-        won = np.zeros((count, count))
-        for result in results:
-            a, b = (self.place[name] for name in result.fixture.seats)
-            won[(a, b) if result.scores[0] > 0 else (b, a)] += 1
-        found = likeliest(won, np.zeros(count), prior=5)
-        wins = expected(found)
-        centred = np.eye(count) - 1 / count
-        around = centred @ covariance((won + won.T) * wins * (1 - wins), prior=5) @ centred
-        self.values = found - found.mean()
-        self.half = 1.96 * np.sqrt(np.diag(around))
-        return float(self.half.max() * 400 / np.log(10))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["random", "information"])
 @pytest.mark.parametrize("points", [200, 100])
 def test_intervals_cover_as_often_as_they_say_although_they_end_the_run(
     way: str, points: float
 ) -> None:
-    names, inside = models(6), 0
-    runs = 300
+    """Those that are published, of all matches; looked at as a tournament looks."""
+    names, inside, runs = models(6), 0, 100
+    games, roles = ["game"], {"game": ("first", "second")}
     for seed in range(runs):
         rng = Random(seed)
         strengths = {name: rng.gauss(0, 0.7) for name in names}
-        ratings = Ratings(names)
+        results: list[Result] = []
+
+        def look(counted: Sequence[Result]) -> float | None:
+            return looked(counted, games, roles, names, points=points, bootstrap=200)
+
         pairing = matchmaking(way, names, {"game": 2}, seed=seed, size=6)
-        schedule = Schedule(pairing, Stop(narrow=Narrow(points, ratings.widest)))
+        schedule = Schedule(pairing, Stop(narrow=Narrow(points, look)))
         while not schedule.over:
             for number, fixture in schedule.take(1):
-                schedule.done(number, play(fixture, strengths, seed))
+                results.append(play(fixture, strengths, seed))
+                schedule.done(number, results[-1])
         assert "the widest 95 % interval" in schedule.stopped
-        true = np.array([strengths[name] for name in names])
-        inside += int((abs(ratings.values - true + true.mean()) <= ratings.half).sum())
-    # Binomial, were the ratings of a run independent: 0.5 points of standard error.
-    assert inside / (runs * len(names)) > 0.935
+        found = rate(results, games, roles, bootstrap=200).overall
+        assert found is not None
+        mean = fmean(strengths.values())
+        for name in names:
+            ends = found.table[name].ci95
+            assert ends is not None
+            inside += ends[0] <= 1000 + SPREAD * (strengths[name] - mean) <= ends[1]
+    # Binomial, were the ratings of a run independent: 0.9 points of standard error.
+    assert inside / (runs * len(names)) > 0.925

@@ -9,13 +9,13 @@ is within χ²/2 of what it can reach.
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy import optimize, sparse, stats
+from scipy import sparse, stats
 
 from raybench.stats.ratings.components import Components
 from raybench.stats.ratings.design import design
 from raybench.stats.ratings.fitting import effects_of
 from raybench.stats.ratings.matches import Bundles, Match, Side, kept, models_of
-from raybench.stats.ratings.newton import loglikelihood, maximise
+from raybench.stats.ratings.newton import chances, loglikelihood, maximise
 from raybench.stats.ratings.outcome import Bound
 from raybench.stats.ratings.scale import MEAN, SPREAD
 from raybench.stats.ratings.tally import Tally, tally
@@ -23,6 +23,9 @@ from raybench.stats.ratings.tally import Tally, tally
 _DROP = float(stats.chi2.ppf(0.95, 1)) / 2
 _REACH = 40.0
 """Strengths, in natural logarithms, beyond which no end is looked for."""
+_CLOSE = 1e-7
+"""A step that moves the end by less is the last."""
+_STEPS = 100
 
 
 def bound(name: str, games: Mapping[str, Bundles], parts: Components) -> Bound | None:
@@ -87,33 +90,53 @@ def _among(match: Match, them: set[str]) -> Iterator[Match]:
 
 
 def _end(made: Tally, sign: int) -> float | None:
-    """Return how far from the others' mean the last model is at least, in natural logarithms."""
-    own = len(made.models) - 1
-    size = made.design.size
-    # Its strength is the others' mean and an offset.
-    moved = np.eye(size)
-    moved[own, :own] = 1 / own
-    moved = moved[:, np.arange(size) != own]
-    plain = design(sparse.csr_array(made.design.rows @ moved), made.design.listed)
-    chosen, drawn = made.sums(made.times[None].astype(np.float64))
-    ground = np.zeros((size - 1, size - 1))
-    ground[:own, :own] = 1
-    share = made.design.rows[:, [own]].toarray()[:, 0]
-    at = np.zeros(size - 1)
+    """Return how far from the others' mean the last model is at least, in natural logarithms.
 
-    def height(strength: float) -> float:
-        nonlocal at
-        offset = share * strength
-        found = maximise(plain, chosen @ moved, drawn, ground, start=at, offset=offset)
-        at = found.at[0] if found.found[0] else np.zeros(size - 1)
-        high = loglikelihood(plain, chosen @ moved, drawn, found.at, offset)
-        return float(high[0] + chosen[0, own] * strength)
+    The profile is concave, so that Newton's steps come to the end from beyond it after at most one
+    that leaps too far: from there on each falls short by less.
+    """
+    profile = _Profile(made)
+    wanted = profile(sign * _REACH)[0] - _DROP
+    strength = 0.0
+    for _ in range(_STEPS):
+        height, slope = profile(strength)
+        if height > wanted and sign * strength <= -_REACH:
+            return None
+        step = (wanted - height) / slope if sign * slope > 0 else -sign * np.inf
+        # A flat profile sends it beyond the reach: whether there is an end shows there.
+        after = sign * max(sign * (strength + step), -_REACH)
+        if abs(after - strength) < _CLOSE:
+            return float(after)
+        strength = after
+    return None
 
-    top = height(sign * _REACH)
 
-    def above(strength: float) -> float:
-        return height(strength) - (top - _DROP)
+class _Profile:
+    """The likelihood at the last model's distance from the others' mean, with the others' best."""
 
-    if above(-sign * _REACH) > 0:
-        return None
-    return float(optimize.brentq(above, -_REACH, _REACH, xtol=1e-7))
+    def __init__(self, made: Tally) -> None:
+        own, size = len(made.models) - 1, made.design.size
+        # Its strength is the others' mean and an offset.
+        moved = np.eye(size)
+        moved[own, :own] = 1 / own
+        moved = moved[:, np.arange(size) != own]
+        self._plain = design(sparse.csr_array(made.design.rows @ moved), made.design.listed)
+        chosen, self._drawn = made.sums(made.times[None].astype(np.float64))
+        self._chosen, self._own = chosen @ moved, float(chosen[0, own])
+        self._ground = np.zeros((size - 1, size - 1))
+        self._ground[:own, :own] = 1
+        self._share = made.design.rows[:, [own]].toarray()[:, 0]
+        self._at = np.zeros(size - 1)
+
+    def __call__(self, strength: float) -> tuple[float, float]:
+        """Return the height and the slope there; the others begin from where they were."""
+        offset = self._share * strength
+        found = maximise(
+            self._plain, self._chosen, self._drawn, self._ground, start=self._at, offset=offset
+        )
+        self._at = found.at[0] if found.found[0] else np.zeros_like(self._at)
+        high = loglikelihood(self._plain, self._chosen, self._drawn, found.at, offset)
+        odds = chances(self._plain, found.at, offset)[0]
+        # What the others' best moves by adds nothing: at a maximum they have no slope.
+        expected = float(((odds * self._share[self._plain.sets]).sum(axis=0) * self._drawn).sum())
+        return float(high[0] + self._own * strength), self._own - expected

@@ -49,16 +49,14 @@ def design(rows: Sparse, sets: Sequence[tuple[int, ...]]) -> Design:
     placed = np.array(
         [them + (nobody,) * (most - len(them)) for them in sets], dtype=np.int64
     ).reshape(len(sets), most)
-    pairs = [
-        _squares(rows[placed[:, one]] - rows[placed[:, other]])
-        for one, other in combinations(range(most), 2)
-    ]
+    pairs = np.array([*combinations(range(most), 2)])
+    one, other = placed.T[pairs[:, 0]].ravel(), placed.T[pairs[:, 1]].ravel()
     return Design(
         rows=rows,
         sets=placed.T.copy(),
         there=(placed != nobody).T.copy(),
         members=rows[placed.T.ravel()],
-        products=sparse.vstack(pairs, format="csr"),
+        products=_squares(rows[one] - rows[other]),
     )
 
 

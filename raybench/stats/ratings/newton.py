@@ -12,8 +12,8 @@ import numpy as np
 from raybench.stats.ratings.design import Design, Floats
 
 STEPS = 500
-_CLOSE = 1e-9
-"""A step that moves no side by more is the last."""
+_CLOSE = 1e-6
+"""A step that moves no side by more is the last: what it leaves is about its square."""
 _RIDGE = 1e-10
 """Keeps a flat likelihood's equations solvable; it bends steps, not where they end."""
 _FLAT = 1e6
@@ -106,7 +106,8 @@ def expected(design: Design, drawn: Floats, odds: Floats) -> Floats:
 def curvature(design: Design, drawn: Floats, odds: Floats) -> Floats:
     """Return the information about the parameters, one matrix for each likelihood."""
     pairs = combinations(range(odds.shape[1]), 2)
-    both = [drawn * odds[:, one] * odds[:, other] for one, other in pairs]
+    weighed = odds * drawn[:, None, :]
+    both = [weighed[:, one] * odds[:, other] for one, other in pairs]
     found = np.concatenate(both, axis=1) @ design.products
     return np.asarray(found).reshape(len(odds), design.size, design.size)
 

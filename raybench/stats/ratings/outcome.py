@@ -43,9 +43,6 @@ class Ratings:
     strengths: Floats
     spreads: Floats
     """What each game adds to the covariance, games in the order of their names."""
-    modelled: Floats
-    """What the covariance would be if results varied as the model says: the inverse information,
-    which any further match reduces by what it can tell. No interval is made of it."""
     draws: Floats
     """Bootstrap replicates by strengths and effects."""
     n: Mapping[str, int]

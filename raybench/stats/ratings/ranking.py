@@ -1,7 +1,7 @@
 """Who is the better of two, and who is at which place: how sure both are."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -40,7 +40,8 @@ class Rank:
 
     value: int
     replicates: tuple[int, int] | None
-    """Where 95 % of the replicates have it: for this model alone."""
+    """Where 95 % of the replicates have it: for this model alone. None where its rating has no
+    interval: replicates of too few matches, or of matches all alike, agree and know nothing."""
     simultaneous: tuple[int, int]
     """What the orders that hold by Holm leave: true of all models at once in 95 % of pools."""
 
@@ -61,10 +62,13 @@ def orders(ratings: Ratings) -> tuple[Order, ...]:
     return tuple(replace(it, holm=raised.get((it.better, it.worse))) for it in found)
 
 
-def ranks(ratings: Ratings) -> Mapping[str, Rank]:
-    """Return the place of each rated model within its component, with both intervals."""
+def ranks(ratings: Ratings, known: Sequence[Order] | None = None) -> Mapping[str, Rank]:
+    """Return the place of each rated model within its component, with both intervals.
+
+    `known` are its orders, where they have been worked out already.
+    """
     above, below = dict.fromkeys(ratings.models, 0), dict.fromkeys(ratings.models, 0)
-    for order in orders(ratings):
+    for order in orders(ratings) if known is None else known:
         if order.holm is not None and order.holm < SURE:
             above[order.worse] += 1
             below[order.better] += 1
@@ -76,7 +80,8 @@ def ranks(ratings: Ratings) -> Mapping[str, Rank]:
             # Equal models share the better place, as they do within a replicate.
             place = 1 + sum(bool(it > at[name] + _ROUNDING) for it in at.values())
             sure = (1 + above[name], len(ranked) - below[name])
-            found[name] = Rank(place, drawn.get(name), sure)
+            bounded = ratings.table[name].ci95 is not None
+            found[name] = Rank(place, drawn.get(name) if bounded else None, sure)
     return found
 
 

@@ -24,11 +24,13 @@ def rated(
     seed: int,
     prior: float | None = None,
     weights: Mapping[str, float] | None = None,
+    bounds: bool = True,
 ) -> Ratings:
     """Rate the models by matches of one game or several; `model` is what the likelihood is called.
 
     With `weights` a game weighs so much as a whole, however many matches it has; without them each
-    match weighs the same.
+    match weighs the same. `bounds=False` leaves out those of models without a number, which take
+    far longer than everything else.
     """
     games = dict(sorted(games.items()))
     n = played(games)
@@ -43,8 +45,8 @@ def rated(
         notes=(*_notes(parts, joined=prior is not None), *ratings.notes),
     )  # fmt: skip
     alone = [name for part in fitted.parts if len(part) == 1 < len(models) for name in part]
-    bounds = {name: bound(name, games, fitted.parts) for name in alone}
-    return _tabled(ratings, {name: it for name, it in bounds.items() if it is not None})
+    found = {name: bound(name, games, fitted.parts) for name in alone if bounds}
+    return _tabled(ratings, {name: it for name, it in found.items() if it is not None})
 
 
 def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
@@ -76,7 +78,6 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
         effects=fitted.tally.effects,
         strengths=centred @ fitted.at,
         spreads=centred @ sandwich(fitted) @ centred.T,
-        modelled=centred @ np.linalg.inv(fitted.curved) @ centred.T,
         draws=draws @ centred.T,
         n={},
         played={},

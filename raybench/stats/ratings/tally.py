@@ -10,7 +10,7 @@ tie. Which of n that tie are still left when k are is every subset of k with the
 that a set has the weight 1/C(n, k), and none of the n! orders is gone through.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -129,15 +129,26 @@ class _Build:
             self.ahead |= {(one, other) for one in tied for other in tied if one != other}
             for side in tied:
                 chosen[side] = chosen.get(side, 0.0) + 1
+            if len(tied) == 1:  # Nearly always: one set, and no orders of those that tie.
+                if behind:
+                    number = self._number((*tied, *behind))
+                    drawn[number] = drawn.get(number, 0.0) + 1
+                else:
+                    chosen[side] -= 1
+                behind += tied
+                continue
             for left, weight in _left(tied):
-                them = tuple(sorted((*left, *behind)))
+                them = (*left, *behind)
                 if len(them) == 1:  # There was no choice.
                     chosen[them[0]] -= weight
                     continue
-                number = self.numbers.setdefault(them, len(self.numbers))
+                number = self._number(them)
                 drawn[number] = drawn.get(number, 0.0) + weight
             behind += tied
         return [it for it in chosen.items() if it[1]], list(drawn.items())
+
+    def _number(self, them: Iterable[int]) -> int:
+        return self.numbers.setdefault(tuple(sorted(them)), len(self.numbers))
 
     def _side(self, game: str, players: tuple[Player, ...]) -> int:
         return self.sides.setdefault((game, players), len(self.sides))

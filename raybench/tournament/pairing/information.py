@@ -8,7 +8,8 @@ Tables are drawn in sweeps: in random order every model takes the partner with w
 where that comes near the most that any pair gains, and both wait for the next sweep. Then the
 information that the tables are expected to give is added, and the gains are worked out anew: so the
 pairs of a round differ. Tables that are drawn and not over yet count the same way. Every table is
-played in all its seatings, so that seats stay balanced.
+played in all its seatings, so that seats stay balanced. As tables count on those before them, a
+round may be as large as keeps everything busy, while it is a small part of all matches.
 
 A larger table takes in, one after the other, whoever gains most with those who sit there. The order
 of k seats is worth k - 1 comparisons, so that each of its pairs is weighed by 2 / k.
@@ -62,7 +63,7 @@ class InformationGain:
             for i, a in enumerate(table):
                 for j, b in enumerate(table):
                     if a != b:
-                        self._won[a, b] += points(scores, i, j) * 2 / self._seats
+                        self._won[a, b] += points(scores[i], scores[j]) * 2 / self._seats
         self._strengths = likeliest(self._won, self._strengths)
         wins = expected(self._strengths)
         self._known = (self._won + self._won.T) * wins * (1 - wins)

@@ -6,10 +6,10 @@ two pairs.
 
 Larger tables come in families: a table and the same table shifted by 1, 2, … models. Over a family
 all sit equally often; within it the next table is one of somebody who has sat least, so that the
-difference stays at a few tables. Which family
-comes next jumps about among all there are, without a list of them, so that also a short beginning
-brings everybody together with many. A cycle holds each ordered seating once: P(models, seats)
-matches; the next cycle has the models in another order, and new seeds.
+difference stays at a few tables. Which family comes next jumps about among all there are, without a
+list of them, so that also a short beginning brings everybody together with many. A cycle holds each
+ordered seating once: P(models, seats) matches; the next cycle has the models in another order, and
+new seeds.
 """
 
 from collections.abc import Iterator, Sequence

@@ -37,8 +37,10 @@ class Rounds:
         """Draw for the models, and the games with their numbers of seats.
 
         `size` is how many matches of each game a round has, up to the end of a table. Where rounds
-        depend on results, two of them are under way at most (`schedule.py`): a round should hold as
-        many matches as are to be played at once. Raises ValueError for what cannot be played.
+        depend on results, two of them are under way at most (`schedule.py`): the last one's end and
+        all of the next. To keep so many matches under way always, a round of all games has to hold
+        as many; a smaller one knows more when it is drawn. Raises ValueError for what cannot be
+        played.
         """
         if len(set(models)) < len(models):
             raise ValueError("two models have the same name: rename one of them")

@@ -18,16 +18,16 @@ def seatings(table: Sequence[T]) -> list[tuple[T, ...]]:
     return list(dict.fromkeys(around[i:] + around[:i] for i in range(len(around))))
 
 
-def points(scores: Sequence[float], a: int, b: int) -> float:
-    """Return what the seat a has won against the seat b: 1, 0, or a half where they are equal."""
-    return 0.5 if scores[a] == scores[b] else float(scores[a] > scores[b])
+def points(mine: float, other: float) -> float:
+    """Return what one score wins against another: 1, 0, or a half where they are equal."""
+    return 0.5 if mine == other else float(mine > other)
 
 
 def shares(scores: Sequence[float]) -> list[float]:
     """Return the part of the others that each seat has beaten; a tie is half of a win."""
     others = len(scores) - 1
-    seats = range(len(scores))
-    return [sum(points(scores, a, b) for b in seats if a != b) / others for a in seats]
+    # Against itself it has a half, which does not count.
+    return [(sum(points(mine, it) for it in scores) - 0.5) / others for mine in scores]
 
 
 def met(table: Table) -> Iterator[tuple[int, int]]:

@@ -4,7 +4,9 @@ Tables are drawn in passes, of as many matches as there are models: everybody si
 for the few who find no full one. These sit out: of those who have done so least often, the lowest;
 it earns and costs nothing, since standings are mean points per opponent, from 0 to 1. Standings are
 kept per game: who is good at one may not be at another. Both seat orders of a pair are played, so
-that nobody is owed a first move.
+that nobody is owed a first move. A round of the schedule holds a pass or two and no more, however
+many matches could be played at once: by the same standings a third pass would pair those who do not
+stand alike.
 
 Pairs are found from the top down with steps back where the rest could not be paired without
 meeting again; a search that goes on for too long allows one more meeting instead. Larger tables
