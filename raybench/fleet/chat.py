@@ -77,6 +77,7 @@ def answered(
     output_tokens: int = 0,
     cached_tokens: int | None = None,
     seconds: float = 0.0,
+    waited: float = 0.0,
 ) -> Completion:
     """Return the completion that a model's reply amounts to.
 
@@ -103,6 +104,7 @@ def answered(
         output_tokens=output_tokens,
         cached_tokens=cached_tokens,
         seconds=seconds,
+        waited=waited,
         error=error,
     )
 

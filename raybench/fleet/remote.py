@@ -18,6 +18,7 @@ import httpx
 from raybench.config import FleetConf
 from raybench.fleet.chat import answered, messages, turned_down
 from raybench.fleet.concessions import Body, Concession, Concessions, mend, wanted
+from raybench.fleet.connections import Connections
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
 from raybench.fleet.streams import Placed, as_finished
@@ -167,11 +168,10 @@ class RemoteEngine:
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
         self._pace = Pace(options.get("requests_per_minute"))
-        self._client = httpx.AsyncClient(
-            base_url=str(options["base_url"]).rstrip("/") + "/",
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=httpx.Timeout(fleet.reply_deadline_s, connect=_CONNECT_S),
-            limits=httpx.Limits(max_connections=None),
+        self._connections = Connections(
+            str(options["base_url"]).rstrip("/") + "/",
+            {"Authorization": f"Bearer {self._key}"} if self._key else {},
+            httpx.Timeout(fleet.reply_deadline_s, connect=_CONNECT_S),
         )
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
@@ -184,7 +184,7 @@ class RemoteEngine:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._connections.close()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
         """Ask, and once more in another way where the model turns out not to take this one."""
@@ -213,11 +213,13 @@ class RemoteEngine:
                 if time.monotonic() > give_up:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
+                sent = time.monotonic()
                 outcome = await self._try(model, body, give_up)
+                own = time.monotonic() - sent
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                return self._safe(replace(outcome, seconds=time.monotonic() - begun))
+                return self._safe(_timed(outcome, begun, own))
             failure = outcome
             wait = max(back_off(attempt), failure.wait)
             reason = _without(self._key, failure.reason)[:_LONGEST_REASON]
@@ -226,7 +228,7 @@ class RemoteEngine:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return Completion.failed(told, finish=failure.finish, seconds=time.monotonic() - begun)
+        return _timed(Completion.failed(told, finish=failure.finish), begun, own)
 
     def _safe(self, completion: Completion) -> Completion:
         """Return what the model said without the key, should a proxy have slipped it in."""
@@ -246,7 +248,8 @@ class RemoteEngine:
         try:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
             async with asyncio.timeout(deadline):
-                response = await self._client.post("chat/completions", json=body)
+                with self._connections.lent() as client:
+                    response = await client.post("chat/completions", json=body)
         except TimeoutError:
             return _Failure(f"no reply within {deadline:.3g} s")
         except httpx.HTTPError as error:
@@ -266,6 +269,12 @@ class RemoteEngine:
         if response.status_code == _TOO_MANY:
             self._pace.pause(wait)
         return _Failure(reason, sys.maxsize if response.status_code in _RETRIED else 1, wait)
+
+
+def _timed(completion: Completion, begun: float, own: float) -> Completion:
+    """Return it with the time that has passed, of which its last try took `own`."""
+    seconds = time.monotonic() - begun
+    return replace(completion, seconds=seconds, waited=seconds - own)
 
 
 def _body(model: ModelSpec, request: Request) -> dict[str, Any]:

@@ -71,6 +71,8 @@ class BatchServer(LLMServer):
         # Without Ray's telemetry: it is a process of its own (3 s to start, and it outlives the run
         # on somebody's cluster) for what is reported to nobody.
         await self.engine.start()
+        if not self._llm_config.log_engine_metrics:
+            _unsummed(self.engine._engine_client)
 
     async def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Answer every request of the batch; a request the engine refuses fails alone."""
@@ -103,6 +105,7 @@ class BatchServer(LLMServer):
             )
         except Exception as refusal:  # what messages hold is data: an image may be anywhere
             return _refused(refusal, images=images, seconds=time.monotonic() - begun)
+        asked_at = time.monotonic()
         try:
             final: Any = None
             async for output in engine.generate(
@@ -118,14 +121,15 @@ class BatchServer(LLMServer):
         except (VLLMClientError, ValueError) as refusal:
             return _refused(refusal, images=images, seconds=time.monotonic() - begun)
         reply, seconds = final.outputs[0], time.monotonic() - begun
+        waited = seconds - _own(final.metrics, time.monotonic() - asked_at)
         if reply.finish_reason in ("abort", "error"):
             reason = f"the engine broke the reply off ({reply.finish_reason})"
-            return Completion.failed(reason, seconds=seconds)
+            return Completion.failed(reason, seconds=seconds, waited=waited)
         try:
             text, reasoning = thinking.separated(reply.text, reply.token_ids)
         except Exception as error:  # what a parser makes of a model's words is data here
             reason = f"the reasoning parser cannot read the reply ({error})"
-            return Completion.failed(reason, seconds=seconds)
+            return Completion.failed(reason, seconds=seconds, waited=waited)
         return answered(
             text,
             reply.finish_reason,
@@ -134,6 +138,7 @@ class BatchServer(LLMServer):
             output_tokens=len(reply.token_ids),
             cached_tokens=final.num_cached_tokens,
             seconds=seconds,
+            waited=waited,
         )
 
     def _dying(self, death: Exception) -> Exception:
@@ -168,7 +173,32 @@ def _refused(refusal: Exception, *, images: bool, seconds: float) -> Completion:
         f"{refusal}" or type(refusal).__name__,
         finish=turned_down(str(refusal), images=images) or "error",
         seconds=seconds,
+        waited=seconds,  # the model never saw it
     )
+
+
+def _unsummed(engine: Any) -> None:
+    """Have an engine time each request, of which we tell, and sum nothing up that nobody reads.
+
+    The sums are what costs. With its settings looked up once and not for every token, the rest
+    takes 0.8 µs a token instead of 2.9 (measured).
+    """
+    from vllm import envs
+
+    if engine.logger_manager is not None:
+        engine.logger_manager.stat_loggers.clear()
+        envs.enable_envs_cache()
+
+
+def _own(metrics: Any, asked: float) -> float:
+    """Return the seconds from the engine's first step for a request to its last token.
+
+    An engine that counts nothing (disable_log_stats) tells neither: then all `asked` seconds since
+    it got the request count, its queue with them.
+    """
+    if metrics is None or not metrics.scheduled_ts:
+        return asked
+    return float(metrics.last_token_ts - metrics.scheduled_ts)
 
 
 class NothingToFetch(CallbackBase):

@@ -29,6 +29,9 @@ class Limits:
 
     cpu_s: float = 10.0
     wall_s: float = 20.0
+    idle_s: float | None = None
+    """How long it may do nothing with a processor there for it: time for which others kept it from
+    one does not count. None: as long as the clock allows."""
     memory_mb: int = 2048
     disk_mb: int = 64
     """Of the files it writes; they lie in memory, apart from `memory_mb`, and vanish with it."""
@@ -48,6 +51,8 @@ class Limits:
     def __post_init__(self) -> None:
         """Refuse what bounds nothing."""
         for name, value in asdict(self).items():
+            if name == "idle_s" and value is None:
+                continue
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0 < value < _BOUNDLESS:
                 raise ValueError(

@@ -65,6 +65,10 @@ class Run:
     """When one of its processes began to hide what it holds: all do so for a moment at first."""
     spent: dict[int, float] = field(default_factory=dict)
     """The CPU time that each of its processes had used when it was last seen."""
+    idle_s: float = 0.0
+    """How long all of it has done nothing, as far as that is known, where it matters."""
+    rested: tuple[float, dict[int, float] | None] = (0.0, None)
+    """When it was last looked whether it does, and what its threads had had by then."""
 
     def __post_init__(self) -> None:
         bound = int(self.limits.output_kept_mb * _MB)
@@ -213,6 +217,22 @@ def _look(run: Run, proc: Proc) -> None:
         run.hidden_since = (run.hidden_since or run.seconds) if held.hidden else None
         if run.hidden_since is not None and run.seconds - run.hidden_since > _HIDDEN_S:
             run.stopped = "hidden"
+    if limits.idle_s is not None and not run.stopped:
+        _rest(run, proc.at_rest(run.init))
+        if run.idle_s > limits.idle_s:
+            run.stopped = "idle"
+
+
+def _rest(run: Run, now: dict[int, float] | None) -> None:
+    """Count the time since the last look as idle, without what its threads ran or waited to run.
+
+    It counts only where the same ones were at rest both times: of others nobody knows whether they
+    were kept from the processor.
+    """
+    (began, before), run.rested = run.rested, (run.seconds, now)
+    if before is not None and now is not None and before.keys() == now.keys():
+        worked = sum(now.values()) - sum(before.values())
+        run.idle_s += max(0.0, run.rested[0] - began - worked)
 
 
 def _written(place: str | None) -> tuple[float, float]:

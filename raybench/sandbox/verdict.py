@@ -52,6 +52,7 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
     at_limit: dict[str, tuple[Status, str]] = {
         "wall": ("timeout", f"still running after {limits.wall_s:g} s"),
         "cpu": ("timeout", f"used more than {limits.cpu_s:g} s of CPU time"),
+        "idle": ("timeout", f"did nothing for {limits.idle_s or 0:g} s, and was not kept from it"),
         "memory": ("memory", f"used more than {limits.memory_mb:,} MiB of memory"),
         "scattered": ("memory", "spread its memory so that nobody could tell how much it is"),
         "disk": (

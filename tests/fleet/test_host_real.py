@@ -74,6 +74,18 @@ async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:
     assert alone[0].prompt_tokens == completions[3].prompt_tokens
 
 
+@pytest.mark.skipif(ON_GPU, reason="the engine takes all of them at once")
+async def test_waiting_for_a_place_in_the_engine_is_no_time_of_the_models(fleet: Fleet) -> None:
+    prompts = [f"Write a long essay on the number {number}." for number in range(3 * 64)]
+    completions = await fleet.complete("greedy", [ask(prompt, max_tokens=4) for prompt in prompts])
+    seconds = max(completion.seconds for completion in completions)
+    assert all(completion.own_seconds > 0 for completion in completions)
+    # 64 are worked on at once.
+    assert max(completion.own_seconds for completion in completions) < 0.6 * seconds
+    (alone,) = await fleet.complete("greedy", [ask("Write a long essay on trees.")])
+    assert 0.3 * alone.seconds < alone.own_seconds < alone.seconds
+
+
 @pytest.mark.skipif(ON_GPU, reason="the engine is on a GPU")
 async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
     (worker,) = (pid for pid, line in engine_processes().items() if line.startswith("VLLM::Worker"))

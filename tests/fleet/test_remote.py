@@ -249,7 +249,8 @@ async def test_openais_own_key_goes_to_openai_unasked_and_to_nobody_else(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     engine = RemoteEngine({"base_url": address}, FleetConf(), lambda _: None)
-    assert engine._client.headers.get("Authorization") == sent
+    with engine._connections.lent() as client:
+        assert client.headers.get("Authorization") == sent
     await engine.close()
 
 
@@ -267,6 +268,7 @@ async def test_a_reply_brings_text_tokens_and_time(endpoint: Endpoint) -> None:
     assert (completion.text, completion.finish, completion.error) == ("hello", "stop", None)
     assert (completion.prompt_tokens, completion.output_tokens) == (11, 7)
     assert 0.05 <= completion.seconds < 5
+    assert 0.05 <= completion.own_seconds <= completion.seconds
 
 
 @pytest.mark.parametrize(
@@ -528,6 +530,8 @@ async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
     waits = [completion.seconds for completion in completions]
     assert min(waits) >= 0.25
     assert max(waits) - min(waits) > 0.05
+    # But it was no time of the model's.
+    assert all(completion.waited >= 0.25 for completion in completions)
 
 
 async def test_it_gives_up_after_so_many_attempts(endpoint: Endpoint) -> None:
@@ -700,6 +704,34 @@ async def test_waiting_for_a_place_does_not_count_against_the_deadline(endpoint:
     assert [completion.text for completion in completions] == prompts
 
 
+@pytest.mark.parametrize(
+    "options", [{"concurrency": 1}, {"requests_per_minute": 200}], ids=["places", "rate"]
+)
+async def test_a_models_own_time_begins_when_its_request_is_sent(
+    endpoint: Endpoint, options: dict[str, Any]
+) -> None:
+    prompts = [str(number) for number in range(6)]
+    endpoint.scripts = {prompt: [after(0.2)] for prompt in prompts}
+    completions = await ask(endpoint, *prompts, **options)
+    assert max(completion.seconds for completion in completions) >= 1.2
+    for completion in completions:
+        assert 0.2 <= completion.own_seconds < 0.7
+
+
+async def test_a_models_own_time_is_that_of_the_try_that_counts(endpoint: Endpoint) -> None:
+    endpoint.scripts = {
+        "late": [after(0.6, say(503, b"")), after(0.1)],
+        "never": [after(0.2, say(503, b""))],
+        "filtered": [say(503, b""), after(0.1, say(400, {"error": {"code": "content_filter"}}))],
+    }
+    late, never, filtered = await ask(endpoint, *endpoint.scripts)
+    assert late.text == "late" and late.seconds >= 0.95
+    assert 0.1 <= late.own_seconds < 0.5
+    assert never.finish == "error" and never.waited >= 0.45
+    assert filtered.finish == "refusal" and filtered.waited >= 0.25
+    assert 0.1 <= filtered.own_seconds < 0.5
+
+
 # ----------------------------------------------------------------------------------- side by side
 
 
@@ -713,6 +745,15 @@ async def test_the_order_is_kept_and_the_bound_holds(endpoint: Endpoint, concurr
     completions = await ask(endpoint, *prompts, concurrency=concurrency)
     assert [completion.text for completion in completions] == prompts
     assert endpoint.busiest == concurrency
+
+
+async def test_each_request_under_way_has_a_connection_which_others_then_take(
+    endpoint: Endpoint,
+) -> None:
+    prompts = [str(number) for number in range(12)]
+    endpoint.scripts = {prompt: [after(0.02)] for prompt in prompts}
+    await ask(endpoint, *prompts, concurrency=3)
+    assert len({seen.client_address for seen in endpoint.seen}) == 3
 
 
 async def test_a_stream_brings_replies_as_they_come(endpoint: Endpoint) -> None:

@@ -17,6 +17,8 @@ pytestmark = [
     pytest.mark.slow,
     NEEDS_MODEL,
 ]
+_TAKES_S = 0.02
+"""To render, and then to reply."""
 PIXEL = "data:image/png;base64,iVBORw0KGgo="
 
 
@@ -39,8 +41,10 @@ class Engine:
         reason: str,
         refusal: Exception | None = None,
         death: Exception | None = None,
+        metrics: Any = None,
     ) -> None:
         self.renderer = self
+        self._metrics = metrics
         self._refusal, self._death = refusal, death
         self._output = SimpleNamespace(
             text=text, finish_reason=reason, token_ids=tokenizer.encode(text)
@@ -48,6 +52,7 @@ class Engine:
 
     async def render_chat_async(self, conversations: Any, params: Any) -> Any:
         (self.conversation,), self.params = conversations, params
+        await asyncio.sleep(_TAKES_S)
         if self._refusal:
             raise self._refusal
         return None, ("the prompt",)
@@ -58,8 +63,12 @@ class Engine:
         self.sampling, self.told = sampling, reasoning_parser_kwargs
         if self._death:
             raise self._death
+        await asyncio.sleep(_TAKES_S)
         yield SimpleNamespace(
-            outputs=[self._output], prompt_token_ids=[1, 2, 3], num_cached_tokens=2
+            outputs=[self._output],
+            prompt_token_ids=[1, 2, 3],
+            num_cached_tokens=2,
+            metrics=self._metrics,
         )
 
 
@@ -74,6 +83,7 @@ def complete(
     multimodal: bool = False,
     lacks_system_role: bool = False,
     messages: tuple[Message, ...] = (),
+    metrics: Any = None,
     **trouble: Exception,
 ) -> tuple[Completion, Engine]:
     """Ask a replica whose engine replies with this text; tokens are those of the text."""
@@ -81,7 +91,7 @@ def complete(
 
     from raybench.fleet.replica import BatchServer
 
-    engine = Engine(tokenizer, text, reason, **trouble)
+    engine = Engine(tokenizer, text, reason, metrics=metrics, **trouble)
     server = object.__new__(BatchServer)
     server.engine = SimpleNamespace(
         _engine_client=engine,
@@ -228,6 +238,25 @@ def test_messages_that_cannot_be_rendered_fail_alone_whatever_the_reason(
     completion, _ = complete(tokenizer, images=(PIXEL,), multimodal=True, refusal=trouble)
     assert completion.finish == finish
     assert completion.error == (str(trouble) or "TimeoutError")
+
+
+def test_the_models_own_time_is_the_engines_for_it_without_its_queue(tokenizer: Any) -> None:
+    from vllm.v1.metrics.stats import RequestStateStats
+
+    timed = RequestStateStats(queued_ts=100.0, scheduled_ts=100.015, last_token_ts=100.02)
+    completion, _ = complete(tokenizer, metrics=timed)
+    assert completion.seconds >= 2 * _TAKES_S
+    assert completion.own_seconds == pytest.approx(0.005)
+    # One that keeps its queue to itself is only known not to have rendered the prompt.
+    completion, _ = complete(tokenizer)
+    assert _TAKES_S * 0.9 < completion.own_seconds < completion.seconds - _TAKES_S * 0.9
+
+
+def test_what_the_model_never_saw_took_it_no_time(tokenizer: Any) -> None:
+    refusal = ValueError("the prompt is longer than the maximum model length")
+    completion, _ = complete(tokenizer, refusal=refusal)
+    assert (completion.finish, completion.own_seconds) == ("overflow", 0)
+    assert completion.seconds >= _TAKES_S
 
 
 def test_a_replica_whose_engine_died_says_so_and_ends(

@@ -149,6 +149,52 @@ def test_a_time_out_with_cpu_time_left_may_be_the_machines_fault() -> None:
     assert not sandbox.run("").crowded
 
 
+IDLERS = {
+    "sleeps": "import time; time.sleep(60)",
+    "waits for another": "import subprocess; subprocess.run(['sleep', '60'])",
+    "waits for one after the other": "import os\nwhile True: os.system('sleep 0.2')",
+    "waits in a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(60,))"
+    ".start()",
+    "sleeps often": "import time\nwhile True: time.sleep(0.001)",
+}
+
+
+@pytest.mark.parametrize("how", IDLERS)
+def test_who_does_nothing_by_choice_is_stopped_for_it(how: str) -> None:
+    outcome = sandbox.run(IDLERS[how], limits=replace(SMALL, idle_s=1.0, wall_s=60))
+    assert (outcome.status, outcome.crowded) == ("timeout", False)
+    assert "did nothing for 1 s" in outcome.reason
+
+
+def test_who_is_kept_from_the_processor_has_not_been_idle() -> None:
+    """More of them than there are cores: each waits for longer than it may be idle."""
+    limits = replace(SMALL, cpu_s=0.6, idle_s=0.3, wall_s=120)
+    source = "import threading\ndef f():\n    while True: pass\n"
+    sources = [
+        source + "f()",
+        source + "threading.Thread(target=f).start()",
+        "import subprocess, sys\nwhile True: subprocess.run([sys.executable, '-Sc', '2 ** 10'])",
+    ]
+    crowd = sources * (2 * (os.cpu_count() or 2))
+    with ThreadPoolExecutor(len(crowd)) as threads:
+        ended = [*threads.map(lambda it: sandbox.run(it, limits=limits), crowd)]
+    assert {it.reason for it in ended} == {"used more than 0.6 s of CPU time"}
+    assert max(it.wall_s - it.cpu_s for it in ended) > 0.3
+
+
+def test_where_the_kernel_tells_nothing_nobody_is_said_to_be_idle(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read = Proc.read
+
+    def silent(proc: Proc, path: str) -> str:
+        return "" if path.endswith("schedstat") else read(proc, path)
+
+    monkeypatch.setattr(Proc, "read", silent)
+    outcome = sandbox.run("import time; time.sleep(60)", limits=replace(SMALL, idle_s=0.1))
+    assert outcome.crowded and outcome.reason == "still running after 2 s"
+
+
 def test_peak_memory_is_the_programs_own() -> None:
     assert sandbox.run("").memory_mb < 20
     held = sandbox.run("held = b'x' * (100 << 20)").memory_mb
@@ -240,6 +286,12 @@ def test_arguments_that_cannot_be_are_told_before_anything_runs() -> None:
 def test_limits_bound_something(name: str, value: Any) -> None:
     with pytest.raises(ValueError, match=f"Limits.{name} is"):
         Limits(**{name: value})
+
+
+def test_how_long_a_program_may_be_idle_is_a_number_or_left_to_the_clock() -> None:
+    assert Limits().idle_s is None
+    with pytest.raises(ValueError, match=r"Limits\.idle_s is 0"):
+        Limits(idle_s=0)
 
 
 @pytest.mark.parametrize(

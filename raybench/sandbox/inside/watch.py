@@ -14,9 +14,13 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MB = 1 << 20
 _ENDED = ("Z", "X")
+_AT_WORK = ("R", "D")
 _GONE = (FileNotFoundError, ProcessLookupError)
 _LONGEST_LOOK_S = 0.25
 """Of processor time, with everything else waiting: what takes longer is no honest program's."""
+_TURNS, _NANO = 2, 1e9
+"""In /proc/PID/schedstat the time on a processor, and that spent waiting for one, stand before the
+number of turns; and their unit."""
 _UTIME, _RSS = 11, 21
 """Places in /proc/PID/stat, counted behind the program's name."""
 
@@ -136,6 +140,24 @@ class Proc:
                 if told and told[0] not in _ENDED:
                     return int(thread), told
         return pid, fields
+
+    def at_rest(self, init: int) -> dict[int, float] | None:
+        """Return how long each thread below a process has run or waited for its turn to.
+
+        None where one could run now, or is about to when a disk has answered; where there is none;
+        and where this kernel does not tell.
+        """
+        spent = dict[int, float]()
+        for pid in self.below(init):
+            for thread in self._threads(pid):
+                task = f"{pid}/task/{thread}"
+                fields, told = self._stat(task), self.read(f"{task}/schedstat").split()
+                if not fields or fields[0] in _ENDED:
+                    continue
+                if fields[0] in _AT_WORK or not told:
+                    return None
+                spent[int(thread)] = sum(map(int, told[:_TURNS])) / _NANO
+        return spent or None
 
     def unix_sockets(self, init: int) -> int:
         """Return how many Unix sockets there are in the network that a process is in."""
