@@ -1,24 +1,27 @@
 """How many games a pool plays, beside what the models' time alone would allow, and beside the peer.
 
-    python -m perf.games_pool                      all of it, two minutes
+    python -m perf.games_pool                      all of it, three minutes
     python -m perf.games_pool --seconds 3          shorter
 
 *With latency*: liar's dice between two models of which each takes 50 ms for a move. The ideal rate
 is that of players who do nothing but think: matches at once / (moves of a match x 50 ms). The peer
 (ZeroSumEval 0.3.0, measured on a machine like this one) plays 5.1 to 5.4 games a second whether 1,
 8 or 32 of them are under way, because a lock of its whole process serialises the calls: 96, 12 and
-3 % of the ideal.
+3 % of the ideal. "waits alone" is what this machine makes of the same waits with nothing else in
+the process: nobody gets above it. Shares are medians of as many rounds as are asked for.
 
 *Without latency*: players that move at once, on one core, so that what is measured is the game and
-its bookkeeping. Everything of ours is on: prompts are written, replies are read, every turn and
-every match goes into its journal and to the disk. The peer, without any journal, plays 2,167 to
-3,260 dice games and 20 to 37 chess games (of some 100 plies) a second.
+its bookkeeping. What each role sees is written, every move is checked, every turn and every match
+goes into its journal and to the disk. Scripted players say their move; those that are asked get the
+prompt that a model gets, and their reply is read as a model's. The peer, scripted and without any
+journal, plays 2,167 to 3,260 dice games and 20 to 37 chess games (of some 100 plies) a second.
 """
 
 import argparse
 import asyncio
 import random
 import re
+import statistics
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -26,15 +29,17 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 
-from raybench.arena.chair import Decoding, Put
-from raybench.arena.pool import Lines, Pool, rooms
+from raybench.arena.chair import Chair, Decoding, Put
+from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import Begun, House, Room
+from raybench.arena.rooms import rooms
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.link import Link
 from raybench.games import State
 from raybench.pipeline.store import Journal
 from raybench.players.contract import Try
+from raybench.players.direct import Direct
 from raybench.tournament import pairing
 from raybench.tournament.match import Heard, Seated, Terms
 from raybench.tournament.schedule import Schedule
@@ -45,35 +50,70 @@ LATENCY_S = 0.05
 _WARM_S = 1.0
 _PEER_WITH = {1: 0.96, 8: 0.12, 32: 0.03}
 _PEER_WITHOUT = {"liars_dice": (2167, 3260), "chess": (20, 37)}
-_BID = re.compile(r"(\d+) dice of (\d+)")
-_WITH = "{:>8} {:>10} {:>11} {:>9} {:>9} {:>8}"
-_WITHOUT = "{:>12} {:>9} {:>12} {:>14} {:>16} {:>12}"
+_BID = re.compile(r"(\d+) (?:dice|die) of (\d+)")
+_WITH = "{:>8} {:>10} {:>9} {:>14} {:>12} {:>6}"
+_WITHOUT = "{:>11} {:>9} {:>8} {:>11} {:>12} {:>14} {:>8}"
 
 
 def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
-    seconds = parser.parse_args().seconds
-    print(_WITH.format("at once", "moves/s", "ideal", "of ideal", "games/s", "peer"))
-    for at_once in (1, 8, 32, 256):
-        engine = Thinking(LATENCY_S)
-        games, moves, wall = asyncio.run(played("liars_dice", at_once, engine, seconds))
-        rate, ideal = engine.rate, at_once / LATENCY_S
-        peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
-        row = (f"{rate:,.0f}", f"{ideal:,.0f}", f"{rate / ideal:.1%}", f"{games / wall:,.1f}")
-        print(_WITH.format(at_once, *row, peer), flush=True)
+    parser.add_argument("--rounds", type=int, default=3, help="of each measurement with latency")
+    asked = parser.parse_args()
+    _slow_models(asked.seconds, asked.rounds)
     print()
-    heads = ("game", "games/s", "moves/game", "us CPU/move", "peer, games/s", "ratio")
+    _no_models(asked.seconds)
+
+
+def _slow_models(seconds: float, rounds: int) -> None:
+    print(_WITH.format("at once", "moves/s", "of ideal", "rounds", "waits alone", "peer"))
+    for at_once in (1, 8, 32, 256):
+        ideal = at_once / LATENCY_S
+        rates = sorted(with_latency(at_once, seconds) for _ in range(rounds))
+        alone = asyncio.run(waits(at_once, seconds / 2))
+        peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
+        rate = statistics.median(rates)
+        spread = f"{rates[0] / ideal:.1%}-{rates[-1] / ideal:.1%}"
+        shares = (f"{rate:,.0f}", f"{rate / ideal:.1%}", spread, f"{alone / ideal:.1%}")
+        print(_WITH.format(at_once, *shares, peer), flush=True)
+
+
+def _no_models(seconds: float) -> None:
+    heads = ("game", "players", "games/s", "moves/game", "us CPU/move", "peer, games/s", "ratio")
     print(_WITHOUT.format(*heads))
     for game, (low, high) in _PEER_WITHOUT.items():
-        # One thread's work: what it takes is its processor time, whatever else the machine does.
-        begun = time.process_time()
-        games, moves, _ = asyncio.run(played(game, 32, None, seconds))
-        cpu = time.process_time() - begun
-        rates = (game, f"{games / cpu:,.0f}", f"{moves / games:.1f}", f"{cpu / moves * 1e6:.0f}")
-        ratio = f"{games / cpu / high:.1f}-{games / cpu / low:.1f}"
-        print(_WITHOUT.format(*rates, f"{low:,}-{high:,}", ratio), flush=True)
+        for kind, room in (("scripted", Scripted), ("asked", Instant)):
+            # One thread's work: what counts is its processor time, whatever else the machine does.
+            begun = time.process_time()
+            games, moves = asyncio.run(played(game, 32, seconds, room=room))
+            cpu = time.process_time() - begun
+            rates = (f"{games / cpu:,.0f}", f"{moves / games:.1f}", f"{cpu / moves * 1e6:.0f}")
+            ratio = f"{games / cpu / high:.1f}-{games / cpu / low:.1f}"
+            row = (game, kind, *rates, f"{low:,}-{high:,}", ratio)
+            print(_WITHOUT.format(*row), flush=True)
+
+
+def with_latency(at_once: int, seconds: float) -> float:
+    """Return how many moves a second so many matches at once make."""
+    engine = Thinking(LATENCY_S)
+    asyncio.run(played("liars_dice", at_once, seconds, engine=engine))
+    return engine.rate
+
+
+async def waits(at_once: int, seconds: float) -> float:
+    """Return how many waits a second an event loop makes, as many at once, and nothing else."""
+    begun = time.monotonic()
+
+    async def wait() -> int:
+        count = 0
+        while time.monotonic() < begun + seconds:
+            await asyncio.sleep(LATENCY_S)
+            count += 1
+        return count
+
+    counts = await asyncio.gather(*(wait() for _ in range(at_once)))
+    return sum(counts) / (time.monotonic() - begun)
 
 
 class Thinking:
@@ -114,28 +154,62 @@ class Thinking:
         return Completion(f"Move: {move}", "stop", output_tokens=5, seconds=self._latency)
 
 
-class AtOnce(Room):
+class Scripted(Room):
     """A room where players move without a thought."""
 
     def seat(self, order: Begun, role: str, model: str, put: Put) -> Seated:
         """Return a player of random moves."""
-        return _Random(model, random.Random(order.number))
+        return _Random(model)
+
+
+class Instant(Room):
+    """A room where models reply in no time."""
+
+    def seat(self, order: Begun, role: str, model: str, put: Put) -> Seated:
+        """Return a player of random moves that is asked as a model is."""
+        return _Asked(model, self._house.decoding, order.name)
+
+
+_DRAWN = random.Random(0)
 
 
 @dataclass
 class _Random:
     model: str
-    rng: random.Random
 
     async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
-        move = state.sample(self.rng)
+        move = state.sample(_DRAWN)
         return Heard(f"Move: {move}", move)
 
 
+@dataclass
+class _Asked:
+    model: str
+    decoding: Decoding
+    match: str
+
+    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+        move = state.sample(_DRAWN)
+
+        async def put(model: str, request: Request) -> Completion:
+            return Completion(f"Move: {move}", "stop", output_tokens=5)
+
+        chair = Chair(self.model, _STRATEGY, put, self.decoding, self.match)
+        return await chair.reply(state, seen, tries)
+
+
+_STRATEGY = Direct()
+
+
 async def played(
-    game: str, at_once: int, engine: "Thinking | None", seconds: float
-) -> tuple[int, int, float]:
-    """Play for so long; return games, moves and seconds until the last one's end."""
+    game: str,
+    at_once: int,
+    seconds: float,
+    *,
+    room: type[Room] = Room,
+    engine: "Thinking | None" = None,
+) -> tuple[int, int]:
+    """Play for so long; return how many matches and moves it were."""
     names = ["one", "other"]
     models = [ModelSpec(name, "simulated", name) for name in names]
     specs = group_engines(models)
@@ -157,7 +231,6 @@ async def played(
         async def keep(lines: Lines) -> None:
             await asyncio.to_thread(turns.extend, lines)
 
-        room: type[Room] = Room if engine else AtOnce
         link = Link.to(fleet, models, FleetConf())
         async with rooms(fleet, link, house, actors=0, say=print, room=room) as opened:
             pool = Pool(
@@ -173,8 +246,7 @@ async def played(
                     await asyncio.to_thread(matches.extend, some)
                     games += len(some)
                     moves += sum(len(it["turns"]) for it in some)
-            wall = time.monotonic() - begun
-    return games, moves, wall
+    return games, moves
 
 
 if __name__ == "__main__":

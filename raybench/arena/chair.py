@@ -89,7 +89,7 @@ def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -
         reply=replies[-1].text if replies else "",
         move=move,
         error=error,
-        seconds=sum([it.seconds for it in replies]),
+        seconds=sum([it.own_seconds for it in replies]),
         tokens=sum([it.output_tokens for it in replies]),
         prompt_tokens=sum([it.prompt_tokens for it in replies]),
         calls=len(replies),

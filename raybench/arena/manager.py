@@ -3,67 +3,103 @@
 import asyncio
 import json
 import os
+import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Literal
 
 from raybench import sandbox
 from raybench.arena.chair import Decoding, Put
 from raybench.games import Jury, Need, Program
 from raybench.sandbox import Limits, Outcome, SandboxFaultError
-from raybench.tournament.match import Void
+from raybench.tournament.match import SANDBOX, Void
 from raybench.types import Completion, Message, Request
 
-_CLOCK = 3.0
-"""A program may take so much longer than its processor time: it is not alone on the machine."""
+_CLOCK = 6.0
+"""A program may take so much longer than its processor time: it is not alone on the machine. One
+that only sleeps is stopped long before."""
+_SOON_S = 1.0
+"""What has not ended by then lets others begin."""
+_BESIDE = 3
+"""So many programs of each core that take long may run beside those that do not: all four take no
+more memory than one program of a benchmark, and each has its share of the core in time."""
 _VOTE_TOKENS = 512
 
 
 class Programs:
-    """Runs programs, some at once: each has a core."""
+    """Runs programs, some at once: each has a core, until it turns out to take long.
+
+    Those that take long share cores with the others: else a few jails that sleep, or loop, would
+    hold up all other matches.
+    """
 
     def __init__(self, slots: int | None = None) -> None:
         self._slots = slots or max(1, (os.cpu_count() or 2) - 1)
         self._room = asyncio.Semaphore(self._slots)
+        self._beside = asyncio.Semaphore(self._slots * _BESIDE)
         self._alone = asyncio.Lock()
+        # Not the loop's own: others' calls are not to wait behind programs.
+        self._threads = ThreadPoolExecutor(self._slots * (1 + _BESIDE), "programs")
 
     async def run(self, program: Program) -> str:
         """Return the outcome as the manager's move. Raises Void where the sandbox fails."""
-        async with self._room:
-            outcome = await _run(program)
-        if outcome.crowded:  # others kept it from the processor, or it waits: alone it shows
-            async with self._alone:
-                for _ in range(self._slots):
-                    await self._room.acquire()
-                try:
-                    outcome = await _run(program)
-                finally:
-                    for _ in range(self._slots):
-                        self._room.release()
+        secret = secrets.token_hex(len(program.secret))[: len(program.secret)]
+        program = replace(program, stdin=program.stdin.replace(program.secret, secret, 1))
+        outcome = await self._run(program)
+        if outcome.crowded:  # others kept it from the processor: alone it shows
+            every = [self._room] * self._slots + [self._beside] * self._slots * _BESIDE
+            async with self._alone, AsyncExitStack() as places:
+                for place in every:
+                    await places.enter_async_context(place)
+                outcome = await self._call(program)
         return json.dumps(
             {
                 "status": outcome.status,
                 "stdout": outcome.stdout,
                 "stderr": outcome.stderr,
                 "exit_code": outcome.exit_code,
+                **({"secret": secret} if secret else {}),
             }
         )
 
+    async def _run(self, program: Program) -> Outcome:
+        async with AsyncExitStack() as later:
+            async with self._room:
+                running = asyncio.create_task(self._call(program))
+                later.callback(running.cancel)
+                await asyncio.wait({running}, timeout=_SOON_S)
+                if not running.done():
+                    beside = asyncio.create_task(self._beside.acquire())
+                    later.callback(_given_back, self._beside, beside)
+                    await asyncio.wait({running, beside}, return_when=asyncio.FIRST_COMPLETED)
+            return await running
 
-async def _run(program: Program) -> Outcome:
-    limits = Limits(
-        cpu_s=program.seconds,
-        wall_s=_CLOCK * program.seconds,
-        memory_mb=512,
-        processes=16,
-        output_kept_mb=0.05,
-        output_killed_mb=4.0,
-    )
-    try:
-        return await asyncio.to_thread(
-            sandbox.run, program.source, stdin=program.stdin, limits=limits
+    async def _call(self, program: Program) -> Outcome:
+        limits = Limits(
+            cpu_s=program.seconds,
+            wall_s=_CLOCK * program.seconds,
+            idle_s=program.seconds,
+            memory_mb=512,
+            processes=16,
+            output_kept_mb=0.05,
+            output_killed_mb=4.0,
         )
-    except SandboxFaultError as fault:
-        raise Void(f"the sandbox failed: {fault}", "the sandbox") from fault
+        run = partial(sandbox.run, program.source, stdin=program.stdin, limits=limits)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+        except SandboxFaultError as fault:
+            raise Void(f"{SANDBOX} failed: {fault}", SANDBOX) from fault
+
+
+def _given_back(places: asyncio.Semaphore, taken: "asyncio.Task[Literal[True]]") -> None:
+    """Give a place back that was asked for, whether or not it has been had."""
+    if taken.done():
+        places.release()
+    else:
+        taken.cancel()
 
 
 @dataclass
@@ -77,24 +113,22 @@ class Manager:
     jurors: Sequence[str]
     """Models that may be asked for an opinion of this match."""
     asked: int = 0
+    """What it has been asked so far, with all before the match was cut off: seeds come from it."""
 
     async def bring(self, need: Need) -> str:
         """Return what the game needs, as the manager's move. Raises Void where it cannot be had."""
+        self.asked += 1
         if isinstance(need, Program):
             return await self.programs.run(need)
         if not self.jurors:
             raise Void("nobody is left to judge: all jurors play")
-        self.asked += 1
         cast = await asyncio.gather(*(self._vote(juror, need) for juror in self.jurors))
         replies = [reply for of in cast for reply in of]
         if all(reply.finish == "error" for reply in replies):
             names = ", ".join(self.jurors)
             why = replies[0].error
             raise Void(f"no juror gave a reply ({names}): {why}", self.jurors[0])
-        votes = [
-            {"juror": juror, "replies": [_said(reply) for reply in of]}
-            for juror, of in zip(self.jurors, cast, strict=True)
-        ]
+        votes = [_voted(juror, of) for juror, of in zip(self.jurors, cast, strict=True)]
         return json.dumps({"votes": votes}, ensure_ascii=False)
 
     async def _vote(self, juror: str, need: Jury) -> list[Completion]:
@@ -108,6 +142,21 @@ class Manager:
             for place, prompt in enumerate(need.prompts)
         )
         return await asyncio.gather(*(self.put(juror, request) for request in requests))
+
+
+def _voted(juror: str, replies: Sequence[Completion]) -> dict[str, object]:
+    """Return a juror's replies, and why one is missing or not whole."""
+    why = [_why(reply) for reply in replies]
+    said: dict[str, object] = {"juror": juror, "replies": [_said(reply) for reply in replies]}
+    return said | ({"why": why} if any(why) else {})
+
+
+def _why(reply: Completion) -> str | None:
+    if reply.finish == "stop":
+        return None
+    if reply.finish == "length":
+        return f"cut off after {reply.output_tokens} tokens"
+    return f"{reply.finish}: {reply.error}" if reply.error else reply.finish
 
 
 def _said(reply: Completion) -> str | None:

@@ -1,32 +1,36 @@
 """Has a schedule's matches played, many at once, and hands on what happens in them."""
 
-import gc
+import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections import Counter, deque
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import games
-from raybench.arena.room import Begun, House, Room, Told
-from raybench.arena.seats import Seats, in_actors
+from raybench.arena.absence import SUSPECT, Absence, Silence, Source
+from raybench.arena.room import Begun, House, Told
+from raybench.arena.rooms import Rooms
 from raybench.errors import RunFailed
-from raybench.fleet import Fleet
-from raybench.fleet.client import Say
-from raybench.fleet.link import Door, Link, listening
 from raybench.games.parts import choice
 from raybench.tournament import records
-from raybench.tournament.fixtures import Fixture
+from raybench.tournament.fixtures import Fixture, table
 from raybench.tournament.match import told_again
+from raybench.tournament.records import GivenUp
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.turns import Ending, Turn
 from raybench.types import Completion
 
 Lines = Sequence[Mapping[str, Any]]
-Rooms = Seats[Begun, Told]
-_SUSPECT = 10
-"""So many matches may be void, and nobody reply in between, before it is called an outage."""
+_IN_VAIN = 10_000
+"""So many matches in a row may lack somebody before no further one is looked at for now."""
 
 
 @dataclass
@@ -37,6 +41,14 @@ class _Open:
     roles: tuple[str, ...]
     attempt: int
     turns: list[Turn]
+    left: int
+    """How often it may be begun anew."""
+    begun: bool
+    """The journal has it."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """Requests that got no reply, by model, of all attempts."""
+    given_up: list[GivenUp] = field(default_factory=list)
+    """The attempts that came to nothing."""
     since: float = field(default_factory=time.monotonic)
 
 
@@ -54,15 +66,17 @@ class Pool:
         keep: Callable[[Lines], Awaitable[None]],
         count: Callable[[str, Completion], None] = lambda model, completion: None,
         unfinished: Mapping[int, records.Unfinished] = {},
-        reached: bool = False,
+        replied: Collection[str] = (),
+        say: Callable[[str], None] = lambda text: None,
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
 
         So many matches at once are with the rooms: more than these play side by side, so that the
         next one begins in the moment when one ends.
 
-        A match that is void is begun anew as often as `replays` says. `unfinished` are matches that
-        an earlier session began; `reached` says that models replied there.
+        A match that is void is begun anew as often as `replays` says, in all sessions together.
+        `unfinished` are matches that an earlier session began; `replied` are models that have done
+        so there. `say` is told who cannot be reached, and who can be again.
         """
         self._schedule = schedule
         self._rooms = rooms
@@ -75,64 +89,142 @@ class Pool:
         self._open: dict[int, _Open] = {}
         self._seats: dict[str, tuple[str, ...]] = {}
         self._again: list[Begun] = []
-        self._void: deque[dict[str, Any]] = deque()
-        """Void matches since the last reply of a model: they may be part of an outage."""
-        self._reached = reached
-        """A model has replied."""
+        self._lines: list[dict[str, Any]] = []
+        """What the journal has still to be told of."""
+        self._absent = Absence(house.jurors, replied)
+        self._waiting: dict[int, _Open] = {}
+        """Matches that need somebody who is gone for a while."""
+        self._back: deque[int] = deque()
+        """Those of them that may go on."""
+        self._void = 0
+        """Matches that were void since the last reply of a player."""
+        self._why = ""
+        """Why the last one was."""
+        self._reached = bool(replied)
+        """A player has replied."""
+        self._say = say
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.
 
         Raises RunFailed where one after the other is void: that is an outage, and nothing of it
-        belongs in the journal.
+        belongs in the journal. Where others still reply, it comes when all is played that can be.
         """
         while True:
             await self._begin()
             if not self._open:
-                if not (self._void and self._reached):
+                if not self._absent.untold:
                     break
-                yield self._told_void()
+                if not self._reached or (self._void >= SUSPECT and self._absent.outage):
+                    self._give_up_on_all()
+                yield self._told_void(everybody=True)
                 continue
             ended = await self._take(await self._rooms.pick_up())
             if ended:
                 yield ended
-        if self._void:
-            self._give_up()
+        if self._waiting or self._schedule.aside:
+            self._give_up_on_some()
 
     async def _begin(self) -> None:
         """Have as many matches under way as there may be."""
         orders, self._again = self._again, []
-        lines = []
-        for number, fixture in self._due():
-            attempt, turns = 0, list[Turn]()
-            if (earlier := self._unfinished.pop(number, None)) is None:
-                lines.append(records.begun(number, fixture))
-            else:
-                attempt, turns = self._gone_on_with(earlier)
-            self._open[number] = _Open(fixture, self._roles(fixture.game), attempt, turns)
-            orders.append(Begun(number, attempt, fixture, [*turns]))
-        if lines:
-            await self._keep(lines)
+        async for number, match in self._due():
+            if not match.begun:
+                self._lines.append(records.begun(number, match.fixture))
+                match.begun = True
+            match.since = time.monotonic()
+            self._open[number] = match
+            orders.append(Begun(number, match.attempt, match.fixture, [*match.turns]))
+        await self._keep_lines()
         if orders:
             await self._rooms.put(orders)
 
-    def _due(self) -> list[tuple[int, Fixture]]:
-        """Return the matches that may begin now."""
+    async def _keep_lines(self) -> None:
+        if lines := self._lines:
+            self._lines = []
+            await self._keep(lines)
+
+    async def _due(self) -> AsyncGenerator[tuple[int, _Open]]:
+        """Yield the matches that may begin now; each is under way before the next is wanted."""
+        for number in self._absent.again():
+            yield number, self._waiting.pop(number)
+        in_vain = 0
+        while (free := self._places()) > 0 and (found := await self._next(free)):
+            for number, match in found:
+                if (source := self._absent.lacking(match.fixture)) is None:
+                    in_vain = 0
+                    yield number, match
+                elif match.begun:
+                    self._waiting[number] = match
+                    self._absent.wait(source, number, match.fixture)
+                else:
+                    in_vain += 1
+                    self._schedule.set_aside(number)
+            if in_vain >= _IN_VAIN:
+                return  # it may go on so without end, where only a budget ends it
+            await asyncio.sleep(0)
+
+    def _places(self) -> int:
+        """Return how many more matches may begin.
+
+        While it is not clear whether anybody can be reached, those that were void keep theirs: a
+        reply may still come, and thousands would be void before it did.
+        """
+        unclear = min(self._void, self._absent.untold)
+        most = min(self._at_once, max(self._at_once, SUSPECT) - unclear)
+        return most - len(self._open)
+
+    async def _next(self, count: int) -> list[tuple[int, _Open]]:
+        """Return up to so many matches that are next, those that had to wait before others."""
+        if self._back:
+            numbers = [self._back.popleft() for _ in range(min(count, len(self._back)))]
+            return [(number, self._waiting.pop(number)) for number in numbers]
+        taken = await self._taken(count)
+        return [(number, self._new(number, fixture)) for number, fixture in taken]
+
+    async def _taken(self, count: int) -> list[tuple[int, Fixture]]:
+        """Return up to so many matches of the schedule.
+
+        Ratings are not fitted in the loop in which all matches go on. Nothing is told to the
+        schedule meanwhile, so that it draws what it would have drawn at once.
+        """
         try:
-            return self._schedule.take(self._at_once - len(self._open))
+            if self._schedule.slow(count):
+                return await asyncio.to_thread(self._schedule.take, count)
+            return self._schedule.take(count)
         except ValueError as error:
             raise RunFailed(f"the run cannot go on as it began: {error}") from error
 
-    def _gone_on_with(self, earlier: records.Unfinished) -> tuple[int, list[Turn]]:
-        """Return which attempt at a match it is, and the turns with which it goes on."""
-        fixture = earlier.fixture
+    def _new(self, number: int, fixture: Fixture) -> _Open:
+        roles = self._roles(fixture.game)
+        if (earlier := self._unfinished.pop(number, None)) is None:
+            return _Open(fixture, roles, 0, [], self._replays, begun=False)
+        left = self._replays if earlier.replays is None else earlier.replays
+        match = _Open(
+            fixture, roles, earlier.attempt, [], left, True, earlier.failed, earlier.given_up
+        )
         rules = self._house.rules.get(fixture.game, {})
         first = games.load(fixture.game).new(fixture.seed, **rules)
         try:
-            return earlier.attempt, told_again(first, earlier.turns, self._house.terms)
+            match.turns = told_again(first, earlier.turns, self._house.terms)
         except games.InvalidMove:
-            # The game's rules are others by now: from the beginning.
-            return earlier.attempt + 1, []
+            self._begin_anew(number, match, "its rules are not those with which it began")
+        except games.Unjudged as error:  # and the journal was cut off before it could say so
+            if match.left:
+                match.left -= 1
+                self._begin_anew(number, match, str(error))
+            else:
+                match.turns = [*earlier.turns]  # which end it as they did
+        return match
+
+    def _begin_anew(self, number: int, match: _Open, void: str, missing: str | None = None) -> None:
+        """Have a match begin anew. The journal is told before any turn of that."""
+        lost = GivenUp(match.attempt, void, missing)
+        match.given_up.append(lost)
+        match.attempt, match.turns = match.attempt + 1, []
+        self._lines.append(
+            records.given_up(number, lost, attempt=match.attempt, replays=match.left)
+        )
 
     def _roles(self, game: str) -> tuple[str, ...]:
         if game not in self._seats:
@@ -142,120 +234,120 @@ class Pool:
     async def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
         """Keep turns, and return the records of what ended.
 
-        Of a match that ended, the record has all turns: what is cut off before that is on the disk
-        is played again from the last turn that was kept.
+        Of a match that ended and counts, the record has all turns: what is cut off before that is
+        on the disk is played again from the last turn that was kept.
         """
-        lines = [
-            records.turned(told.number, self._open[told.number].attempt, turn)
-            for told in news
-            if told.ending is None
-            for turn in told.turns
-        ]
-        if lines:
-            await self._keep(lines)
         ended: list[dict[str, Any]] = []
         for told in news:
-            for model, completion in told.spent:
-                self._count(model, completion)
             match = self._open[told.number]
-            match.turns += told.turns
+            self._note(told, match)
+            for turn in told.turns:
+                if (back := self._absent.heard(match.fixture, turn)) is not None:
+                    ended += self._welcome(*back)
             if any(turn.model for turn in told.turns):
-                # Somebody can be reached: what was void before is no outage, and is told of.
-                self._reached = True
-                ended += self._told_void()
+                # Somebody can be reached: what was void before is no outage of all.
+                self._reached, self._void = True, 0
+                ended += self._told_void(everybody=False)
             if told.ending is not None:
                 ended += self._ended(told.number, match, told.ending)
+        await self._keep_lines()
         return ended
 
+    def _note(self, told: Told, match: _Open) -> None:
+        """Take note of what happened in a match since it was told of last."""
+        for model, completion in told.spent:
+            self._count(model, completion)
+        if lost := [model for model, it in told.spent if it.finish == "error"]:
+            failed = Counter(lost)
+            match.failed += failed
+            self._lines.append(records.unanswered(told.number, match.attempt, failed))
+        match.turns += told.turns
+        if told.ending is None or told.ending.void is not None:
+            self._lines += [records.turned(told.number, match.attempt, turn) for turn in told.turns]
+
+    def _welcome(self, source: Source, silence: Silence) -> list[dict[str, Any]]:
+        """Go on with what waited for somebody who replies again; return what is told of as void."""
+        if silence.void >= SUSPECT:
+            self._say(f"{source} replies again: what waited for it goes on")
+            self._schedule.bring_back()
+        for number in silence.waiting:
+            self._waiting[number].left = self._replays
+        self._back += silence.waiting
+        return self._done(silence.untold)
+
     def _ended(self, number: int, match: _Open, ending: Ending) -> list[dict[str, Any]]:
-        if ending.void is not None and match.attempt < self._replays:
-            match.attempt, match.turns = match.attempt + 1, []
+        gone = ending.missing is not None and self._absent.is_gone(match.fixture, ending.missing)
+        if ending.void is not None and match.left and not gone:
+            match.left -= 1
+            self._begin_anew(number, match, ending.void, ending.missing)
             self._again.append(Begun(number, match.attempt, match.fixture))
             return []
         del self._open[number]
         record = records.finished(
-            number, match.attempt, match.fixture, match.roles, match.turns, ending
+            number,
+            match.attempt,
+            match.fixture,
+            match.roles,
+            match.turns,
+            ending,
+            match.failed,
+            match.given_up,
         ) | {
+            "table": table(match.fixture, ending.start, self._house.greedy),
             "seconds": round(time.monotonic() - match.since, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         }
-        if ending.void is not None and ending.missing is None:
-            self._schedule.done(number, None)  # a jury that cannot be read, say: nobody is gone
-            return [record]
-        if ending.void is not None:
-            self._void.append(record)
-            if len(self._void) >= _SUSPECT:
-                self._give_up()
+        if ending.void is not None and ending.missing is not None:
+            self._missed(match, record)
             return []
-        self._schedule.done(number, records.kept(record).result)
+        result = None  # where a jury cannot be read, say: nobody is gone
+        if ending.void is None:
+            result = records.result(
+                match.fixture, match.roles, ending.scores, ending.sides, record["table"]
+            )
+        self._schedule.done(number, result)
         return [record]
 
-    def _told_void(self) -> list[dict[str, Any]]:
-        """Return the void matches: somebody could be reached after them, so they are no outage.
+    def _missed(self, match: _Open, record: dict[str, Any]) -> None:
+        """Keep a void match back, until it is clear whether it is one of an outage."""
+        self._void, self._why = self._void + 1, record["void"]
+        self._waiting[record["match"]] = match
+        # If it goes on, be it in another session, then from here, and what was lost is forgiven.
+        lost = GivenUp(match.attempt, record["void"], record["missing"])
+        self._lines.append(
+            records.given_up(record["match"], lost, attempt=match.attempt, replays=self._replays)
+        )
+        if (source := self._absent.missed(match.fixture, record)) is not None:
+            self._say(
+                f"{source} cannot be reached: {record['void']}. Matches that need it wait, the "
+                "others go on"
+            )
+
+    def _told_void(self, *, everybody: bool) -> list[dict[str, Any]]:
+        """Return void matches that are no outage: their player cannot be had, or `everybody`'s."""
+        return self._done(self._absent.told(everybody=everybody))
+
+    def _done(self, void: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return void matches, with which nothing more is to be done.
 
         The schedule learns of them only now: what it draws from them may follow in the journal.
         """
-        void, self._void = [*self._void], deque()
         for record in void:
+            del self._waiting[record["match"]]
             self._schedule.done(record["match"], None)
         return void
 
-    def _give_up(self) -> None:
-        last = self._void[-1]
+    def _give_up_on_all(self) -> None:
         raise RunFailed(
-            f"{len(self._void)} matches could not be played while nobody replied, the last because "
-            f"{last['void']}. They do not count and are kept for later"
+            f"{self._void} matches could not be played while nobody replied, the last because "
+            f"{self._why}. They do not count and are kept for later"
         )
 
-
-@asynccontextmanager
-async def rooms(
-    fleet: Fleet, link: Link, house: House, *, actors: int, say: Say, room: type[Room] = Room
-) -> AsyncIterator[Rooms]:
-    """Set up so many actors, or one `room` in this process where it is 0.
-
-    `say` is told what actors wait for; the fleet of this process tells that by itself.
-    """
-    if not actors:
-
-        async def given() -> Fleet:
-            return fleet
-
-        mine = room(given, house)
-        opened: Rooms = Seats([mine])
-        thresholds = gc.get_threshold()
-        _collect_seldom()
-        try:
-            yield opened
-        finally:
-            gc.set_threshold(*thresholds)
-            gc.unfreeze()
-            await opened.close()
-            await mine.close()
-        return
-    async with listening(link, say) as heard, in_actors(actors, _Remote, heard, house) as seats:
-        yield seats
-
-
-class _Remote(Room):
-    """A room in a process of its own."""
-
-    def __init__(self, link: Link, house: House) -> None:
-        super().__init__(Door(link).fleet, house)
-        _collect_seldom()
-
-    async def pick_up(self) -> list[Told]:
-        """Wait for news; texts of completions stand in the turns already."""
-        news = await super().pick_up()
-        for told in news:
-            told.spent = [(model, replace(it, text="", reasoning="")) for model, it in told.spent]
-        return news
-
-
-def _collect_seldom() -> None:
-    """Look for cycles of garbage rarely: turns make none, and every look costs all matches time.
-
-    What has been imported by now is not looked at again. Measured: a seventh of a move's time.
-    """
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+    def _give_up_on_some(self) -> None:
+        """End where all is played that can be without those who are gone."""
+        told = "; ".join(f"{source} ({it.why})" for source, it in self._absent.gone.items())
+        raise RunFailed(
+            f"{len(self._waiting) + self._schedule.aside} matches could not be played, as there is "
+            f"no reply of {told}. They do not count and are kept for later: mend that, and give "
+            "the same command again. All others are played, but for those drawn by their results"
+        )

@@ -13,6 +13,7 @@ from raybench.arena.batches import Batches
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
 from raybench.fleet import Fleet
+from raybench.games import MANAGER
 from raybench.players.contract import Player
 from raybench.players.direct import Direct
 from raybench.sandbox.places import Settings
@@ -34,6 +35,8 @@ class House:
     """Who plays in a match does not judge it."""
     stand_ins: frozenset[str] = frozenset()
     """Models that have to be told what they could play."""
+    greedy: frozenset[str] = frozenset()
+    """Models that reply alike whenever they are asked alike."""
     sandbox: Settings = Settings()
     slots: int | None = None
     at_once: int = 256
@@ -113,8 +116,6 @@ class Room:
             work = asyncio.create_task(self._play(order, self._batches))
             self._working.add(work)
             work.add_done_callback(self._working.discard)
-            # One after the other, so that they do not all wait for replies in the same moment.
-            await asyncio.sleep(0)
 
     async def pick_up(self) -> list[Told]:
         """Wait for news, and return all since the last time."""
@@ -166,15 +167,20 @@ class Room:
             return completion
 
         try:
-            first = games.load(fixture.game).new(fixture.seed, **house.rules.get(fixture.game, {}))
+            game = games.load(fixture.game)
+            first = game.new(fixture.seed, **house.rules.get(fixture.game, {}))
             seats = {
                 role: self.seat(order, role, model, put)
                 for role, model in zip(first.roles, fixture.seats, strict=True)
             }
             jurors = [it for it in house.jurors if it not in fixture.seats]
-            manager = Manager(put, self._programs, house.decoding, order.name, jurors)
+            asked = sum(turn.role == MANAGER for turn in order.kept)
+            manager = Manager(put, self._programs, house.decoding, order.name, jurors, asked)
             async with self._places:
-                ending = await play(first, seats, manager.bring, house.terms, tell, [*order.kept])
+                ending = await play(
+                    first, seats, manager.bring, house.terms, tell, [*order.kept],
+                    zero_sum=game.zero_sum,
+                )  # fmt: skip
             self._of(number).ending = ending
         except Exception as error:  # ours, not a model's: whoever waits has to know
             self._error = error

@@ -9,8 +9,8 @@ HOW: dict[Form, str] = {
     "line": "Think first if you like. Then end your reply with one line that holds nothing but "
     "your move, as in:\nMove: YOUR MOVE",
     "text": "Reply with exactly what you say, and nothing else.",
-    "code": "End your reply with the program in one code block, between lines of ```python and "
-    "```.",
+    "code": "End your reply with it, and nothing else of yours, in one code block: between a line "
+    "of ``` and another.",
 }
 """What a player is told about the form of its reply."""
 _LINE = re.compile(
@@ -25,7 +25,8 @@ _CUT = ("length", "thinking", "overflow")
 def read(reply: Completion, form: Form) -> str:
     """Return the move that the reply holds.
 
-    Raises NoMove where there is none, or where the reply was cut before its end was safe.
+    Raises NoMove where there is none, or where the reply was cut before its end was safe. Of a
+    speech that was cut, what was said counts: time was up.
     """
     text = reply.text.strip()
     if not text:
@@ -43,22 +44,24 @@ def as_reply(move: str, form: Form) -> str:
 
 
 def _line(reply: Completion) -> str:
-    found = [it for it in _LINE.finditer(reply.text) if _bare(it[1]) or _below(reply.text, it)]
     # Of a reply that was cut, the last line may be half a move.
-    if reply.finish in _CUT:
-        found = [it for it in found if "\n" in reply.text[it.end() :]]
-    if found:
-        return _bare(found[-1][1]) or _below(reply.text, found[-1])
-    lines = reply.text.strip().splitlines()
-    if reply.finish not in _CUT and len(lines) == 1:
+    cut = reply.finish in _CUT
+    text = reply.text.rpartition("\n")[0] if cut else reply.text
+    if found := [*_LINE.finditer(text)]:
+        if move := _bare(found[-1][1]) or _below(text[found[-1].end() :]):
+            return move
+        if moves := [move for it in found if (move := _bare(it[1]))]:
+            return moves[-1]
+    lines = text.strip().splitlines()
+    if not cut and len(lines) == 1:
         return _bare(lines[0])
     raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
 
 
-def _below(text: str, line: re.Match[str]) -> str:
+def _below(rest: str) -> str:
     """Return a move that stands alone below the line that announces it; '' where none does."""
-    lines = [it for it in text[line.end() :].splitlines() if it.strip()]
-    return _bare(lines[0]) if len(lines) == 1 else ""
+    lines = [move for it in rest.splitlines() if (move := _bare(it))]
+    return lines[0] if len(lines) == 1 else ""
 
 
 def _bare(move: str) -> str:

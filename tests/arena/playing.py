@@ -7,8 +7,9 @@ from contextlib import aclosing
 from typing import Any
 
 from raybench.arena.chair import Decoding
-from raybench.arena.pool import Lines, Pool, Rooms
+from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import House, Room
+from raybench.arena.rooms import Rooms
 from raybench.arena.seats import Seats
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine

@@ -1,19 +1,27 @@
-"""What is really sent to models: no prompt of a later step holds what an earlier one was told."""
+"""What is really sent to models, and what is told of it.
 
+No prompt of a later step holds what an earlier one was told.
+"""
+
+import json
 import random
 import re
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from raybench import games
 from raybench.arena.chair import Chair, Decoding
 from raybench.games import Need, State
+from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.jails import JAILS
+from raybench.players.contract import Ask, NoMove, Player, Try
 from raybench.players.direct import Direct
 from raybench.players.reading import as_reply
-from raybench.tournament.match import Terms, play
+from raybench.tournament.match import Heard, Terms, Void, play
 from raybench.tournament.turns import Turn
-from raybench.types import Completion, Request
+from raybench.types import Completion, Message, Observation, Request
 
 DECODING = Decoding({"line": 64, "text": 64, "code": 64})
 
@@ -37,7 +45,7 @@ async def played(first: State, replies: list[str], brought: list[str] | None = N
     async def bring(need: Need) -> str:
         return (brought or []).pop(0)
 
-    await play(first, seats, bring, Terms(), turns.append)
+    await play(first, seats, bring, Terms(), turns.append, zero_sum=True)
     assert not replies
     return asked
 
@@ -63,19 +71,165 @@ async def test_the_target_is_told_once_even_where_a_question_is_refused(seed: in
 async def test_the_prisoner_is_never_shown_the_wardens_exploit_or_its_output() -> None:
     first = games.load("pyjail").new(3)
     jail = JAILS[0]
-    state = first.apply(jail.source)
-    flags = []
     exploit = "EXPLOIT_OF_THE_WARDEN"
-    state = state.apply(exploit)
-    assert state.needed is not None
-    flags = re.findall(r"flag\{\w+\}", repr(state.needed))
-    assert flags
-    opened = f'{{"status": "ok", "stdout": "{flags[0]}", "stderr": "", "exit_code": 0}}'
-    closed = '{"status": "ok", "stdout": "no", "stderr": "", "exit_code": 0}'
+    opened = [json.dumps({"status": "ok", "stdout": harness.flag(3, run)}) for run in range(7)]
+    closed = ['{"status": "ok", "stdout": "no", "stderr": "", "exit_code": 0}'] * 3
     replies = [as_reply(jail.source, "code"), as_reply(exploit, "code")]
     replies += [as_reply(f"try {n}", "code") for n in range(3)]
-    asked = await played(first, replies, [opened, closed, closed, closed])
+    brought = [*opened[:3], *closed, opened[6]]
+    asked = await played(first, replies, brought)
+    assert not brought
     assert len(asked.prompts) == 5
     for prompt in asked.prompts[2:]:
         assert exploit not in prompt
         assert not re.search(r"flag\{\w{8,}\}", prompt)
+
+
+class Thinker:
+    """Asks two times, and takes the second reply."""
+
+    async def move(self, seen: Observation, ask: Ask, tries: Sequence[Try]) -> str:
+        await ask((Message("user", "Think."),))
+        reply = await ask((Message("user", "Now."),))
+        if not reply.text:
+            raise NoMove("it is empty")
+        return reply.text
+
+
+class Engine:
+    """Gives the replies that it was made with, and keeps the requests."""
+
+    def __init__(self, *replies: Completion) -> None:
+        self._replies = [*replies]
+        self.requests: list[Request] = []
+
+    async def put(self, model: str, request: Request) -> Completion:
+        self.requests.append(request)
+        return self._replies.pop(0) if self._replies else Completion("Move: x", "stop")
+
+
+CHESS = games.load("chess").new(3)
+
+
+def chair(
+    engine: Engine,
+    player: Player | None = None,
+    *,
+    match: str = "1/0",
+    decoding: Decoding = DECODING,
+    **more: Any,
+) -> Chair:
+    return Chair("m", player or Direct(), engine.put, decoding, match, **more)
+
+
+async def replied(seat: Chair, state: State = CHESS, *tries: Try) -> Heard:
+    return await seat.reply(state, state.observe(state.to_move or ""), tries)
+
+
+async def test_what_all_calls_of_a_try_took_is_told_together() -> None:
+    engine = Engine(
+        Completion("hm", "length", prompt_tokens=10, output_tokens=64, seconds=0.5),
+        Completion("e4", "stop", prompt_tokens=20, output_tokens=3, seconds=0.25),
+    )
+    heard = await replied(chair(engine, Thinker()))
+    assert (heard.reply, heard.move, heard.error) == ("e4", "e4", None)
+    assert (heard.calls, heard.tokens, heard.prompt_tokens, heard.seconds) == (2, 67, 30, 0.75)
+    assert heard.truncated, "one of its calls was cut"
+
+
+@pytest.mark.parametrize(
+    ("finish", "truncated"),
+    [("stop", False), ("length", True), ("thinking", True), ("refusal", False)],
+)
+async def test_replies_that_were_cut_are_told_from_those_that_hold_no_move(
+    finish: Any, truncated: bool
+) -> None:
+    heard = await replied(chair(Engine(Completion("I think\nthat I", finish))))
+    assert (heard.move, heard.truncated, heard.calls) == (None, truncated, 1)
+    assert heard.error and heard.reply == "I think\nthat I"
+
+
+async def test_a_call_that_breaks_makes_the_match_void_and_names_the_model() -> None:
+    engine = Engine(Completion("hm", "stop"), Completion.failed("connection refused"))
+    with pytest.raises(Void, match="m gave no reply: connection refused") as caught:
+        await replied(chair(engine, Thinker()))
+    assert caught.value.missing == "m"
+
+
+async def test_where_moves_can_be_listed_a_reply_is_one_of_them() -> None:
+    listed = Decoding({"line": 64, "text": 64, "code": 64}, listed=True)
+    engine = Engine()
+    await replied(chair(engine, decoding=listed))
+    (request,) = engine.requests
+    assert request.regex is not None
+    legal = CHESS.legal() or ()
+    assert "Bxf7+" in legal, "and '+' means something in patterns"
+    assert all(re.fullmatch(request.regex, f"Move: {move}") for move in legal)
+    assert not re.fullmatch(request.regex, "Move: Bxf77")
+    await replied(chair(engine))
+    assert engine.requests[-1].regex is None, "only where it is wanted"
+    speech = games.load("debate").new(3)
+    await replied(chair(engine, decoding=listed), speech)
+    assert engine.requests[-1].regex is None, "a speech is none of a list"
+
+
+async def seeds(*, match: str = "1/0", asked: int = 0, tries: int = 3) -> list[int | None]:
+    engine = Engine()
+    seat = chair(engine, match=match, asked=asked)
+    for _ in range(tries):
+        await replied(seat, CHESS, *[Try("Move: x", "it is none")] * len(engine.requests))
+    return [request.seed for request in engine.requests]
+
+
+async def test_every_request_has_a_seed_of_its_own() -> None:
+    black, engine = CHESS.apply("d3"), Engine()
+    await replied(chair(engine), black)
+    found = [
+        *await seeds(), *await seeds(match="2/0"), *await seeds(match="1/1"),
+        engine.requests[0].seed,
+    ]  # fmt: skip
+    assert len({*found}) == len(found) == 10, "of each try, match, attempt and role"
+    assert all(seed is not None and 0 <= seed < 2**31 for seed in found)
+    other = Engine()
+    await replied(chair(other, decoding=Decoding(DECODING.tokens, seed=1)))
+    assert other.requests[0].seed not in found, "and of each run"
+
+
+async def test_a_match_that_was_cut_off_goes_on_with_the_same_seeds() -> None:
+    whole = await seeds(tries=5)
+    assert await seeds(tries=5) == whole
+    assert await seeds(asked=2, tries=3) == whole[2:]
+
+
+async def test_only_stand_ins_are_told_what_they_could_play() -> None:
+    engine = Engine()
+    await replied(chair(engine, imitates=True))
+    await replied(chair(engine))
+    told, untold = engine.requests
+    assert untold.gold is None and told.gold is not None
+    examples = json.loads(told.gold)
+    assert {*examples} == {"good", "any"}
+    for reply in examples.values():
+        assert reply.removeprefix("Move: ") in (CHESS.legal() or ())
+    again = Engine()
+    await replied(chair(again, imitates=True))
+    assert again.requests[0].gold == told.gold
+
+
+class Twice:
+    """Asks two times before it moves."""
+
+    async def move(self, seen: Observation, ask: Ask, tries: Sequence[Try]) -> str:
+        for _ in range(2):
+            await ask([Message("user", seen.task)])
+        return "bid 1 1"
+
+
+async def test_a_turn_takes_the_models_own_time_and_not_its_waits() -> None:
+    async def put(model: str, request: Request) -> Completion:
+        return Completion("hm", "stop", seconds=7.5, waited=7.0)
+
+    state = games.load("liars_dice").new(1)
+    (role, *_) = state.roles
+    heard = await Chair("m", Twice(), put, DECODING, "1/0").reply(state, state.observe(role), ())
+    assert (heard.seconds, heard.calls) == (1.0, 2)

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import random
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,15 +25,22 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from raybench.arena.pool import Lines, rooms
+from raybench import games
+from raybench.arena.pool import Lines
 from raybench.arena.room import Begun, Room, Told
+from raybench.arena.rooms import rooms
 from raybench.arena.seats import Seats
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
 from raybench.fleet.simulated import SimulatedEngine
-from raybench.tournament import records
+from raybench.tournament import pairing, records
+from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.reliability import counts, failures, reliability
+from raybench.tournament.schedule import Schedule
+from raybench.tournament.stopping import Narrow, Stop
+from raybench.tournament.turns import Turn
 from raybench.types import Completion, ModelSpec, Request
 
 DICE = {"liars_dice": 2}
@@ -79,11 +89,48 @@ async def test_turns_are_kept_as_they_happen_and_before_the_match_ends() -> None
         }  # fmt: skip
 
 
+@pytest.mark.parametrize("way", ["random", "information"])
+async def test_a_long_look_at_the_intervals_holds_no_match_up(way: str) -> None:
+    """Nor does it change which matches are played."""
+    asked: list[float] = []
+    looks: list[tuple[float, float]] = []
+
+    class Asked(SimulatedEngine):
+        async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+            asked.append(time.monotonic())
+            return await super().complete(model, requests)
+
+    def look(results: Sequence[Result]) -> float:
+        begun = time.monotonic()
+        time.sleep(0.15)  # in which the processor is the loop's, as while a matrix is inverted
+        looks.append((begun, time.monotonic()))
+        return 1000 / len(results)
+
+    async def play(look: Callable[[Sequence[Result]], float]) -> list[dict[str, Any]]:
+        of = house(rules={"chess": {"plies": 20}})
+        plan = Schedule(
+            pairing.matchmaking(way, [*ABILITIES], {"chess": 2}, seed=3, size=8),
+            Stop(narrow=Narrow(30, look)),
+        )
+        fleet = fleet_of(Asked(), models(latency_s=0.005))
+        return await played(here(fleet, of), of, {"chess": 2}, at_once=12, plan=plan)
+
+    found = await play(look)
+    assert len(looks) > 3 and len(found) >= 1000 / 30
+    during = [sum(begun < it < end for it in asked) for begun, end in looks]
+    # The next round's matches are under way whenever the last but one is looked at.
+    assert max(during) > 10
+    assert timeless(found) == timeless(await play(lambda results: 1000 / len(results)))
+
+
 @examples(max_examples=15, deadline=None)
 @given(st.integers(1, 200), st.integers(0, 999))
 def test_a_tournament_that_was_cut_off_goes_on_to_the_same_end(cut: int, seed: int) -> None:
-    """Whatever of the journals had reached the disk, all turns before those that did had, too."""
-    of, specs = house(), models(unparsed=0.1)
+    """Whatever of the journals had reached the disk, all turns before those that did had, too.
+
+    So it is where requests fail, and matches are begun anew: which ones do depends on their seeds.
+    """
+    of, specs = house(), models(unparsed=0.1, infra_error=0.03)
 
     async def whole() -> tuple[list[dict[str, Any]], list[dict[str, Any]], set[int]]:
         lines: list[dict[str, Any]] = []
@@ -91,11 +138,16 @@ def test_a_tournament_that_was_cut_off_goes_on_to_the_same_end(cut: int, seed: i
         async def keep(some: Lines) -> None:
             lines.extend(json.loads(json.dumps([*some])))
 
-        found = await played(here(fleet_of(Wayward(seed), specs), of), of, BOTH, keep=keep)
+        found = await played(
+            here(fleet_of(Wayward(seed), specs), of), of, BOTH, keep=keep, replays=9
+        )
         kept = lines[:cut]
         # A record is written after its last turn: some of those that could be there are.
         length = {it["match"]: len(it["turns"]) for it in found}
-        there = Counter(it["match"] for it in kept if "role" in it)
+        last = {it["match"]: it["attempt"] for it in found}
+        there = Counter(
+            it["match"] for it in kept if "role" in it and it["attempt"] == last[it["match"]]
+        )
         done = {number for number, turns in there.items() if turns == length[number]}
         done = {number for number in done if number % 2}
         return found, kept, done
@@ -115,12 +167,22 @@ def test_a_tournament_that_was_cut_off_goes_on_to_the_same_end(cut: int, seed: i
         for record in ended:
             plan.done(record["match"], records.kept(record).result)
         fleet = fleet_of(SimulatedEngine(), specs)
-        return ended + await played(here(fleet, of), of, BOTH, unfinished=unfinished, plan=plan)
+        return ended + await played(
+            here(fleet, of), of, BOTH, unfinished=unfinished, plan=plan, replays=9
+        )
 
     found, kept, done = asyncio.run(whole())
     again = asyncio.run(rest(found, kept, done))
     again.sort(key=lambda record: int(record["match"]))
-    assert timeless(again) == timeless(found)
+    assert [{**it, "failed": {}} for it in timeless(again)] == [
+        {**it, "failed": {}} for it in timeless(found)
+    ]
+    for one, other in zip(found, again, strict=True):
+        # What failed after the last line that was kept has failed twice, and is counted twice.
+        assert len(one["given_up"]) == one["attempt"] == sum(one["failed"].values())
+        more = Counter(other["failed"])
+        more.subtract(one["failed"])
+        assert 0 <= more.total() <= 1 and min(more.values(), default=0) >= 0
 
 
 class Failing(SimulatedEngine):
@@ -152,6 +214,161 @@ async def test_a_void_match_is_begun_anew_and_counts_once() -> None:
     assert [it["match"] for it in found] == [*range(1, 9)]
     assert all(it["void"] is None for it in found)
     assert sum(it["attempt"] for it in found) == 3
+
+
+class Limited(SimulatedEngine):
+    """Has no reply to every so manieth request of a model, and counts what it was asked."""
+
+    def __init__(self, model: str, every: int) -> None:
+        self._model = model
+        self._every = every
+        self.failed = 0
+        self.replies = 0
+        self._asked = 0
+
+    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+        replies = await super().complete(model, requests)
+        return [self._or_not(model.name, reply) for reply in replies]
+
+    def _or_not(self, model: str, reply: Completion) -> Completion:
+        self._asked += model == self._model
+        if model == self._model and self._asked % self._every == 0:
+            self.failed += 1
+            return Completion.failed("429 rate limit")
+        self.replies += 1
+        return reply
+
+
+async def test_requests_that_fail_are_counted_though_every_match_is_played_in_the_end() -> None:
+    lines: list[Any] = []
+
+    async def keep(some: Lines) -> None:
+        lines.extend(json.loads(json.dumps([*some])))
+
+    of, engine = house(), Limited("c", 4)
+    rooms = here(fleet_of(engine, models()), of)
+    found = [records.kept(it) for it in await played(rooms, of, DICE, 60, keep=keep, replays=20)]
+    assert engine.failed > 10 and all(it.void is None for it in found)
+    counted = counts(reliability(found, [*ABILITIES]), found)
+    assert {model: it.infra_error for model, it in counted.items()} == {
+        "a": 0, "b": 0, "c": engine.failed, "d": 0
+    }  # fmt: skip
+    told = [*failures(found)]
+    assert len(told) == engine.failed
+    for each in told:
+        assert (each["kind"], each["model"]) == ("begun anew", "c")
+        assert each["why"] == "c gave no reply: 429 rate limit"
+    # The journal of turns has each of them, too, and what becomes of a match before its turns.
+    assert sum(it["failed"]["c"] for it in lines if "failed" in it) == engine.failed
+    attempts: dict[int, int] = {}
+    for line in lines:
+        if "void" in line:
+            assert line["attempt"] == attempts.get(line["match"], 0) == line["next"] - 1
+            assert (line["void"], line["missing"]) == ("c gave no reply: 429 rate limit", "c")
+            attempts[line["match"]] = line["next"]
+        elif "role" in line:
+            assert line["attempt"] == attempts.get(line["match"], 0)
+
+
+async def test_turns_of_attempts_that_are_given_up_are_kept() -> None:
+    lines: list[Any] = []
+
+    async def keep(some: Lines) -> None:
+        lines.extend(some)
+
+    of, engine = house(), Limited("c", 4)
+    found = await played(here(fleet_of(engine, models()), of), of, DICE, 60, keep=keep, replays=20)
+    last = {it["match"]: it["attempt"] for it in found}
+    lost = [it for it in lines if "role" in it and it["attempt"] < last[it["match"]]]
+    assert lost and len(lost) + sum(len(it["turns"]) for it in found) == engine.replies
+
+
+async def test_replays_are_counted_over_all_sessions() -> None:
+    """Killed after each time that it is begun anew, a match is so no more often than in one."""
+    lines: list[Any] = []
+
+    async def keep(some: Lines) -> None:
+        lines.extend(json.loads(json.dumps([*some])))
+        if any("void" in it and it["next"] > it["attempt"] for it in some):
+            raise Killed
+
+    attempts, of = list[int](), house()
+    while len(attempts) < 5:
+        unfinished: dict[int, records.Unfinished] = {}
+        for line in lines:
+            records.enter(unfinished, line)
+        attempts += [it.attempt for it in unfinished.values()]
+        plan = schedule(DICE, 1)
+        plan = type(plan)(plan.pairing, plan.stop, {n: it.fixture for n, it in unfinished.items()})
+        rooms = here(fleet_of(Failing(first=99), models()), of)
+        try:
+            await played(rooms, of, DICE, plan=plan, keep=keep, unfinished=unfinished)
+        except Killed:
+            continue
+        except RunFailed:
+            break
+    assert attempts == [1, 2]
+    final: dict[int, records.Unfinished] = {}
+    for line in lines:
+        records.enter(final, line)
+    assert final[1].failed.total() == 3, "each of its attempts"
+    assert [it.void.partition(": ")[2] for it in final[1].given_up] == ["connection refused"] * 2
+    assert final[1].replays == 2, "an outage is forgiven: the next session tries it as often anew"
+
+
+class Killed(Exception):
+    """As if the process had been killed."""
+
+
+async def test_a_match_whose_rules_changed_begins_anew_and_the_journal_says_why() -> None:
+    lines: list[Any] = []
+
+    async def keep(some: Lines) -> None:
+        lines.extend(some)
+
+    ((_, fixture),) = schedule(DICE, 1).take(1)
+    odd = Turn("player_1", "a", "bid", "", "Move: bid 99 6", "bid 99 6", None)
+    started = records.Unfinished(fixture, 0, [odd])
+    of, plan = house(), schedule(DICE, 1)
+    plan = type(plan)(plan.pairing, plan.stop, {1: fixture})
+    rooms = here(fleet_of(SimulatedEngine(), models()), of)
+    (found,) = await played(rooms, of, DICE, plan=plan, keep=keep, unfinished={1: started})
+    assert (found["attempt"], found["void"]) == (1, None)
+    why = "its rules are not those with which it began"
+    assert found["given_up"] == [{"attempt": 0, "void": why, "missing": None}]
+    assert (lines[0]["void"], lines[0]["next"], lines[0]["replays"]) == (why, 1, 2)
+
+
+async def test_a_verdict_that_nobody_can_read_does_not_stop_a_run_that_was_cut_off_there() -> None:
+    """Its turn had reached the disk, and what came of it had not."""
+    state, turns, rng = games.load("debate").new(1), list[Turn](), random.Random(0)
+    while state.to_move not in (None, games.MANAGER):
+        said = state.sample(rng)
+        turns.append(Turn(state.to_move or "", "a", "speech", "", said, said, None))
+        state = state.apply(said)
+    assert isinstance(state.needed, games.Jury)
+    vote = {"juror": "x", "replies": [None] * len(state.needed.prompts)}
+    cast = json.dumps({"votes": [vote]})
+    turns.append(Turn(games.MANAGER, "", "manage", "", cast, cast, None, calls=0))
+    of = house(jurors=("x",))
+    plan = schedule({"debate": 2}, 1)
+    ((_, fixture),) = schedule({"debate": 2}, 1).take(1)
+    fixture = replace(fixture, seed=1)
+
+    class One:
+        endless = adaptive = False
+
+        def round(self, number: int, results: object) -> list[Fixture]:
+            return [fixture] if number == 1 else []
+
+    plan = type(plan)(One(), plan.stop, {1: fixture})
+    specs = [*models(), ModelSpec("x", "simulated", "")]
+    rooms = here(fleet_of(SimulatedEngine(), specs), of)
+    (found,) = await played(
+        rooms, of, {"debate": 2}, plan=plan, unfinished={1: records.Unfinished(fixture, 0, turns)}
+    )
+    assert (found["attempt"], found["void"]) == (1, None)
+    assert found["given_up"][0]["void"].startswith("none of 1 jurors gave scores")
 
 
 async def test_what_stays_void_is_told_and_never_scored() -> None:
@@ -250,3 +467,17 @@ async def test_in_actors_as_here_also_where_one_is_killed() -> None:
     alone = await played(here(fleet_of(SimulatedEngine(), specs), house()), house(), BOTH, 40)
     assert timeless(found) == timeless(alone)
     assert set(calls) == {*ABILITIES}
+
+
+async def test_what_matches_were_drawn_with_is_recorded() -> None:
+    games, many = {"chess": 2, "liars_dice": 2}, house(greedy=frozenset("ab"))
+    found = await played(here(fleet_of(SimulatedEngine(), models()), many), many, games, 60)
+    by_table: dict[str, set[int]] = {}
+    for record in found:
+        models_of, table = {*record["seats"].values()}, records.kept(record).drawn_with
+        if record["game"] == "chess" and models_of == {"a", "b"}:
+            assert table.startswith("chess: a, b: ")
+            by_table.setdefault(table, set()).add(record["seed"])
+        else:
+            assert table == str(record["seed"])
+    assert by_table, "they have met"

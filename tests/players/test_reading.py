@@ -1,4 +1,6 @@
-"""Moves are read as people and models write them; what was cut is never taken for whole."""
+"""Moves are read as people and models write them; half a move is never taken for whole."""
+
+import contextlib
 
 import pytest
 from hypothesis import given
@@ -30,6 +32,8 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
         ("Hm.\n**Final Move:** e4", "e4"),
         ("So it is 123.\nAnswer: 123", "123"),
         ("I am sure.\nMove:\n\ne4", "e4"),
+        ("Move:\n```\ne4\n```", "e4"),
+        ("Move: e4\nMove:", "e4"),
     ],
 )
 def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
@@ -44,7 +48,7 @@ def test_without_such_a_line_there_is_none(text: str) -> None:
 
 def test_of_a_reply_that_was_cut_only_whole_lines_count() -> None:
     assert read(reply("Move: e4\nBecause", "length"), "line") == "e4"
-    for text in ("Move: Nf", "thinking\nMove: Nf", "Nf"):
+    for text in ("Move: Nf", "thinking\nMove: Nf", "Nf", "Move:\nNf", "Move:\n\nNf"):
         with pytest.raises(NoMove, match="cut off after 7 tokens; be brief"):
             read(reply(text, "length"), "line")
 
@@ -70,6 +74,7 @@ def test_a_speech_is_all_that_was_said() -> None:
         read(reply("  Friends,\n\nlend me your ears. \n"), "text")
         == "Friends,\n\nlend me your ears."
     )
+    assert read(reply("Friends, lend me", "length"), "text") == "Friends, lend me"
 
 
 def test_of_programs_the_last_one_counts() -> None:
@@ -94,3 +99,12 @@ def test_no_text_breaks_it(text: str, finish: Finish) -> None:
             assert isinstance(read(reply(text, finish), form), str)
         except NoMove as why:
             assert str(why)
+
+
+@pytest.mark.timeout(5)
+@pytest.mark.parametrize("text", ["Move:\n" * 50_000 + "a\nb", "**" * 100_000, "```\n" * 50_000])
+def test_long_replies_are_read_in_time(text: str) -> None:
+    # Models that cannot stop write such things, and all matches of a room wait meanwhile.
+    for form in ("line", "text", "code"):
+        with contextlib.suppress(NoMove):
+            read(reply(text), form)

@@ -1,0 +1,85 @@
+"""Who forfeits by time: the slow, and not those whose requests wait for one another."""
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from arena.playing import here, house, played
+from http_endpoint import Handler, HttpEndpoint
+
+from raybench.config import FleetConf
+from raybench.fleet import open_fleet
+from raybench.tournament import pairing
+from raybench.tournament.match import Terms
+from raybench.tournament.schedule import Schedule
+from raybench.tournament.stopping import Stop
+from raybench.types import ModelSpec
+
+_DEADLINE_S = 0.6
+_MATCHES = 24
+
+
+class Table(HttpEndpoint):
+    """Bids one more die until there are four, as slowly as each model plays."""
+
+    def __init__(self, pace: Mapping[str, float]) -> None:
+        super().__init__()
+        self._pace = pace
+        self.busy = False
+        """Every request is told once to come again."""
+        self._told: set[str] = set()
+
+    def play(self, handler: Handler) -> None:
+        asked = str(handler.body)
+        with self.lock:
+            refused = self.busy and asked not in self._told
+            self._told.add(asked)
+        if refused:
+            return handler.send(429, {"error": "slow down"})
+        time.sleep(self._pace[handler.body["model"]])
+        prompt = handler.body["messages"][0]["content"]
+        bids = re.findall(r"(\d+) (?:dice|die) of (\d+)", prompt[prompt.rindex("Bids:") :])
+        dice, face = map(int, bids[-1]) if bids else (0, 3)
+        move = "call" if dice > 3 else f"bid {dice + 1} {face}"
+        message = {"message": {"content": f"Move: {move}"}, "finish_reason": "stop"}
+        return handler.send(200, {"choices": [message]})
+
+
+@pytest.fixture
+def table() -> Iterator[Table]:
+    with Table({"quick": 0.05, "quiet": 0.05, "slow": 2 * _DEADLINE_S}) as table:
+        yield table
+
+
+async def records(
+    table: Table, *models: str, at_once: int, matches: int = _MATCHES
+) -> list[dict[str, Any]]:
+    options = {"base_url": table.url, "concurrency": 2}
+    specs = [ModelSpec(name, "openai", name, options=options) for name in models]
+    of = house(terms=Terms(deadline_s=_DEADLINE_S), stand_ins=frozenset(), at_once=at_once)
+    dealt = pairing.matchmaking("random", [*models], {"liars_dice": 2}, seed=3, size=4)
+    plan = Schedule(dealt, Stop(matches=matches))
+    async with open_fleet(specs, FleetConf(), lambda _: None) as fleet:
+        return await played(here(fleet, of), of, {}, plan=plan, at_once=at_once)
+
+
+@pytest.mark.parametrize("busy", [False, True], ids=["places", "and refusals"])
+async def test_nobody_forfeits_for_the_queue_before_an_endpoint(table: Table, busy: bool) -> None:
+    """Of 24 requests two are sent at once: the last ones wait as long as the deadline is."""
+    table.busy = busy
+    found = await records(table, "quick", "quiet", at_once=_MATCHES)
+    assert len(found) == _MATCHES
+    assert not [it for it in found if it["forfeits"] or it["void"]]
+    # It is the matches that wait.
+    assert max(it["seconds"] / len(it["turns"]) for it in found) > _DEADLINE_S / 2
+    assert all(0.05 <= turn["seconds"] < _DEADLINE_S for it in found for turn in it["turns"])
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+async def test_who_is_slow_forfeits_however_few_play(table: Table, at_once: int) -> None:
+    found = await records(table, "quick", "slow", at_once=at_once, matches=4)
+    for match in found:
+        (forfeit,) = match["forfeits"]
+        assert (match["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
