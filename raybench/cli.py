@@ -6,6 +6,7 @@ Hydra composes; its messages are turned into one that names the mistake and the 
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
-_TABLES = ("autobench.external.", "games.rules.", "games.weights.")
+_TABLES = re.compile(r"(autobench\.external|games\.rules|games\.weights)[.=]")
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
@@ -91,7 +92,7 @@ def _head(argument: str) -> str:
 
 def with_tables(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what they add to a table as new: a plus is not asked for."""
-    return [f"++{it}" if it.startswith(_TABLES) else it for it in arguments]
+    return [f"++{it}" if _TABLES.match(it) else it for it in arguments]
 
 
 def own_roster(arguments: Sequence[str]) -> list[str]:

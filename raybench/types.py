@@ -81,13 +81,24 @@ class Completion:
     cached_tokens: int | None = None
     """Prompt tokens that came from the engine's prefix cache; None where it does not tell."""
     seconds: float = 0.0
+    """From the request to the reply, with all that it waited for on the way."""
+    waited: float = 0.0
+    """Of these, so many were none of the model's: for a place, in its engine's queue, for tries
+    that brought nothing and for those after them."""
     error: str | None = None
     """Why there is no answer, in words (a refusal's own); None where finish is stop or length."""
 
+    @property
+    def own_seconds(self) -> float:
+        """The time that the model itself took."""
+        return max(0.0, self.seconds - self.waited)
+
     @classmethod
-    def failed(cls, reason: str, *, finish: Finish = "error", seconds: float = 0.0) -> "Completion":
+    def failed(
+        cls, reason: str, *, finish: Finish = "error", seconds: float = 0.0, waited: float = 0.0
+    ) -> "Completion":
         """Return the completion of a request that got no reply."""
-        return cls(text="", finish=finish, seconds=seconds, error=reason)
+        return cls(text="", finish=finish, seconds=seconds, waited=waited, error=reason)
 
 
 Grader = Literal["parity", "improved"]

@@ -302,6 +302,21 @@ def test_an_experiments_own_settings_need_not_be_told_where_they_live(
     assert [it for it in cli.at_home(given) if "experiment" not in it] == meant
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["games.rules.chess.plies=9", "games.weights.dice=2"],
+        ["games.rules={chess: {plies: 9}}", "games.weights={dice: 2}"],
+        ["games.rules.chess={plies: 9}", "games.weights.dice=2"],
+    ],
+)
+def test_tables_are_written_whole_or_by_their_entries(given: list[str]) -> None:
+    asked = cli.with_tables(["+experiment=games", "roster=simulated", *given])
+    found = cli.compose(asked)["games"]
+    assert found["rules"] == {"chess": {"plies": 9}}
+    assert found["weights"] == {"dice": 2}
+
+
 def test_models_of_the_command_line_are_a_roster_of_their_own() -> None:
     one = "roster.models=[{name: mine, engine: simulated}]"
     config = cli.check(cli.compose(cli.own_roster(["+experiment=index", one, "data=samples"])))

@@ -76,9 +76,6 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
     for game, weight in games.weights.items():
         if not 0 <= weight < math.inf:
             yield f"games.weights.{game} is {weight}: it is 0 or more"
-    for game, rules in games.rules.items():
-        if not isinstance(rules, dict):
-            yield f"games.rules.{game} is {rules!r}: give rules, as in games.rules.{game}.players=4"
     known = [model.name for model in (*roster.models, *roster.judges)]
     for name, count in Counter(games.jury).items():
         if name not in known:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -61,6 +62,13 @@ class Outcome:
     """Judges of which no word ever came, and why."""
     heard: Collection[str] = ()
     """Models that have said something, whatever their counts tell."""
+    replied: Collection[str] = ()
+    """Kinds of failures to which calls did get replies: they are no reason why others got none."""
+
+    @property
+    def lost(self) -> list[Mapping[str, Any]]:
+        """Return the failures that tell why calls got no reply."""
+        return [it for it in self.failures if it.get("kind") not in self.replied]
 
 
 class Session:
@@ -90,6 +98,13 @@ class Session:
         self._account = Account(model.name for model in plan.models)
         self._told: set[str] = set()
         """Models of which the person knows that they failed."""
+
+    @property
+    def finished(self) -> Mapping[str, Any] | None:
+        """What the results say of the run, where it is over and only to be concluded anew."""
+        if not self._run.finished:
+            return None
+        return dict(json.loads((self._run.folder / RESULTS).read_bytes())["run"])
 
     @asynccontextmanager
     async def fleet(
@@ -230,7 +245,7 @@ class Session:
             console.show_leaderboard(board.results(), board.columns, title=board.title, of=board.of)
         for model, counts in outcome.counts.items():
             if counts.infra_error:
-                why = commonest(outcome.failures, model)
+                why = commonest(outcome.lost, model)
                 console.warn(
                     f"{model}: {counts.infra_error} calls got no reply; "
                     + (f"most of them: {why}. All are in " if why else "why stands in ")
@@ -263,7 +278,7 @@ class Session:
     def _failed(self) -> dict[str, str]:
         """Return the models that could not be had, and those of which no reply ever came."""
         outcome = self._concluded()
-        mute = silent(outcome.counts, outcome.failures)
+        mute = silent(outcome.counts, outcome.lost)
         mute = {name: why for name, why in mute.items() if name not in outcome.heard}
         return mute | dict(outcome.mute) | dict(self._account.failed)
 

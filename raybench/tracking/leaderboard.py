@@ -22,10 +22,10 @@ UNSAFE = (
 )
 
 COUNT_MEANINGS: Mapping[str, str] = {
-    "ok": "replies that came whole",
+    "ok": "replies that came whole and could be read, right or wrong",
     "truncated": "replies cut off at the most tokens allowed; they are judged as they are",
-    "unparsed": "replies that are empty, or in which what was asked for (an answer, a rating) "
-    "cannot be found",
+    "unparsed": "replies that are empty, or in which what was asked for (an answer, a rating, "
+    "a move) cannot be found",
     "infra_error": "requests to this model that got no reply: never a zero",
     "judge_error": "judgments of this model's replies that are missing, whosever fault that is",
 }

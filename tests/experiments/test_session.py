@@ -18,6 +18,7 @@ from raybench.experiments import session
 from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.swaps import Swaps
+from raybench.tournament import reliability
 from raybench.tracking.console import Progress
 from raybench.types import Completion, Counts, ModelSpec, Request
 
@@ -212,6 +213,19 @@ def test_who_never_replied_has_failed_for_the_commonest_reason() -> None:
     assert session.silent(counts, failures) == {
         "mute": "no reply came to any of 3 calls: HTTP 401",
     }
+
+
+def test_why_calls_got_no_reply_is_told_by_those_that_got_none() -> None:
+    """A model's forfeits outnumber its lost calls, and were told as their reason."""
+    failures = [
+        *[{"model": "a", "kind": "forfeit", "why": "invalid moves"}] * 3,
+        *[{"model": "a", "kind": "vote missing", "why": "no JSON"}] * 2,
+        {"model": "a", "kind": "void", "why": "HTTP 500"},
+    ]
+    outcome = session.Outcome({}, {}, failures, (), (), replied=reliability.REPLIED)
+    assert session.commonest(outcome.lost, "a") == "HTTP 500"
+    asked = session.Outcome({}, {}, [{"model": "a", "why": "HTTP 401"}], (), ())
+    assert session.commonest(asked.lost, "a") == "HTTP 401", "other experiments' have no kind"
 
 
 def test_who_was_heard_otherwise_has_not_failed(

@@ -1,17 +1,19 @@
 """What comes out of a run: ratings, counts, what needs a person's eye, the report, transcripts."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from raybench.config import Config
-from raybench.experiments.games import setup, transcripts
-from raybench.experiments.games.ratings import Both, rated
+from raybench.config import Config, everybody
+from raybench.experiments.games import prompts, setup, transcripts
+from raybench.experiments.games.ratings import RatedTwice, rated
+from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, sections
+from raybench.experiments.games.standings import Standing
 from raybench.experiments.session import Outcome
 from raybench.stats.ratings.outcome import Ratings
-from raybench.stats.ratings.ranking import orders
 from raybench.tournament import meetings, reliability
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
@@ -22,8 +24,15 @@ RATING = Column("games/rating", "Rating", digits=0)
 PLAYED = Column("games/rating_without_forfeits", "Without forfeits", digits=0)
 VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
+RANK = "games/rank"
+ALL = "games"
+"""What the ratings over all games are of, where those of each are of its name."""
 PAIRS = "pairs.jsonl"
 """How sure each model is above each other, in each game and over all of them."""
+STANDINGS = "standings.jsonl"
+"""Where each model stands, in each game and over all of them: rank, bound, covariance."""
+_REASONS = 5
+"""Of those why matches were begun anew, so many are told."""
 NOT_RATED = Estimate(
     None, None, None, 0, "refused: no match that it had with another model counts here"
 )
@@ -34,22 +43,27 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
     models = [model.name for model in config.roster.models]
     found = rated(config, matches)
     reliable = reliability.reliability(matches, models)
-    metrics = measured(models, matches, found, reliable)
+    stood = {of: Standing(of, ratings) for of, ratings in _every(found)}
+    metrics = measured(models, found, stood.get(ALL), reliable)
     played = [it.name for it in setup.chosen(config)]
+    recorded = Recorded(journal, matches)
+    own = {it.name: it.system_prompt for it in everybody(config)}
     shown = Shown(
         models=models,
         games=played,
         matches=matches,
         rated=found,
+        stood=stood.get(ALL),
         reliable=reliable,
         metrics=metrics,
-        journal=journal,
+        recorded=recorded,
         rules=setup.rules(config),
     )
     return Outcome(
         metrics=metrics,
         counts=reliability.counts(reliable, matches),
         failures=list(reliability.failures(matches)),
+        replied=reliability.REPLIED,
         columns=(
             RATING,
             *((PLAYED,) if found.forfeited else ()),
@@ -60,25 +74,33 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
         about={
             "stopped": stopped,
             "matches": _matches(matches, played),
-            "roles": {game: _worth(game, it) for game, it in found.all.games.items()},
+            "roles": {game: _worth(shown, game) for game in found.all.games},
         },
-        notes=_notes(matches, found, stopped),
-        files={PAIRS: _pairs(found)},
-        texts=transcripts.texts(journal, setup.rules(config), played),
+        notes=_notes(matches, found, stopped, models),
+        files={
+            PAIRS: chain.from_iterable(it.pairs() for it in stood.values()),
+            STANDINGS: chain.from_iterable(it.lines() for it in stood.values()),
+        },
+        texts={
+            **transcripts.texts(recorded, matches, setup.rules(config), played),
+            **prompts.texts(journal, setup.rules(config), played, own),
+        },
         heard=[model for model, of in reliable.items() if of.replies],
     )
 
 
 def measured(
     models: Sequence[str],
-    matches: Sequence[Match],
-    found: Both,
+    found: RatedTwice,
+    stood: Standing | None,
     reliable: Mapping[str, Reliability],
 ) -> dict[str, dict[str, Estimate]]:
     """Return every model's metrics."""
     metrics: dict[str, dict[str, Estimate]] = {}
     for model in models:
         of = metrics[model] = {RATING.key: _rating(found.all.overall, model)}
+        if stood is not None:
+            of[RANK] = stood.rank(model)
         of |= {f"{game}/rating": _rating(it, model) for game, it in found.all.games.items()}
         if found.forfeited:
             of[PLAYED.key] = _rating(found.played.overall, model)
@@ -89,6 +111,12 @@ def measured(
         of[VALID.key] = reliable[model].valid
         of[FORFEITS.key] = reliable[model].forfeited
     return metrics
+
+
+def _every(found: RatedTwice) -> Iterator[tuple[str, Ratings]]:
+    if found.all.overall is not None:
+        yield ALL, found.all.overall
+    yield from found.all.games.items()
 
 
 def _rating(ratings: Ratings | None, model: str) -> Estimate:
@@ -104,20 +132,21 @@ def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _worth(game: str, ratings: Ratings) -> list[dict[str, Any]]:
-    """Return by how many points of the rating each role is worth more than each other."""
+def _worth(shown: Shown, game: str) -> list[dict[str, Any]]:
     return [
-        {"role": role, "over": over, "points": ratings.advantage(role, over, game=game).to_json()}
-        for role, over in combinations(ratings.roles.get(game, ()), 2)
+        {"role": role, "over": over, "points": points.to_json()}
+        for role, over, points in shown.worth(game)
     ]
 
 
-def _notes(matches: Sequence[Match], found: Both, stopped: str) -> dict[str, str]:
+def _notes(
+    matches: Sequence[Match], found: RatedTwice, stopped: str, models: Sequence[str]
+) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
     notes = {"Matches": f"{counted:,} count" + (f", {void:,} are void" if void else "")}
-    if again := sum(it.attempt > 0 for it in matches):
-        notes["Begun anew"] = f"{again:,} matches, because a model could not be reached"
+    if again := [it for it in matches if it.attempt]:
+        notes["Begun anew"] = _again(again)
     if stopped:
         notes["Ended"] = stopped
     if found.all.overall is not None and found.all.overall.notes:
@@ -127,25 +156,28 @@ def _notes(matches: Sequence[Match], found: Both, stopped: str) -> dict[str, str
             f"{found.forfeited:,} matches were forfeited, which counts as a loss; ratings without "
             "them stand beside"
         )
-    missing = sum(it.votes_missing for it in matches)
-    if votes := sum(it.votes for it in matches) + missing:
-        notes["Jury"] = f"{missing:,} of {votes:,} votes are missing"
+    if jury := [*_jury(matches, models)]:
+        notes["Jury"] = "; ".join(jury)
     return notes
 
 
-def _pairs(found: Both) -> Iterator[dict[str, Any]]:
-    every = {"games": found.all.overall, **found.all.games}
-    for game, ratings in every.items():
-        if ratings is None:
-            continue
-        for order in orders(ratings):
-            yield {
-                "of": game,
-                "model": order.better,
-                "above": order.worse,
-                "points": order.difference.to_json(),
-                "wins": ratings.chance(order.better, order.worse).to_json(),
-                "p": order.p,
-                "holm": order.holm,
-                "share_of_replicates": order.share,
-            }
+def _jury(matches: Sequence[Match], models: Sequence[str]) -> Iterator[str]:
+    """Yield how many votes are missing, and what is lost of jurors who do not play."""
+    missing = sum(it.votes_missing for it in matches)
+    if votes := sum(it.votes for it in matches) + missing:
+        yield f"{missing:,} of {votes:,} votes are missing"
+    failed = Counter[str]()
+    for match in matches:
+        failed.update({name: n for name, n in match.failed.items() if name not in models})
+    for juror, count in sorted(failed.items()):
+        yield f"{count:,} request{'s' * (count > 1)} to {juror} got no reply"
+
+
+def _again(matches: Sequence[Match]) -> str:
+    """Return how many matches were begun anew, and how often why."""
+    why = Counter(lost.void.partition(": ")[0] for match in matches for lost in match.given_up)
+    where = ". failures.jsonl has each reason" if why else ""
+    if (untold := sum(it.attempt for it in matches) - why.total()) > 0:  # an older journal
+        why["for reasons that its journal does not have"] = untold
+    told = "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common(_REASONS))
+    return f"{len(matches):,} match{'es' if len(matches) > 1 else ''}: {told}{where}"

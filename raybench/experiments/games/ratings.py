@@ -13,7 +13,7 @@ from raybench.tournament.records import Match
 
 
 @dataclass(frozen=True)
-class Both:
+class RatedTwice:
     """Ratings by all matches that count, and by those in which nobody forfeited."""
 
     all: Rated
@@ -22,29 +22,41 @@ class Both:
     """Matches with forfeits."""
 
 
-def rated(config: Config, matches: Sequence[Match]) -> Both:
+def rated(config: Config, matches: Sequence[Match]) -> RatedTwice:
     """Rate the models."""
     every = [it.result for it in matches if it.result is not None]
     clean = [it.result for it in matches if it.result is not None and not it.forfeits]
     found = _rate(config, every, config.games.bootstrap)
     same = len(clean) == len(every)
     played = found if same else _rate(config, clean, config.games.bootstrap)
-    return Both(found, played, len(every) - len(clean))
+    return RatedTwice(found, played, len(every) - len(clean))
 
 
 def widest(config: Config, results: Sequence[Result]) -> float | None:
     """Return the widest half of an interval of an overall rating, None where one is open."""
-    models = [model.name for model in config.roster.models]
-    return ratings.widest(_rate(config, results, 0), models)
+    return ratings.looked(
+        results,
+        [game.name for game in setup.chosen(config)],
+        _roles(config),
+        [model.name for model in config.roster.models],
+        points=config.games.narrow or 0.0,
+        weights=setup.weights(config),
+        bootstrap=config.games.bootstrap,
+        seed=config.seed,
+    )
 
 
 def _rate(config: Config, results: Sequence[Result], bootstrap: int) -> Rated:
-    by_rules = setup.rules(config)
     return ratings.rate(
         results,
         [game.name for game in setup.chosen(config)],
-        {it.name: choice.seats(it, by_rules.get(it.name, {})) for it in setup.chosen(config)},
+        _roles(config),
         weights=setup.weights(config),
         bootstrap=bootstrap,
         seed=config.seed,
     )
+
+
+def _roles(config: Config) -> dict[str, Sequence[str]]:
+    by_rules = setup.rules(config)
+    return {it.name: choice.seats(it, by_rules.get(it.name, {})) for it in setup.chosen(config)}

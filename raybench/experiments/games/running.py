@@ -1,47 +1,32 @@
 """The matches of a run: those still missing are played and kept."""
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, closing
 from typing import Any
 
 from raybench import sandbox
-from raybench.arena.pool import Lines, Pool, rooms
+from raybench.arena.pool import Lines, Pool
+from raybench.arena.rooms import rooms
 from raybench.config import Config, everybody
 from raybench.errors import RunFailed
-from raybench.experiments.games import setup
+from raybench.experiments.games import planning, setup
 from raybench.experiments.games.conclusion import concluded
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games.ratings import widest
+from raybench.experiments.games.spent import JOURNAL as SPENT
+from raybench.experiments.games.spent import NOTED_S, Spent
 from raybench.experiments.session import Session, open_session
 from raybench.fleet.link import Link
 from raybench.pipeline.store import Journal
 from raybench.tournament import records
 from raybench.tournament.records import Match
 from raybench.tournament.schedule import Schedule
+from raybench.tracking import console
 from raybench.types import Completion
 
 JOURNAL = "turns"
 """What happened in matches, as it happened; of those that ended, `matches` has all."""
-
-
-class Spent:
-    """What budgets are compared with."""
-
-    def __init__(self, played: Sequence[Match], ledger: Ledger) -> None:
-        """Begin with what players wrote in earlier sessions: the rest of these is not known."""
-        self.tokens = sum(effort.tokens for it in played for effort in it.efforts.values())
-        self.tokens += sum(turn.tokens for it in ledger.unfinished.values() for turn in it.turns)
-        self._since = time.monotonic()
-
-    @property
-    def told(self) -> dict[str, Callable[[], float]]:
-        """Return what says how much has been spent, by its unit."""
-        return {
-            "tokens": lambda: float(self.tokens),
-            "seconds": lambda: time.monotonic() - self._since,
-        }
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
@@ -49,20 +34,46 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     async with open_session(
         config,
         resolved,
-        setup.plan(config),
+        planning.plan(config),
         journal="matches",
         keep=records.kept,
         conclusions=setup.CONCLUSIONS,
     ) as session:
         played: list[Match] = session.journal.records
-        ledger = Ledger(ended=[it.number for it in played])
-        with closing(session.open_journal(JOURNAL, ledger.enter)) as turns:
-            ledger.reading = False
-            spent = Spent(played, ledger)
-            schedule = _schedule(config, played, ledger, turns, spent.told)
-            if not schedule.over:
+        for note in planning.ignored(config):
+            console.say(f"Note: {note}")
+        if session.finished is None:
+            stopped = await _completed(config, session)
+        else:  # other weights might have ended it elsewhere: what was played is what there is
+            stopped = str(session.finished.get("stopped", ""))
+        session.conclude(concluded(config, played, session.journal.path, stopped))
+
+
+async def _completed(config: Config, session: Session) -> str:
+    """Have all that is missing played, and return why no more is."""
+    played: list[Match] = session.journal.records
+    ledger, spent = Ledger(ended=[it.number for it in played]), Spent()
+    with (
+        closing(session.open_journal(JOURNAL, ledger.enter)) as turns,
+        closing(session.open_journal(SPENT, spent.enter)) as account,
+    ):
+        ledger.reading = spent.reading = False
+        schedule = await asyncio.to_thread(_schedule, config, played, ledger, turns, spent.told)
+        if not schedule.over:
+            noting = asyncio.create_task(_noted(spent, account))
+            try:
                 await _play(config, session, schedule, ledger, turns, spent)
-        session.conclude(concluded(config, played, session.journal.path, schedule.stopped))
+            finally:
+                noting.cancel()
+                account.append(spent.line())
+        return schedule.stopped
+
+
+async def _noted(spent: Spent, account: Journal) -> None:
+    """Note what was spent again and again, also while engines come up or all models think."""
+    while True:
+        await asyncio.sleep(NOTED_S)
+        account.append(spent.line())
 
 
 def _schedule(
@@ -80,6 +91,7 @@ def _schedule(
         schedule = Schedule(setup.matchmaking(config), stop, begun)
         for match in played:
             schedule.done(match.number, match.result)
+        schedule.unfinished()  # where nothing is, no engine has to be brought up
     except ValueError as error:
         raise RunFailed(
             f"the journals beside {turns.path} are not what this run leaves: {error}. Mend them, "
@@ -116,7 +128,7 @@ async def _play(
             def counted(model: str, completion: Completion) -> None:
                 if model in counts:
                     counts[model](completion)
-                spent.tokens += completion.output_tokens
+                spent.count(completion.output_tokens)
                 session.spend(
                     prompt_tokens=completion.prompt_tokens,
                     output_tokens=completion.output_tokens,
@@ -136,8 +148,20 @@ async def _play(
                     keep=keep,
                     count=counted,
                     unfinished=ledger.unfinished,
-                    reached=any(it.void is None for it in session.journal.records),
+                    replied=_replied(session.journal.records, ledger),
+                    say=console.warn,
                 )
                 async with aclosing(pool.matches()) as ended:
                     async for matches in ended:
                         await asyncio.to_thread(session.keep, *matches)
+
+
+def _replied(played: Sequence[Match], ledger: Ledger) -> set[str]:
+    """Return the models that have replied in matches of earlier sessions."""
+    found = {
+        it.seats[role]
+        for it in played
+        for role, effort in it.efforts.items()
+        if effort.turns or effort.invalid
+    }
+    return found | {turn.model for it in ledger.unfinished.values() for turn in it.turns} - {""}

@@ -1,17 +1,16 @@
-"""What the configuration says, in the tournament's words; and what a run of it would do."""
+"""What the configuration says, in the tournament's words."""
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
 
 from raybench import games
 from raybench.arena.chair import Decoding
 from raybench.arena.room import House
-from raybench.config import Config, everybody, judges
-from raybench.errors import ConfigurationError
+from raybench.config import Config, everybody
 from raybench.fleet import group_engines
-from raybench.fleet.places import slots
 from raybench.games import Game
 from raybench.games.parts import choice
 from raybench.sandbox import Settings
@@ -20,13 +19,14 @@ from raybench.tournament.fixtures import Result
 from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
 from raybench.tournament.stopping import Budget, Narrow, Stop
-from raybench.tracking.plan import turns
-from raybench.types import Plan
+from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
 _BATCH = 256
 """Requests that vLLM works on at once, where its options do not say otherwise."""
+_ROUNDS = 8
+"""Rounds that a tournament has at least, where they are not small ones."""
 _ENGINES_EACH = 8
 _MATCHES_EACH = 2_000
 """Matches of stand-ins that pay for the start of an actor."""
@@ -35,12 +35,12 @@ _MATCHES_EACH = 2_000
 def chosen(config: Config) -> list[Game[Any]]:
     """Return the games that are played."""
     found = choice.chosen(config.games.names)
-    if not config.games.names and _unjudged(config):
+    if not config.games.names and unjudged(config):
         return [game for game in found if not game.jury]
     return found
 
 
-def _unjudged(config: Config) -> bool:
+def unjudged(config: Config) -> bool:
     """Tell whether some match of a game with a jury would leave nobody to judge it.
 
     Such games have two seats, and who plays does not judge.
@@ -86,10 +86,27 @@ def house(config: Config) -> House:
         ),
         jurors=jurors(config),
         stand_ins=frozenset(it.name for it in everybody(config) if it.engine == "simulated"),
+        greedy=greedy(config),
         sandbox=Settings(sandbox.backend, sandbox.python, sandbox.scientific_python),
         slots=sandbox.slots or max(1, ((os.cpu_count() or 2) - 1) // max(1, actors(config))),
         at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
+
+
+def greedy(config: Config) -> frozenset[str]:
+    """Return the models that reply alike whenever they are asked alike: at temperature 0."""
+    return frozenset(
+        it.name
+        for it in (model.spec() for model in config.roster.models)
+        if it.engine != "simulated" and _temperature(it, config.games.temperature) == 0
+    )
+
+
+def _temperature(model: ModelSpec, asked: float | None) -> float | None:
+    """Return what a model's moves are drawn with; None where its endpoint decides."""
+    own = model.sampling.temperature if asked is None else asked
+    drawn = replace(model, sampling=replace(model.sampling, temperature=own)).drawn_with
+    return cast("float | None", drawn["temperature"])
 
 
 def seats(config: Config) -> dict[str, int]:
@@ -106,9 +123,33 @@ def matchmaking(config: Config) -> Pairing:
         models,
         seats(config),
         seed=config.seed,
-        size=2 * len(models),
+        size=round_of(config),
         cycles=config.games.cycles,
     )
+
+
+def round_of(config: Config) -> int:
+    """Return how many matches of each game a round has.
+
+    Where something is drawn from results, two rounds are under way at most: they bound how many
+    matches there are at once. A Swiss round stays what it is, everybody twice in each game: of more
+    matches by the same standings most would be between models that do not stand alike. Pairs chosen
+    for what they tell count on those before them in their round, and a look at the intervals gains
+    nothing by coming sooner than all that is under way ends: there rounds are as large as keeps
+    everything busy, up to an eighth of all matches, so that most are chosen by results.
+    """
+    conf, models = config.games, len(config.roster.models)
+    if conf.pairing == "swiss" or (conf.pairing != "information" and conf.narrow is None):
+        return 2 * models
+    busy = min(at_once(config), units(config) // _ROUNDS)
+    return max(2 * models, math.ceil(busy / len(chosen(config))))
+
+
+def under_way(config: Config) -> int:
+    """Return how many matches are under way side by side, as far as rounds allow it."""
+    if config.games.narrow is None and not matchmaking(config).adaptive:
+        return at_once(config)
+    return min(at_once(config), 2 * round_of(config) * len(chosen(config)))
 
 
 def stop(
@@ -168,65 +209,3 @@ def units(config: Config) -> int:
         return conf.matches
     cycle = sum(math.perm(models, of) for of in seats(config).values())
     return min(conf.matches, conf.cycles * cycle)
-
-
-def plan(config: Config) -> Plan:
-    """Say what the run would do."""
-    models = tuple(model.spec() for model in config.roster.models)
-    referees = tuple(model.spec() for model in judges(config))
-    engines = group_engines(everybody(config))
-    awake = slots(engines, config.fleet)
-    matchmaking(config)  # raises where there can be none
-    if all(weights(config).get(game.name, 1.0) == 0 for game in chosen(config)):
-        raise ConfigurationError(
-            "games.weights: no game that is played weighs anything in the overall rating: give one "
-            "of them a weight above 0"
-        )
-    if judged := [game.name for game in chosen(config) if game.jury and _unjudged(config)]:
-        raise ConfigurationError(
-            f"{', '.join(judged)}: nobody is left to judge a match of "
-            f"{' and '.join(jurors(config))}, as who plays does not judge: name a third juror, or "
-            "one from outside (roster.judges), in games.jury, or leave the game out of games.names"
-        )
-    return Plan(
-        experiment="games",
-        models=models,
-        engines=tuple(engine.label for engine in engines),
-        slots=awake,
-        units=units(config),
-        unit="match",
-        referees=referees,
-        calls="one for each move, and for each try at one that was not valid",
-        notes=(*_notes(config), *turns(len(engines), awake)),
-    )
-
-
-def _notes(config: Config) -> Iterator[str]:
-    conf, by_rules, tables = config.games, rules(config), seats(config)
-    for game in chosen(config):
-        own = ", ".join(f"{name}={value}" for name, value in by_rules.get(game.name, {}).items())
-        yield f"{game.name}: {tables[game.name]} seats{f', {own}' if own else ''}"
-    left_out = {game.name for game in choice.chosen(conf.names)} - set(tables)
-    for name in sorted(left_out):
-        yield f"{name} is left out: nobody is left to judge (games.jury=[NAME])"
-    yield f"{conf.pairing.replace('_', ' ')}; {at_once(config)} matches at once"
-    models, each = len(config.roster.models), units(config) / len(tables)
-    if conf.pairing == "round_robin" and 2 in tables.values() and each < math.perm(models, 2):
-        yield (
-            f"{each:,.0f} matches of each game are fewer than the {math.perm(models, 2):,} in "
-            "which everybody meets everybody in both seats"
-        )
-    if conf.narrow is not None:
-        yield f"ends earlier where every rating is known to ±{conf.narrow:g} points"
-    for unit, limit in (("tokens", conf.budget_tokens), ("seconds", conf.budget_s)):
-        if limit is not None:
-            yield f"ends earlier where {limit:,g} {unit} are spent"
-    judged = [game.name for game in chosen(config) if game.jury]
-    if judged:
-        who = ", ".join(conf.jury) if conf.jury else "all models that do not play in a match"
-        yield f"{', '.join(judged)}: judged by {who}"
-    if any(game.sandboxed for game in chosen(config)):
-        yield "programs that models write run in the sandbox"
-    if conf.listed_moves:
-        yield "where moves can be listed, one of them is decoded"
-    yield from pairing.notes(len(config.roster.models), tables)

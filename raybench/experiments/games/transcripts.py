@@ -1,60 +1,44 @@
 """Matches as people write them down: one file per game, in the order of their numbers."""
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from raybench import games
-from raybench.games import Written
+from raybench.experiments.games.recorded import Recorded
+from raybench.games import InvalidMove, Unjudged, Written
 from raybench.games.parts import transcript
-
-_BEGINS = re.compile(rb'\{"match": (?P<match>\d+), "game": "(?P<game>\w+)"')
-"""How a record begins: where the texts in it need not be read."""
+from raybench.tournament.records import Match
 
 
 def texts(
-    journal: Path, rules: Mapping[str, Mapping[str, Any]], played: Sequence[str]
+    recorded: Recorded,
+    matches: Sequence[Match],
+    rules: Mapping[str, Mapping[str, Any]],
+    played: Sequence[str],
 ) -> dict[str, Any]:
     """Return the files, and what writes each of them."""
+    by_game: dict[str, list[Match]] = {name: [] for name in played}
+    for match in sorted(matches, key=lambda it: it.number):
+        if match.void is None:
+            by_game[match.fixture.game].append(match)
     return {
-        f"transcripts/{name}.{games.load(name).extension}": partial(_of, name, journal, rules)
-        for name in played
+        f"transcripts/{name}.{games.load(name).extension}": partial(
+            _of, recorded, some, rules.get(name, {})
+        )
+        for name, some in by_game.items()
     }
 
 
-def _of(name: str, journal: Path, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the matches of a game in the order of their numbers, one at a time."""
-    with journal.open("rb") as lines:
-        places = {}
-        for place, line in _with_places(lines):
-            if (found := _BEGINS.match(line)) and found["game"].decode() == name:
-                places[int(found["match"])] = place
-        for _, place in sorted(places.items()):
-            lines.seek(place)
-            record = json.loads(lines.readline())
-            if record["void"] is None:
-                yield written(record, rules.get(name, {})) + "\n\n"
-
-
-def _with_places(lines: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    place = 0
-    for line in lines:
-        yield place, line
-        place += len(line)
-
-
-def read(journal: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a journal, one at a time: all of them are too much for the memory."""
-    with journal.open("rb") as lines:
-        for line in lines:
-            yield json.loads(line)
+def _of(recorded: Recorded, matches: Sequence[Match], rules: Mapping[str, Any]) -> Iterator[str]:
+    """Yield matches of a game, one at a time."""
+    for match in matches:
+        yield written(recorded.of(match), rules) + "\n\n"
 
 
 def written(record: Mapping[str, Any], rules: Mapping[str, Any]) -> str:
-    """Return a match as people of its game write it down."""
+    """Return a match as people of its game write it down, or that its rules have changed."""
     game = games.load(record["game"])
     moves, left = list[tuple[str, str]](), dict[int, list[str]]()
     forfeits = {it["turn"]: it["role"] for it in record["forfeits"]}
@@ -70,7 +54,15 @@ def written(record: Mapping[str, Any], rules: Mapping[str, Any]) -> str:
         scores=record["scores"],
         outcome=record["outcome"],
         round=str(record["match"]),
+        date=_day(record.get("ended_ms")),
         forfeits=tuple(forfeits.values()),
         left={after: tuple(roles) for after, roles in left.items()},
     )
-    return (game.written or partial(transcript.plain, game))(match)
+    try:
+        return (game.written or partial(transcript.plain, game))(match)
+    except (InvalidMove, Unjudged):  # an older version took moves that this one does not
+        return f"match {match.round} cannot be replayed by these rules; the journal has it"
+
+
+def _day(ended_ms: int | None) -> str:
+    return "" if ended_ms is None else f"{datetime.fromtimestamp(ended_ms / 1000, UTC):%Y.%m.%d}"

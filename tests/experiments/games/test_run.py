@@ -9,11 +9,14 @@ import signal
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import chess.pgn
 import pytest
 from helpers import last_run, raybench, start_raybench, with_store
+
+from raybench import cli
+from raybench.experiments import session
 
 GAMES = ("+experiment=games", "roster=simulated")
 QUICK = (*GAMES, "games.matches=96", "games.bootstrap=100", "games.rules.chess.plies=30")
@@ -61,9 +64,11 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
         "report.html",
         "failures.jsonl",
         "pairs.jsonl",
+        "standings.jsonl",
         "transcripts/chess.pgn",
         "transcripts/poker.txt",
         "transcripts/debate.md",
+        "transcripts/prompts.md",
     ):
         assert (run / name).exists(), name
     assert [it["match"] for it in timeless(lines(run))] == [*range(1, 97)]
@@ -84,6 +89,9 @@ def test_results_have_ratings_over_all_games_and_of_each(finished: Path) -> None
     ratings = [it["games/rating"]["value"] for it in results["models"].values()]
     rated = [it for it in ratings if it is not None]
     assert len(rated) == 12 and abs(sum(rated) / 12 - 1000) < 1e-6
+    ranks = {name: it["games/rank"] for name, it in results["models"].items()}
+    assert {it["value"] for it in ranks.values()} == {*range(1, 13)}
+    assert all(it["ci95"][0] <= it["value"] <= it["ci95"][1] for it in ranks.values())
     assert results["run"]["stopped"] == "96 matches were wanted"
     assert sum(n for of in results["run"]["matches"].values() for n in of.values()) == 96
     assert all(of["ok"] > 0 for of in results["counts"].values())
@@ -99,6 +107,10 @@ def test_transcripts_are_what_people_of_the_game_read(finished: Path) -> None:
     matches = [it for it in lines(run) if it["game"] == "chess"]
     assert len(read) == len(matches)
     assert {it.headers["White"] for it in read} == {it["seats"]["white"] for it in matches}
+    days = {time.strftime("%Y.%m.%d", time.gmtime(it["ended_ms"] / 1000)) for it in matches}
+    assert {it.headers["Date"] for it in read} == days
+    asked = (run / "transcripts" / "prompts.md").read_text()
+    assert "### black: move\n\n```text\nYou play chess" in asked and "### a juror" in asked
     assert "*** HOLE CARDS ***" in (run / "transcripts" / "poker.txt").read_text()
     assert "| seat | player | was | score |" in (run / "transcripts" / "werewolf.md").read_text()
 
@@ -131,18 +143,29 @@ def test_mlflow_has_the_ratings(finished: Path) -> None:
         assert child.data.metrics["games/rating"] == of["games/rating"]["value"]
 
 
-def test_other_weights_conclude_the_same_matches_anew(finished: Path) -> None:
+def conclude(folder: Path, *arguments: str) -> None:
+    """Run in this process, where engines cannot be brought up."""
+
+    def never(*given: object, **more: object) -> NoReturn:
+        raise AssertionError("engines are brought up")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        patched.setattr(session, "open_fleet", never)
+        composed = cli.compose(cli.with_tables(cli.own_roster(cli.at_home(arguments))))
+        assert cli._job(composed) == 0
+
+
+def test_other_weights_conclude_the_same_matches_anew_without_engines(finished: Path) -> None:
     run = last_run(finished, "games")
     before = (run / "journal" / "matches.jsonl").read_bytes()
-    done = raybench(*QUICK, "games.weights.chess=0", cwd=finished)
-    assert done.returncode == 0, done.stderr
+    conclude(finished, *QUICK, "games.weights.chess=0")
     assert last_run(finished, "games") == run
     assert (run / "journal" / "matches.jsonl").read_bytes() == before
     results = json.loads((run / "results.json").read_text())
     method = results["models"]["sim-01"]["games/rating"]["method"]
     assert "chess" not in method.split("; ")[1]
-    again = raybench(*QUICK, cwd=finished)  # as it was
-    assert again.returncode == 0, again.stderr
+    conclude(finished, *QUICK)  # as it was
 
 
 def test_a_run_that_is_killed_goes_on_in_the_middle_of_its_matches(tmp_path: Path) -> None:
@@ -168,9 +191,14 @@ def test_a_run_that_is_killed_goes_on_in_the_middle_of_its_matches(tmp_path: Pat
     assert last_run(ready, "games") == run
     told = [it for it in lines(run, "turns") if "role" in it]
     assert told[: len(kept)] == kept
-    asked = Counter((it["match"], it["attempt"], it["role"], it["reply"]) for it in told)
-    assert len(told) <= sum(len(it["turns"]) for it in lines(run)), "no turn was played twice"
-    assert asked
+    for record in lines(run):
+        # The journal of turns has the first ones of a match, each in its place and once.
+        own = [it for it in told if it["match"] == record["match"]]
+        assert {it["attempt"] for it in own} == {record["attempt"]} == {0}
+        turns = [{key: it[key] for key in own[0] if key in it} for it in record["turns"]]
+        places = [{key: it[key] for key in turns[0]} for it in own]
+        assert places == turns[: len(places)], "no turn was played twice"
+    assert len({it["match"] for it in kept}) == 4, "all were in the middle"
     whole = raybench(*SLOW, cwd=other)
     assert whole.returncode == 0, whole.stderr
     assert timeless(lines(run)) == timeless(lines(last_run(other, "games")))

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from raybench import games
-from raybench.experiments.games import transcripts
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.games.parts.debate.bias import first_is_better
 from raybench.tournament.meetings import outcomes
@@ -28,9 +27,10 @@ def _jury(shown: Shown) -> Iterator[Section]:
         return
     moves = [
         turn["move"]
-        for record in transcripts.read(shown.journal)
-        if games.load(record["game"]).jury
-        for turn in record["turns"]
+        for game in shown.games
+        if games.load(game).jury
+        for match in shown.of(game)
+        for turn in shown.recorded.of(match)["turns"]
         if turn["role"] == games.MANAGER
     ]
     liking = first_is_better(moves)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from raybench import games
-from raybench.experiments.games import transcripts
+from raybench.experiments.games import prompts, transcripts
 from raybench.experiments.games.report.shown import Shown
 from raybench.tournament.records import Match
 from raybench.tracking.report import Item, Section
@@ -14,36 +14,31 @@ _MOST = 6_000
 
 def sections(shown: Shown) -> Iterator[Section]:
     """Yield matches of each game as people write them down."""
-    chosen = {
-        number: why for game in shown.games for number, why in _chosen(shown.of(game)).items()
-    }
-    if not chosen:
+    items = [
+        _item(shown, match, why) for game in shown.games for match, why in _chosen(shown, game)
+    ]
+    if not items:
         return
-    items = {
-        record["match"]: Item(
-            f"{games.load(record['game']).title}, match {record['match']}: {record['outcome']}",
-            {
-                chosen[record["match"]]: transcripts.written(
-                    record, shown.rules.get(record["game"], {})
-                )[:_MOST]
-            },
-            group=games.load(record["game"]).title,
-        )
-        for record in transcripts.read(shown.journal)
-        if record["match"] in chosen
-    }
     yield Section(
         "Read them",
         f"{len(items)} of {len(shown.matches):,} matches; the folder transcripts/ has all of them, "
-        "and the journal every prompt and reply.",
-        items=[items[number] for number in chosen if number in items],
+        f"and in prompts.md the first prompt of each kind, of {prompts.MATCHES} matches of each "
+        "game; the journal has every reply.",
+        items=items,
     )
 
 
-def _chosen(matches: list[Match]) -> dict[int, str]:
-    """Return the numbers of instructive matches of a game, and what each is shown for."""
-    played = [match for match in matches if match.void is None]
-    found: dict[int, str] = {}
+def _item(shown: Shown, match: Match, why: str) -> Item:
+    game = match.fixture.game
+    title = games.load(game).title
+    text = transcripts.written(shown.recorded.of(match), shown.rules.get(game, {}))
+    return Item(f"{title}, match {match.number}: {match.outcome}", {why: text[:_MOST]}, group=title)
+
+
+def _chosen(shown: Shown, game: str) -> list[tuple[Match, str]]:
+    """Return instructive matches of a game, and what each is shown for."""
+    played = [match for match in shown.of(game) if match.void is None]
+    found: dict[int, tuple[Match, str]] = {}
     for why, measure in _EXTREMES.items():
         best = max(
             (it for it in played if it.number not in found and measure(it) is not None),
@@ -51,8 +46,8 @@ def _chosen(matches: list[Match]) -> dict[int, str]:
             default=None,
         )
         if best is not None:
-            found[best.number] = why
-    return found
+            found[best.number] = best, why
+    return [*found.values()]
 
 
 def _length(match: Match) -> float | None:

@@ -9,7 +9,6 @@ from raybench.tracking.report import Section, Table
 
 _REASONS = 4
 """Of each model's commonest mistakes, so many are shown."""
-_MOST = 160
 
 
 def sections(shown: Shown) -> Iterator[Section]:
@@ -19,7 +18,7 @@ def sections(shown: Shown) -> Iterator[Section]:
         "Reliability of moves",
         "A reply without a valid move is answered with the reason and tried again, until the tries "
         "of the turn or of the match are spent; then the match is forfeited. Seconds are the "
-        "models' own, without waiting for their turn at an engine.",
+        "models' own, without waits: for their turn at an engine, for tries that failed.",
         table=_table("model", {model: shown.reliable[model] for model in models}),
         folded=f"{len(models)} models" * (len(models) > LONG),
     )
@@ -36,14 +35,15 @@ def sections(shown: Shown) -> Iterator[Section]:
             folded=f"{len(by_game)} rows" * (len(by_game) > LONG),
         )
     reasons = [
-        (model, count, why[:_MOST])
+        (model, count, why)
         for model in models
         for why, count in shown.reliable[model].reasons.most_common(_REASONS)
     ]
     if reasons:
         yield Section(
             "What was wrong with invalid moves",
-            "The commonest reasons that each model was given; the journal has all of them.",
+            "The commonest reasons that each model was given, counted by the two commonest of "
+            "each role in a match; the journal has all of them.",
             table=Table(("model", "times", "reason"), reasons),
             folded=f"{len(reasons)} reasons" * (len(reasons) > LONG),
         )
@@ -60,7 +60,9 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
             "invalid moves",
             "time",
             "void",
+            "no reply",
             "truncated",
+            "no move",
             "tokens a reply",
             "seconds a reply",
         ),
@@ -74,7 +76,9 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
                 of.forfeits["invalid moves"],
                 of.forfeits["time"],
                 of.void,
+                of.failed,
                 of.truncated,
+                of.unparsed,
                 of.tokens / of.replies if of.replies else None,
                 of.seconds / of.replies if of.replies else None,
             )
@@ -82,6 +86,8 @@ def _table(kind: str, by: "dict[str, Reliability]") -> Table:
         ],
         caption="Valid: the share of replies that hold a valid move; forfeited: the share of "
         "matches; then why they were forfeited. Void: matches that did not count, because the "
-        "model could not be reached.",
+        "model could not be reached; no reply: its requests that failed, as a juror's too, and in "
+        "matches that were then begun anew. Truncated: replies that were cut; no move: whole ones "
+        "in which none was found, legal or not.",
         digits=3,
     )

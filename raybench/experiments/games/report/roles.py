@@ -7,10 +7,18 @@ from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.tournament.meetings import in_roles
 from raybench.tracking.report import Section, Table, Value
 
+_SHARES = (
+    "The share of the others that a model was better than in each role, ties as half, here and in "
+    "the games below. Seats are balanced, so that no model has the better role more often. Whom it "
+    "met there is no part of it: where strong models mostly meet strong ones, ratings and not "
+    "shares say who is better."
+)
+
 
 def sections(shown: Shown) -> Iterator[Section]:
     """Yield the worth of roles by game, and the models' results in them."""
     yield from _worth(shown)
+    said = False
     for game in shown.games:
         matches = shown.of(game)
         by_model = {model: in_roles(matches, model) for model in shown.best_first}
@@ -21,23 +29,15 @@ def sections(shown: Shown) -> Iterator[Section]:
         if len(roles) > 1 and rows:
             yield Section(
                 f"{games.load(game).title}: results by role",
-                "The share of the others that a model was better than in each role, ties as half. "
-                "Seats are balanced, so that no model has the better role more often. Whom it met "
-                "there is no part of it: where strong models mostly meet strong ones, ratings and "
-                "not shares say who is better.",
+                "" if said else _SHARES,
                 table=Table(("model", *roles), rows, digits=2),
                 folded=f"{len(rows)} models in {len(roles)} roles",
             )
+            said = True
 
 
 def _worth(shown: Shown) -> Iterator[Section]:
-    rows = []
-    for game, ratings in shown.rated.all.games.items():
-        roles = shown.roles(game, ratings.roles.get(game, ()))
-        for number, role in enumerate(roles):
-            for over in roles[number + 1 :]:
-                worth = ratings.advantage(role, over, game=game)
-                rows.append((games.load(game).title, role, over, worth))
+    rows = [(games.load(game).title, *worth) for game in shown.games for worth in shown.worth(game)]
     if rows:
         yield Section(
             "What a role is worth",

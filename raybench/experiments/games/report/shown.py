@@ -2,11 +2,13 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import combinations
 from typing import Any
 
 from raybench import games
-from raybench.experiments.games.ratings import Both
+from raybench.experiments.games.ratings import RatedTwice
+from raybench.experiments.games.recorded import Recorded
+from raybench.experiments.games.standings import Standing
 from raybench.games.parts import choice
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
@@ -24,11 +26,13 @@ class Shown:
     games: Sequence[str]
     """Those that were played, by name."""
     matches: Sequence[Match]
-    rated: Both
+    rated: RatedTwice
+    stood: Standing | None
+    """Over all games; None where nothing was rated."""
     reliable: Mapping[str, Reliability]
     metrics: Mapping[str, Mapping[str, Estimate]]
-    journal: Path
-    """That of the matches, with all texts."""
+    recorded: Recorded
+    """The matches with all texts."""
     rules: Mapping[str, Mapping[str, Any]]
     """Of games that were not played by their own."""
 
@@ -50,3 +54,13 @@ class Shown:
         """Return roles in the order of the game's seats; those of no seat, as sides, stand last."""
         seats = choice.seats(games.load(game), self.rules.get(game, {}))
         return sorted(of, key=lambda it: (seats.index(it) if it in seats else len(seats), it))
+
+    def worth(self, game: str) -> list[tuple[str, str, Estimate]]:
+        """Return by how many points of the rating each role is worth more than each other."""
+        ratings = self.rated.all.games.get(game)
+        if ratings is None:
+            return []
+        return [
+            (role, over, ratings.advantage(role, over, game=game))
+            for role, over in combinations(self.roles(game, ratings.roles.get(game, ())), 2)
+        ]

@@ -5,24 +5,26 @@ from collections.abc import Iterator
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
+from raybench.experiments.games.standings import Standing
 from raybench.stats.ratings.outcome import Ratings
-from raybench.stats.ratings.ranking import SURE, orders, ranks
+from raybench.stats.ratings.ranking import SURE
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 
 
 def sections(shown: Shown) -> Iterator[Section]:
     """Yield ratings with their intervals, the games side by side, and which orders hold."""
-    ratings = shown.rated.all.overall
-    if ratings is None:
+    ratings, stood = shown.rated.all.overall, shown.stood
+    if ratings is None or stood is None:
         yield Section("Ratings", "Refused: no match between two models was decided.")
         return
     yield Section(
         "Ratings",
         "Maximum likelihood over all games, each weighing what the configuration says however many "
-        f"matches it had. Scale: {ratings.scale}. Intervals are 95 % (matches that share a seed "
-        "are drawn together) and those of each model's own rating: two may overlap although their "
-        f"order is sure. {' '.join(ratings.notes)}".strip(),
+        f"matches it had. Scale: {ratings.scale}. Intervals are 95 % (matches that share a seed, "
+        "or a start from which models at temperature 0 always go on alike, count as one group) and "
+        "those of each model's own rating: two may overlap although their order is sure. "
+        f"{' '.join(ratings.notes)}".strip(),
         figure=plots.forest(
             {it: shown.metrics[it]["games/rating"].to_json() for it in shown.best_first},
             xlabel="rating",
@@ -30,7 +32,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     )
     yield from _by_game(shown)
     yield from _forfeits(shown)
-    yield from _orders(ratings, shown)
+    yield from _orders(ratings, stood, shown)
 
 
 def _by_game(shown: Shown) -> Iterator[Section]:
@@ -78,19 +80,20 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
     )
 
 
-def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
+def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section]:
     rated = {model for model, it in ratings.table.items() if it.value is not None}
     models = [model for model in shown.best_first if model in rated]
     if len(models) < 2:
         return
-    sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in orders(ratings)}
-    places = ranks(ratings)
+    sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in stood.orders}
+    places = stood.ranks
     yield Section(
         "Chances of winning",
         "How often the model of the row would win against that of the column, in a match of no "
         "particular role, ties as half a win; in games as they were weighed. Of "
         f"{math.comb(len(models), 2):,} orders {sum(sure.values()):,} hold by Holm's steps over "
-        "all of them.",
+        "all of them. The file pairs.jsonl has all differences, standings.jsonl all ranks, bounds "
+        "and covariances, in each game and over all.",
         figure=plots.heatmap(
             [
                 [None if row == other else ratings.chance(row, other).value for other in models]
@@ -113,13 +116,14 @@ def _orders(ratings: Ratings, shown: Shown) -> Iterator[Section]:
                 for model in models
             ],
             caption="Rank among the models that can be compared. The third column is each rank's "
-            "own interval; the fourth is true of all ranks at once in 95 % of such tournaments.",
+            "own interval, not known where the rating has none; the fourth is true of all ranks at "
+            "once in 95 % of such tournaments.",
         ),
         folded=f"Ranks of {len(models)} models" * (len(models) > LONG),
     )
 
 
-def _span(ends: tuple[int, int] | None) -> str | None:
+def _span(ends: tuple[int, int] | None) -> str:
     if ends is None:
-        return None
+        return "not known"
     return f"{ends[0]}" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -1,0 +1,121 @@
+"""What a run of games would do, said before anything starts."""
+
+import math
+from collections.abc import Iterator
+
+from raybench import games
+from raybench.config import Config, everybody, judges
+from raybench.errors import ConfigurationError
+from raybench.experiments.games import setup
+from raybench.fleet import group_engines
+from raybench.fleet.places import slots
+from raybench.games.parts import choice
+from raybench.tournament import pairing
+from raybench.tracking.plan import turns
+from raybench.types import Plan
+
+
+def plan(config: Config) -> Plan:
+    """Say what the run would do."""
+    models = tuple(model.spec() for model in config.roster.models)
+    referees = tuple(model.spec() for model in judges(config))
+    engines = group_engines(everybody(config))
+    awake = slots(engines, config.fleet)
+    _check(config)
+    return Plan(
+        experiment="games",
+        models=models,
+        engines=tuple(engine.label for engine in engines),
+        slots=awake,
+        units=setup.units(config),
+        unit="match",
+        referees=referees,
+        calls="one for each move, and for each try at one that was not valid",
+        notes=(*_notes(config), *turns(len(engines), awake)),
+    )
+
+
+def _check(config: Config) -> None:
+    """Raise ConfigurationError where nobody meets, nothing weighs, or nobody could judge."""
+    played = setup.chosen(config)
+    setup.matchmaking(config)
+    if all(setup.weights(config).get(game.name, 1.0) == 0 for game in played):
+        raise ConfigurationError(
+            "games.weights: no game that is played weighs anything in the overall rating: give one "
+            "of them a weight above 0"
+        )
+    if judged := [game.name for game in played if game.jury and setup.unjudged(config)]:
+        raise ConfigurationError(
+            f"{', '.join(judged)}: nobody is left to judge a match of "
+            f"{' and '.join(setup.jurors(config))}, as who plays does not judge: name a third "
+            "juror, or one from outside (roster.judges), in games.jury, or leave the game out of "
+            "games.names"
+        )
+
+
+def _so_many(matches: float) -> str:
+    """Return a number of matches, on average, in words that do not say more than is known."""
+    if matches < 1:
+        return "less than one match"
+    about = "" if matches == int(matches) else "about "
+    return f"{about}{matches:,.0f} match{'es' * (round(matches) != 1)}"
+
+
+def ignored(config: Config) -> list[str]:
+    """Return a note on settings of games that are not played, where there are such."""
+    played = setup.seats(config)
+    given = {"weights": config.games.weights, "rules": config.games.rules}
+    found = [
+        f"games.{table}.{name}"
+        for table, of in given.items()
+        for name in of
+        if games.load(name).name not in played
+    ]
+    if not found:
+        return []
+    which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
+    return [f"{', '.join(found)}: of no effect, as {which} not played"]
+
+
+def _notes(config: Config) -> Iterator[str]:
+    conf, by_rules, tables = config.games, setup.rules(config), setup.seats(config)
+    for game in setup.chosen(config):
+        own = ", ".join(f"{name}={value}" for name, value in by_rules.get(game.name, {}).items())
+        yield f"{game.name}: {tables[game.name]} seats{f', {own}' if own else ''}"
+    left_out = {game.name for game in choice.chosen(conf.names)} - set(tables)
+    for name in sorted(left_out):
+        yield f"{name} is left out: nobody is left to judge (games.jury=[NAME])"
+    many, wanted = setup.under_way(config), setup.at_once(config)
+    yield f"{conf.pairing.replace('_', ' ')}; {many} matches at once" + (
+        f", not {wanted}: two rounds, as a third one waits for the results of the first"
+        if many < wanted
+        else ""
+    )
+    models, each = len(config.roster.models), setup.units(config) / len(tables)
+    if conf.pairing == "round_robin" and 2 in tables.values() and each < math.perm(models, 2):
+        yield (
+            f"{_so_many(each)} of each game, and it takes {math.perm(models, 2):,} for everybody "
+            "to meet everybody in both seats"
+        )
+    if conf.narrow is not None:
+        yield f"ends earlier where every rating is known to ±{conf.narrow:g} points"
+    for unit, limit in (("tokens", conf.budget_tokens), ("seconds", conf.budget_s)):
+        if limit is not None:
+            yield f"ends earlier where {limit:,g} {unit} are spent"
+    judged = [game.name for game in setup.chosen(config) if game.jury]
+    if judged:
+        who = ", ".join(conf.jury) if conf.jury else "all models that do not play in a match"
+        yield f"{', '.join(judged)}: judged by {who}"
+    if any(game.sandboxed for game in setup.chosen(config)):
+        yield "programs that models write run in the sandbox"
+    if conf.listed_moves:
+        yield "where moves can be listed, one of them is decoded"
+    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
+    if again and len(setup.greedy(config)) > 1:
+        yield (
+            f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
+            "opening, topic, word or number. Such matches are counted as one group, which widens "
+            "intervals: games.temperature=0.7, say, has them play differently"
+        )
+    yield from pairing.notes(len(config.roster.models), tables)
+    yield from ignored(config)

@@ -1,0 +1,129 @@
+"""What models were really asked: the first prompt of each kind, in full, of a run's first matches.
+
+Journals hold what a role saw and had to do at every turn, but neither the rules, which never
+change, nor how a reply is asked for. Both are made again here, from the record alone.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from raybench import games
+from raybench.games import MANAGER, Jury, State
+from raybench.players.contract import Try
+from raybench.players.direct import prompt
+from raybench.types import Message, Observation
+
+MATCHES = 5
+"""So many matches of each game are looked through: some kinds of turns do not come in every one."""
+_BEGINS = re.compile(rb'\{"match": (?P<match>\d+), "game": "(?P<game>\w+)"')
+_NUMBERED = re.compile(r"\d+$")
+_TICKS = re.compile(r"`{3,}")
+
+
+def texts(
+    journal: Path,
+    rules: Mapping[str, Mapping[str, Any]],
+    played: Sequence[str],
+    own: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """Return the file, and what writes it; `own` is each model's own system prompt."""
+    return {"transcripts/prompts.md": partial(written, journal, rules, played, own)}
+
+
+def written(
+    journal: Path,
+    rules: Mapping[str, Mapping[str, Any]],
+    played: Sequence[str],
+    own: Mapping[str, str | None],
+) -> Iterator[str]:
+    """Yield the file in parts."""
+    yield (
+        "# What the models were asked\n\n"
+        "The first prompt of each kind, as it was sent, of the first matches of each game. Every "
+        "turn is one prompt like these, without the turns before it but for what the prompt says "
+        "of them. Images are left out. After a reply without a valid move that reply follows, and "
+        "then:\n\n"
+        f"{_fenced(_refused())}\n\n"
+    )
+    for model, text in own.items():
+        if text:
+            yield f"Above all that, {model} has a system prompt of its own:\n\n{_fenced(text)}\n\n"
+    first = _first(journal, played)
+    for name in played:
+        asked = [it for record in first[name] for it in _asked(record, rules.get(name, {}))]
+        if asked:
+            yield f"## {games.load(name).title}\n\n"
+        shown = set[tuple[str, str]]()
+        for kind, title, text in asked:
+            if kind not in shown:
+                shown.add(kind)
+                yield f"### {title}\n\n{_fenced(text)}\n\n"
+
+
+def _first(journal: Path, played: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of each game's first matches."""
+    found: dict[str, list[tuple[int, bytes]]] = {name: [] for name in played}
+    with journal.open("rb") as lines:
+        for line in lines:
+            if (begins := _BEGINS.match(line)) and (of := begins["game"].decode()) in found:
+                number = int(begins["match"])
+                if len(found[of]) < MATCHES or number < found[of][-1][0]:
+                    found[of] = sorted([*found[of], (number, line)])[:MATCHES]
+    return {name: [json.loads(line) for _, line in some] for name, some in found.items()}
+
+
+def _asked(
+    record: Mapping[str, Any], rules: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, str], str, str]]:
+    """Yield the kind of each prompt of a match, its title, and the prompt itself.
+
+    Seats that have numbers for names are asked alike.
+    """
+    state = games.load(record["game"]).new(record["seed"], **rules)
+    forfeits = {it["turn"] for it in record["forfeits"]}
+    for number, turn in enumerate(record["turns"], start=1):
+        role = turn["role"]
+        if role != MANAGER:
+            seen = state.observe(role)
+            what = seen.action.replace("_", " ")
+            kind = _NUMBERED.sub("", role), seen.action
+            yield kind, f"{role}: {what}", _read(prompt(seen, ()))
+        elif isinstance(state.needed, Jury):
+            for order, text in enumerate(state.needed.prompts, start=1):
+                yield ("jury", str(order)), f"a juror: question {order}", text
+        after = _after(state, turn, left=number in forfeits)
+        if after is None:
+            return
+        state = after
+
+
+def _after(state: State, turn: Mapping[str, Any], *, left: bool) -> State | None:
+    """Return the state behind a turn; None where a match ended with it, or nothing is known."""
+    if left:
+        return state.without(turn["role"])
+    if turn["error"] is not None:
+        return state
+    try:
+        return state.apply(turn["move"])
+    except (games.InvalidMove, games.Unjudged):  # of other rules, or of a void match
+        return None
+
+
+def _read(messages: Sequence[Message]) -> str:
+    """Return what is read of a prompt."""
+    return "\n\n".join(it.content for it in messages)
+
+
+def _refused() -> str:
+    """Return what a model is told of a reply without a valid move."""
+    return prompt(Observation("", "", ""), [Try("", "REASON")])[-1].content
+
+
+def _fenced(text: str) -> str:
+    """Return a text as a block, which nothing in it can end."""
+    fence = "`" * max([3, *(len(it) + 1 for it in _TICKS.findall(text))])
+    return f"{fence}text\n{text}\n{fence}"

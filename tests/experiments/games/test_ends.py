@@ -1,0 +1,146 @@
+"""What ends a tournament, from the command line on: matches, tokens, intervals; and what does not.
+
+In this process, on stand-ins.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+from helpers import last_run, results_of, with_store
+
+from raybench import cli
+from raybench.config import Config
+from raybench.experiments import session
+from raybench.experiments.games import planning, ratings, setup
+from raybench.tournament.records import kept
+
+FOUR = ", ".join(
+    f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (4, 5, 6, 7)
+)
+DICE = ("games.names=[liars_dice]", "games.bootstrap=200")
+
+
+def config(*settings: str) -> Config:
+    return cli.check(_composed(settings))
+
+
+def _composed(settings: Sequence[str]) -> Any:
+    given = ["+experiment=games", f"roster.models=[{FOUR}]", *DICE, *settings]
+    return cli.compose(cli.with_tables(cli.own_roster(given)))
+
+
+def run(folder: Path, *settings: str, engines: bool = True) -> dict[str, Any]:
+    """Run the games in a folder, in this process; return its results."""
+
+    def never(*given: object, **more: object) -> NoReturn:
+        raise AssertionError("engines are brought up")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        if not engines:
+            patched.setattr(session, "open_fleet", never)
+        assert cli._job(_composed(settings)) == 0
+    return results_of(folder, "games")
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    lines = (last_run(folder, "games") / "journal" / "matches.jsonl").read_bytes()
+    records = [json.loads(line) for line in lines.splitlines()]
+    return sorted(records, key=lambda record: int(record["match"]))
+
+
+def widest(folder: Path, results: dict[str, Any]) -> float:
+    """Return the widest half of a published interval."""
+    ends = [of["games/rating"]["ci95"] for of in results["models"].values()]
+    assert len(ends) == 4
+    return float(max((high - low) / 2 for low, high in ends))
+
+
+@pytest.mark.parametrize("way", ["swiss", "information"])
+def test_pairings_by_results_play_what_is_wanted_and_the_same_again(
+    way: str, tmp_path: Path
+) -> None:
+    settings = ("games.matches=60", f"games.pairing={way}")
+    found = []
+    for name in ("one", "other"):
+        folder = with_store(tmp_path / name)
+        results = run(folder, *settings, "games.at_once=50")
+        assert results["run"]["stopped"] == "60 matches were wanted"
+        found.append([(it["seed"], it["seats"], it["scores"]) for it in journal(folder)])
+    assert len(found[0]) == 60 and found[0] == found[1]
+
+
+def test_spent_tokens_end_it_and_it_is_concluded_as_it_ended(tmp_path: Path) -> None:
+    folder = with_store(tmp_path / "runs")
+    settings = ("games.matches=5000", "games.budget_tokens=2000", "games.at_once=8")
+    results = run(folder, *settings)
+    assert results["run"]["stopped"].endswith("tokens of 2,000 were spent")
+    assert 8 < len(journal(folder)) < 1000
+    again = run(folder, *settings, "games.bootstrap=100", engines=False)
+    assert again["run"]["stopped"] == results["run"]["stopped"]
+
+
+def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:
+    """Other weights would have looked otherwise: they conclude what was played all the same."""
+    folder = with_store(tmp_path / "runs")
+    settings = ("games.names=[liars_dice,chess]", "games.rules.chess.plies=20", "games.narrow=60",
+                "games.matches=20000", "games.at_once=40")  # fmt: skip
+    results = run(folder, *settings)
+    played = len(journal(folder))
+    assert "±60 were wanted" in results["run"]["stopped"]
+    assert 100 < played < 20000
+    assert widest(folder, results) <= 60
+    conf = config(*settings)
+    found = [kept(it).result for it in journal(folder)]
+    seen = ratings.widest(conf, [it for it in found if it is not None])
+    assert seen == pytest.approx(widest(folder, results))
+    again = run(folder, *settings, "games.weights.chess=0", engines=False)
+    assert len(journal(folder)) == played
+    assert again["run"]["stopped"] == results["run"]["stopped"]
+    assert "chess" not in again["models"]["m4"]["games/rating"]["method"].split("; ")[1]
+
+
+def test_a_run_that_was_killed_after_its_last_match_brings_up_no_engines(tmp_path: Path) -> None:
+    folder = with_store(tmp_path / "runs")
+    settings = ("games.matches=40", "games.at_once=40")
+    before = run(folder, *settings)
+    (last_run(folder, "games") / "results.json").unlink()
+    after = run(folder, *settings, engines=False)
+    assert after["run"]["stopped"] == before["run"]["stopped"]
+    assert after["models"] == before["models"]
+    assert len([*(folder / "runs" / "games").iterdir()]) == 1
+
+
+def test_rounds_hold_what_is_played_at_once_but_swiss_ones() -> None:
+    def sizes(*settings: str) -> tuple[int, int]:
+        of = config(*settings)
+        return setup.round_of(of), setup.under_way(of)
+
+    assert sizes("games.matches=4000", "games.at_once=200") == (8, 200)  # they wait for nothing
+    assert sizes("games.matches=4000", "games.at_once=200", "games.narrow=30") == (200, 200)
+    assert sizes("games.matches=4000", "games.at_once=200", "games.pairing=information") == (
+        200,
+        200,
+    )
+    # At most an eighth of all, so that most are chosen by results; and two seats for everybody.
+    assert sizes("games.matches=400", "games.at_once=200", "games.pairing=information") == (50, 100)
+    assert sizes("games.matches=40", "games.at_once=200", "games.pairing=information") == (8, 16)
+    swiss = ("games.matches=4000", "games.at_once=200", "games.pairing=swiss")
+    assert sizes(*swiss) == (8, 16)
+    assert "swiss; 16 matches at once, not 200: two rounds" in "\n".join(
+        planning.plan(config(*swiss)).notes
+    )
+    two = (*swiss, "games.names=[liars_dice,chess]")
+    assert sizes(*two) == (8, 32)
+
+
+@pytest.mark.parametrize("way", ["swiss", "information"])
+def test_so_many_are_handed_out_as_the_plan_says(way: str) -> None:
+    from raybench.tournament.schedule import Schedule
+
+    of = config("games.matches=4000", "games.at_once=200", f"games.pairing={way}")
+    schedule = Schedule(setup.matchmaking(of), setup.stop(of, lambda results: None, {}))
+    assert len(schedule.take(setup.at_once(of))) == setup.under_way(of)

@@ -1,0 +1,145 @@
+"""What a tournament would do, and what it takes for that."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from raybench import cli
+from raybench.config import Config
+from raybench.config.games import PAIRINGS
+from raybench.errors import ConfigurationError
+from raybench.experiments.games import planning, setup
+from raybench.tournament.pairing import WAYS
+
+TWO = "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated}]"
+
+
+def config(*given: str) -> Config:
+    arguments = ["+experiment=games", "roster=simulated", *given]
+    return cli.check(cli.compose(cli.with_tables(cli.own_roster(cli.at_home(arguments)))))
+
+
+def notes(*given: str) -> str:
+    return "\n".join(planning.plan(config(*given)).notes)
+
+
+def notes_of(conf: Config) -> str:
+    return "\n".join(planning.plan(conf).notes)
+
+
+def test_the_pairings_are_those_there_are() -> None:
+    assert {*PAIRINGS} == {*WAYS}
+
+
+def test_all_games_are_played_where_none_is_named() -> None:
+    assert len(setup.chosen(config())) == 8
+    assert [it.name for it in setup.chosen(config("names=[poker,chess]"))] == ["poker", "chess"]
+
+
+def test_debate_is_left_out_where_nobody_could_judge() -> None:
+    assert "debate" not in [it.name for it in setup.chosen(config(TWO))]
+    assert "debate is left out: nobody is left to judge" in notes(TWO)
+    for jury in (["a"], ["a", "b"]):
+        with pytest.raises(ConfigurationError, match="nobody is left to judge a match of a"):
+            planning.plan(config(TWO, "names=[debate]", f"jury=[{','.join(jury)}]"))
+
+
+@pytest.mark.parametrize("jury", [["sim-01", "sim-02", "sim-03"], ["sim-judge"]])
+def test_somebody_is_always_left_to_judge(jury: Sequence[str]) -> None:
+    told = notes("names=[debate]", f"jury=[{','.join(jury)}]")
+    assert f"debate: judged by {', '.join(jury)}" in told
+
+
+def test_jurors_from_outside_are_asked_and_not_ranked() -> None:
+    plan = planning.plan(config("names=[debate]", "jury=[sim-judge]"))
+    assert [it.name for it in plan.referees] == ["sim-judge"]
+    assert "sim-judge" not in [it.name for it in plan.models]
+
+
+def test_rules_and_weights_are_told_by_the_games_own_names() -> None:
+    conf = config("rules.liars_dice.players=4", "rules.chess.plies=9", "weights.chess=2")
+    assert setup.rules(conf) == {"liars_dice": {"players": 4}, "chess": {"plies": 9}}
+    assert setup.weights(conf) == {"chess": 2}
+    assert setup.seats(conf)["liars_dice"] == 4
+
+
+def test_a_cycle_bounds_the_matches() -> None:
+    two = config("names=[chess,liars_dice]", "cycles=1", "matches=9999")
+    assert planning.plan(two).units == 2 * 12 * 11
+    assert planning.plan(config("names=[chess]", "cycles=1", "matches=50")).units == 50
+    with pytest.raises(ConfigurationError, match="fewer models"):
+        planning.plan(config(TWO, "names=[werewolf]", "cycles=1"))
+
+
+def test_few_matches_for_many_models_are_told() -> None:
+    for matches, told in {
+        (5, 8): "less than one match",
+        (8, 8): "1 match",
+        (10, 8): "about 1 match",
+        (1000, 8): "125 matches",
+        (1001, 8): "about 125 matches",
+        (50, 1): "50 matches",
+    }.items():
+        count, names = matches
+        asked = f"matches={count}", *(["names=[chess]"] if names == 1 else [])
+        assert f"{told} of each game, and it takes 132 for" in notes(*asked)
+    assert "it takes" not in notes("names=[chess]", "matches=132")
+
+
+def test_games_with_more_seats_than_models_are_told() -> None:
+    assert "werewolf has 7 seats and there are 2 models" in notes(TWO)
+
+
+def test_every_engine_finds_a_full_batch() -> None:
+    hosted = "roster.models=[{name: a, weights: org/a, options: {max_num_seqs: 512}},"
+    several = f"{hosted} {{name: b, weights: org/b}}, {{name: c, weights: org/c}}]"
+    assert setup.at_once(config(several, "matches=99999")) == 3 * 512
+    assert setup.at_once(config(several, "matches=100")) == 100
+    assert setup.at_once(config(several, "at_once=7")) == 7
+
+
+def test_processes_are_worth_their_start() -> None:
+    assert setup.actors(config("matches=500")) == 0
+    assert setup.actors(config("matches=100000")) >= 1
+    asked = setup.house(config("matches=100000"))
+    assert asked.at_once * max(1, setup.actors(config("matches=100000"))) >= 256
+
+
+def test_settings_of_games_that_are_not_played_are_told() -> None:
+    assert planning.ignored(config()) == []
+    embedded = cli.check(cli.compose(["+experiment=games"]))
+    assert planning.ignored(embedded) == [], "what comes with a roster is no slip of anybody"
+    some = ("names=[chess]", "rules.chess.plies=9", "weights.chess=2")
+    assert planning.ignored(config(*some)) == []
+    assert planning.ignored(config(*some, "rules.poker.players=3")) == [
+        "games.rules.poker: of no effect, as this game is not played"
+    ]
+    two = config(*some, "rules.poker.players=3", "weights.poker=2")
+    assert "games.weights.poker, games.rules.poker: of no effect, as this game" in notes_of(two)
+    three = config(*some, "rules.poker.players=3", "weights.liarsdice=2")
+    assert "games.weights.liarsdice, games.rules.poker: of no effect, as these" in notes_of(three)
+    assert "games.weights.debate" in notes(TWO, "weights.debate=2"), "it is left out there"
+
+
+ENDPOINT = "options: {base_url: 'http://localhost:1/v1'"
+GREEDY = (
+    f"roster.models=[{{name: a, engine: openai, weights: m, {ENDPOINT}}}}}, "
+    f"{{name: b, engine: openai, weights: m, sampling: {{temperature: 0.5}}, {ENDPOINT}}}}}, "
+    f"{{name: c, engine: openai, weights: m, {ENDPOINT}, extra_body: {{temperature: 0.7}}}}}}, "
+    f"{{name: d, engine: openai, weights: m, {ENDPOINT}, extra_body: {{temperature: null}}}}}}]"
+)
+
+
+def test_models_that_always_reply_alike_are_known() -> None:
+    assert setup.greedy(config(GREEDY)) == {"a"}
+    assert setup.greedy(config(GREEDY, "temperature=0")) == {"a", "b"}
+    assert setup.greedy(config(GREEDY, "temperature=0.7")) == frozenset()
+    assert setup.greedy(config()) == frozenset()  # stand-ins draw by seeds
+
+
+def test_it_is_said_where_matches_would_be_the_same_again() -> None:
+    assert "the same match again" not in notes(GREEDY), "one alone meets others"
+    told = notes(GREEDY, "temperature=0", "names=[chess,poker,mathquiz]")
+    assert "chess, mathquiz: models at temperature 0 play the same match again" in told
+    assert "the same match again" not in notes(GREEDY, "temperature=0", "names=[poker]")
+    assert "the same match again" not in notes()

@@ -1,0 +1,68 @@
+"""Ranks, bounds and covariances, as programs read them."""
+
+import json
+import math
+
+import pytest
+from tournament.outcomes import duels
+
+from raybench.experiments.games.standings import Standing
+from raybench.stats.ratings.outcome import Ratings
+from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.ratings import rate
+
+ROLES = {"chess": ("white", "black")}
+
+
+def rated(*more: Result) -> Ratings:
+    results = duels({"a": 1.5, "b": 0.0, "c": -1.0}, 40)
+    found = rate([*results, *more], ["chess"], ROLES, bootstrap=200).overall
+    assert found is not None
+    return found
+
+
+def test_covariances_give_the_errors_of_ratings_and_of_differences() -> None:
+    standing = Standing("chess", rated())
+    lines = {line["model"]: line for line in standing.lines()}
+    assert [*lines] == ["a", "b", "c"]
+    covariance = {model: line["covariance"] for model, line in lines.items()}
+    for model, line in lines.items():
+        assert covariance[model][model] == pytest.approx(line["rating"]["stderr"] ** 2)
+        assert line["bound"] is None
+    pairs = [*standing.pairs()]
+    assert len(pairs) == 3
+    for pair in pairs:
+        one, other = pair["model"], pair["above"]
+        variance = covariance[one][one] + covariance[other][other] - 2 * covariance[one][other]
+        assert math.sqrt(variance) == pytest.approx(pair["points"]["stderr"])
+
+
+def test_ranks_have_their_intervals() -> None:
+    standing = Standing("chess", rated())
+    for place, line in enumerate(standing.lines(), 1):
+        assert line["rank"] == place
+        assert line["rank_ci95"] == line["rank_simultaneous"] == (place, place)
+    rank = standing.rank("b")
+    assert (rank.value, rank.stderr, rank.ci95) == (2, None, (2.0, 2.0))
+    assert rank.method.startswith("rank among the 3 that can be compared")
+    assert "percentiles" in rank.method
+    assert standing.rank("nobody").method.startswith("refused: ")
+
+
+def test_who_is_undefeated_has_a_bound_and_no_rank() -> None:
+    more = [
+        Result(Fixture("chess", pair, n), (1.0, -1.0) if pair[0] == "top" else (-1.0, 1.0))
+        for n, pair in enumerate([("top", "a"), ("a", "top"), ("top", "b"), ("b", "top")] * 5)
+    ]
+    standing = Standing("chess", rated(*more))
+    line = next(it for it in standing.lines() if it["model"] == "top")
+    assert line["rating"]["value"] is line["rank"] is line["rank_ci95"] is None
+    assert line["compared_with"] == [] and line["covariance"] == {}
+    bound = line["bound"]
+    assert bound["at_least"] > 1100 and bound["at_most"] is None
+    assert bound["beside"] == ["a", "b", "c"]
+    assert f"at least {bound['at_least']:.0f}" in line["rating"]["method"]
+    assert standing.rank("top").value is None
+    assert "refused" in standing.rank("top").method
+    assert json.loads(json.dumps([*standing.lines()]))  # no infinity, which JSON does not have
+    assert "Infinity" not in json.dumps([*standing.lines()])
