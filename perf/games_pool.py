@@ -7,8 +7,10 @@
 is that of players who do nothing but think: matches at once / (moves of a match x 50 ms). The peer
 (ZeroSumEval 0.3.0, measured on a machine like this one) plays 5.1 to 5.4 games a second whether 1,
 8 or 32 of them are under way, because a lock of its whole process serialises the calls: 96, 12 and
-3 % of the ideal. "waits alone" is what this machine makes of the same waits with nothing else in
-the process: nobody gets above it. Shares are medians of as many rounds as are asked for.
+3 % of the ideal. The models' time is kept by a thread of its own: an event loop's timers come up to
+a millisecond late, which is no doing of the pool's. "waits alone" is what this machine makes of the
+same waits with nothing else in the process: nobody gets above it. Shares are medians of as many
+rounds as are asked for.
 
 *Without latency*: players that move at once, on one core, so that what is measured is the game and
 its bookkeeping. What each role sees is written, every move is checked, every turn and every match
@@ -23,9 +25,11 @@ import random
 import re
 import statistics
 import tempfile
+import threading
 import time
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,11 +108,12 @@ def with_latency(at_once: int, seconds: float) -> float:
 async def waits(at_once: int, seconds: float) -> float:
     """Return how many waits a second an event loop makes, as many at once, and nothing else."""
     begun = time.monotonic()
+    clock = Clock(LATENCY_S)
 
     async def wait() -> int:
         count = 0
         while time.monotonic() < begun + seconds:
-            await asyncio.sleep(LATENCY_S)
+            await clock.passed()
             count += 1
         return count
 
@@ -116,17 +121,55 @@ async def waits(at_once: int, seconds: float) -> float:
     return sum(counts) / (time.monotonic() - begun)
 
 
+class Clock:
+    """Waits that are all equally long, and end when they should."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._due = deque[tuple[float, "asyncio.Future[None]"]]()
+        self._loop = asyncio.get_running_loop()
+        self._some = threading.Event()
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def passed(self) -> "asyncio.Future[None]":
+        """Return what is done when the time has passed."""
+        future: asyncio.Future[None] = self._loop.create_future()
+        self._due.append((time.monotonic() + self._seconds, future))
+        self._some.set()
+        return future
+
+    def _run(self) -> None:
+        while not self._loop.is_closed():
+            self._some.clear()
+            if not self._due and not self._some.wait(timeout=1):
+                continue
+            time.sleep(max(0, self._due[0][0] - time.monotonic()))
+            now, over = time.monotonic(), list[asyncio.Future[None]]()
+            while self._due and self._due[0][0] <= now:
+                over.append(self._due.popleft()[1])
+            with suppress(RuntimeError):  # the loop was closed meanwhile
+                self._loop.call_soon_threadsafe(_all_done, over)
+
+
+def _all_done(futures: Sequence["asyncio.Future[None]"]) -> None:
+    for future in futures:
+        if not future.done():
+            future.set_result(None)
+
+
 class Thinking:
     """An engine whose models take their time, and then raise the bid or call."""
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
+        self._clock: Clock | None = None
         self._moves: list[float] = []
         self._since = self._until = 0.0
 
     def begins(self, seconds: float) -> None:
         """Note that matches begin from now on, and for so long."""
         self._since, self._until = time.monotonic() + _WARM_S, time.monotonic() + seconds
+        self._clock = Clock(self._latency)
 
     @property
     def rate(self) -> float:
@@ -136,7 +179,8 @@ class Thinking:
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Return a move for every prompt."""
-        await asyncio.sleep(self._latency)
+        if self._clock is not None:
+            await self._clock.passed()
         self._moves += [time.monotonic()] * len(requests)
         return [self._reply(it.messages[0].content) for it in requests]
 
