@@ -2,6 +2,7 @@
 
     python -m perf.games_pool                      all of it, three minutes
     python -m perf.games_pool --seconds 3          shorter
+    python -m perf.games_pool --actors 2           the first table with matches in actors of Ray
 
 *With latency*: liar's dice between two models of which each takes 50 ms for a move. The ideal rate
 is that of players who do nothing but think: matches at once / (moves of a match x 50 ms). The peer
@@ -28,10 +29,12 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.pool import Lines, Pool
@@ -64,17 +67,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of each measurement with latency")
+    parser.add_argument("--actors", type=int, default=0, help="of Ray; 0 is one room in the driver")
     asked = parser.parse_args()
-    _slow_models(asked.seconds, asked.rounds)
+    if asked.actors:
+        import ray
+
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    _slow_models(asked.seconds, asked.rounds, asked.actors)
     print()
     _no_models(asked.seconds)
 
 
-def _slow_models(seconds: float, rounds: int) -> None:
+def _slow_models(seconds: float, rounds: int, actors: int) -> None:
     print(_WITH.format("at once", "moves/s", "of ideal", "rounds", "waits alone", "peer"))
-    for at_once in (1, 8, 32, 256):
+    for at_once in (it for it in (1, 8, 32, 256) if it >= actors):  # each has a match at least
         ideal = at_once / LATENCY_S
-        rates = sorted(with_latency(at_once, seconds) for _ in range(rounds))
+        rates = sorted(with_latency(at_once, seconds, actors) for _ in range(rounds))
         alone = asyncio.run(waits(at_once, seconds / 2))
         peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
         rate = statistics.median(rates)
@@ -98,11 +106,11 @@ def _no_models(seconds: float) -> None:
             print(_WITHOUT.format(*row), flush=True)
 
 
-def with_latency(at_once: int, seconds: float) -> float:
+def with_latency(at_once: int, seconds: float, actors: int = 0) -> float:
     """Return how many moves a second so many matches at once make."""
-    engine = Thinking(LATENCY_S)
-    asyncio.run(played("liars_dice", at_once, seconds, engine=engine))
-    return engine.rate
+    rate = Rate(seconds)
+    asyncio.run(played("liars_dice", at_once, seconds, slow=True, actors=actors, rate=rate))
+    return rate.per_second
 
 
 async def waits(at_once: int, seconds: float) -> float:
@@ -157,31 +165,52 @@ def _all_done(futures: Sequence["asyncio.Future[None]"]) -> None:
             future.set_result(None)
 
 
+class Rate:
+    """Counts the moves that come out of the rooms, from when all is under way to the end."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._times: list[float] = []
+        self._begun = 0.0
+
+    def begins(self) -> None:
+        """Note that matches begin now."""
+        self._begun = time.monotonic()
+
+    def count(self, model: str, completion: Completion) -> None:
+        """Count a reply that has come."""
+        if self._begun + _WARM_S < time.monotonic() < self._begun + self._seconds:
+            self._times.append(time.monotonic())
+
+    @property
+    def per_second(self) -> float:
+        """Return the slope of the count over time: moves come in waves, of which no part counts."""
+        fitted = np.polyfit(self._times, np.arange(len(self._times)), 1)
+        return float(fitted[0])
+
+
+@dataclass(frozen=True)
+class Slow(Link):
+    """A link to models that think, each process having its own."""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Fleet]:
+        """Open them in this process."""
+        specs = group_engines(self.models)
+        yield Fleet(specs, {spec.name: Thinking(LATENCY_S) for spec in specs})
+
+
 class Thinking:
     """An engine whose models take their time, and then raise the bid or call."""
 
     def __init__(self, latency: float) -> None:
         self._latency = latency
-        self._clock: Clock | None = None
-        self._moves: list[float] = []
-        self._since = self._until = 0.0
-
-    def begins(self, seconds: float) -> None:
-        """Note that matches begin from now on, and for so long."""
-        self._since, self._until = time.monotonic() + _WARM_S, time.monotonic() + seconds
-        self._clock = Clock(self._latency)
-
-    @property
-    def rate(self) -> float:
-        """Return how many moves a second were made, from when all was under way to the end."""
-        within = sum(self._since < it < self._until for it in self._moves)
-        return within / (self._until - self._since)
+        self._clock = Clock(latency) if latency else None
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Return a move for every prompt."""
         if self._clock is not None:
             await self._clock.passed()
-        self._moves += [time.monotonic()] * len(requests)
         return [self._reply(it.messages[0].content) for it in requests]
 
     async def stream(
@@ -251,19 +280,17 @@ async def played(
     seconds: float,
     *,
     room: type[Room] = Room,
-    engine: "Thinking | None" = None,
+    slow: bool = False,
+    actors: int = 0,
+    rate: Rate | None = None,
 ) -> tuple[int, int]:
     """Play for so long; return how many matches and moves it were."""
     names = ["one", "other"]
     models = [ModelSpec(name, "simulated", name) for name in names]
     specs = group_engines(models)
-    fleet = Fleet(specs, {spec.name: engine or Thinking(0) for spec in specs})
+    fleet = Fleet(specs, {spec.name: Thinking(LATENCY_S if slow else 0) for spec in specs})
     tokens = Decoding({"line": 64, "text": 64, "code": 64})
-    house = House({"chess": {"plies": 100}}, Terms(), tokens, at_once=at_once)
-
-    async def given() -> Fleet:
-        return fleet
-
+    house = House({"chess": {"plies": 100}}, Terms(), tokens, at_once=-(-at_once // max(1, actors)))
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
         Stop(budgets=(Budget(seconds, "seconds", lambda: time.monotonic() - begun),)),
@@ -275,15 +302,15 @@ async def played(
         async def keep(lines: Lines) -> None:
             await asyncio.to_thread(turns.extend, lines)
 
-        link = Link.to(fleet, models, FleetConf())
-        async with rooms(fleet, link, house, actors=0, say=print, room=room) as opened:
+        link = Slow.to(fleet, models, FleetConf())
+        async with rooms(fleet, link, house, actors=actors, say=print, room=room) as opened:
             pool = Pool(
                 schedule, opened, house, at_once=at_once + max(1, at_once // 4), replays=0,
-                keep=keep,
+                keep=keep, count=rate.count if rate else lambda model, completion: None,
             )  # fmt: skip
             begun = time.monotonic()
-            if engine:
-                engine.begins(seconds)
+            if rate is not None:
+                rate.begins()
             games = moves = 0
             async with aclosing(pool.matches()) as stream:
                 async for some in stream:

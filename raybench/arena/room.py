@@ -95,6 +95,9 @@ class Told:
 class Room:
     """Plays what is put into it, all of it at once; what happens is picked up."""
 
+    gathers_s = 0.0
+    """How long news are gathered, from the first on, before they are told."""
+
     def __init__(self, fleet: Callable[[], Awaitable[Fleet]], house: House) -> None:
         self._fleet = fleet
         self._house = house
@@ -120,6 +123,8 @@ class Room:
     async def pick_up(self) -> list[Told]:
         """Wait for news, and return all since the last time."""
         await self._any.wait()
+        if self.gathers_s:
+            await asyncio.sleep(self.gathers_s)
         self._any.clear()
         if news := self._news:
             self._news = {}
