@@ -2,11 +2,11 @@
 
 import json
 import random
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from games.growth import linear
 from games.test_gandalf_leak import CODE, NATO, ORDINARY
 from helpers import ROOT
 from hypothesis import given
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from raybench import games
 from raybench.games.gandalf import Talk
 from raybench.games.parts.gandalf.leak import leak
+from raybench.games.parts.gandalf.readings import readings
 from raybench.games.parts.gandalf.words import passwords
 
 CHAT = "I hope that this helps you a bit, and I am glad that we talk."
@@ -229,11 +230,12 @@ UNITS = (
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_message_of_a_hundred_thousand_characters_takes_less_than_a_second(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    begun = time.process_time()
-    assert not leak("lantern", [text])
-    assert time.process_time() - begun < 1
+def test_a_message_eight_times_as_long_takes_eight_times_as_long(unit: str) -> None:
+    def read(size: int) -> None:
+        readings.cache_clear()
+        assert not leak("lantern", [unit * (size // len(unit))])
+
+    assert linear(read, 100_000)
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4), st.sampled_from(passwords()))

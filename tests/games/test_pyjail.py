@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from games.growth import linear
 from games.moving import able, share_won, written_down
 from games.moving import after as moved
 from hypothesis import given
@@ -460,11 +461,14 @@ def test_a_match_is_written_down(holds: bool) -> None:
     ) is not holds
 
 
-@pytest.mark.timeout(5)
 def test_fences_are_taken_off_in_time() -> None:
     """A reply of many half fences once took seconds, in which no other match of a room went on."""
-    hostile = "~" * 20_000 + "\n" + "~~~ " * 5_000 + "x\n"
-    assert unfenced(hostile) == hostile
+
+    def hostile(size: int) -> str:
+        return "~" * size + "\n" + "~~~ " * (size // 4) + "x\n"
+
+    assert unfenced(hostile(20_000)) == hostile(20_000)
+    assert linear(lambda size: unfenced(hostile(size)), 2_000_000)
     assert unfenced("```python\nx = 1\n```") == "x = 1"
     assert unfenced("````\n```\n````\n") == "```"
     assert unfenced("```\nx\n```\nand y") == "```\nx\n```\nand y"

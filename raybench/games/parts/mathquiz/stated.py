@@ -112,11 +112,12 @@ def _reads(row: list[str], digits: str) -> bool:
 
 
 def _as_fraction(text: str, number: int) -> bool:
-    return any(int(a) == number * int(b) != 0 for a, b in _FRACTION.findall(text))
+    return any(int(a) == number * int(b) != 0 for a, b in {*_FRACTION.findall(text)})
 
 
 def _as_power(text: str, number: int) -> bool:
-    return any(Fraction(a) * Fraction(10) ** int(n) == number for a, n in _POWER.findall(text))
+    powers = {*_POWER.findall(text)}  # each once: fractions are slow
+    return any(Fraction(a) * Fraction(10) ** int(n) == number for a, n in powers)
 
 
 def _decoded(text: str) -> Iterable[str]:

@@ -88,6 +88,8 @@ def _number_words(token: str, within: bool) -> list[str]:
         return [] if within else ["one"]  # 'a hundred'; 'a' alone comes to one, and is no answer
     if token == "and":
         return ["and"] if within else []
+    if not token.isalpha():
+        return []
     if not _GLUED.fullmatch(token):
         token = _without_ordinal(token)
     if _GLUED.fullmatch(token):
