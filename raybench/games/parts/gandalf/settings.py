@@ -20,14 +20,11 @@ class GandalfRules(Rules):
     words: int = 120
 
     def __post_init__(self) -> None:
-        if not 1 <= self.turns <= 40:
-            raise ValueError(f"turns is {self.turns}: it is 1 to 40")
+        self.within(turns=(1, 40), words=(20, 1000))
         if not 1 <= self.guesses <= self.turns:
             raise ValueError(
                 f"guesses is {self.guesses}: it is 1 to the number of turns, {self.turns}"
             )
-        if not 20 <= self.words <= 1000:
-            raise ValueError(f"words is {self.words}: it is 20 to 1000")
 
 
 def in_words(rules: GandalfRules, role: str, password: str) -> str:
