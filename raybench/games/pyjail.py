@@ -165,13 +165,7 @@ class Jailed(Verified[JailRules]):
     def another(self, rng: random.Random) -> str:
         return self.challenge and rng.choice(JAILS).source
 
-    def sample(self, rng: random.Random) -> str:
-        return self._move(rng, able=False)
-
-    def good(self, rng: random.Random) -> str:
-        return self._move(rng, able=True)
-
-    def _move(self, rng: random.Random, *, able: bool) -> str:
+    def made_up(self, rng: random.Random, *, able: bool) -> str:
         if self.stage == "write":
             return rng.choice(JAILS).source
         ours = next((each for each in JAILS if each.source == self.challenge), JAILS[0])

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from raybench.games.parts.gandalf.leak import leak
 from raybench.games.parts.gandalf.readings import once
-from raybench.games.parts.gandalf.signs import MORSE
 from raybench.games.parts.gandalf.words import LONGEST, SHORTEST, passwords
+from raybench.games.parts.morse import LETTERS
 
-CODE = {letter: signs for signs, letter in MORSE.items()}
+CODE = {letter: signs for signs, letter in LETTERS.items()}
 NATO = {
     "a": "Alpha", "b": "Bravo", "c": "Charlie", "d": "Delta", "e": "Echo", "f": "Foxtrot",
     "g": "Golf", "h": "Hotel", "i": "India", "j": "Juliett", "k": "Kilo", "l": "Lima",

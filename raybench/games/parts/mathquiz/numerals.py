@@ -2,13 +2,12 @@
 
 import re
 
+from raybench.games.parts.numbers import WORDS
+
 _BASED = re.compile(r"0x[0-9a-f]+|0b[01]+|0o[0-7]+")
 _PREFIXES = {"0x": 16, "0b": 2, "0o": 8}
 _NAMED = {"binary": 2, "octal": 8, "hex": 16, "hexadecimal": 16}
-_NUMBERS = (
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
+_NUMBERS = WORDS[2:]
 _BASES = {word: base for base, word in enumerate(_NUMBERS, start=2)}
 _OF_BASE = re.compile(
     rf"\b(?:base|radix)(?: of)?[ _-]?(?P<base>\d{{1,2}}|{'|'.join(sorted(_NUMBERS)[::-1])})(?!\w)"

@@ -25,10 +25,10 @@ from fractions import Fraction
 from urllib.parse import unquote
 
 from raybench.games.parts.mathquiz import words
+from raybench.games.parts.mathquiz.digit_by_digit import digit_by_digit
 from raybench.games.parts.mathquiz.disguised import disguised
 from raybench.games.parts.mathquiz.foreign import named
 from raybench.games.parts.mathquiz.numerals import in_base, in_roman
-from raybench.games.parts.mathquiz.singly import singly
 from raybench.games.parts.quoting import echoed
 
 _ESCAPED = re.compile(r"\\(?:u00|x)([0-7][0-9a-fA-F])")
@@ -52,7 +52,7 @@ def how(question: str, number: int) -> str | None:
     text = shown.lower()
     return (
         _openly(shown, number)
-        or ("digit by digit" if singly(text, str(number)) else None)
+        or ("digit by digit" if digit_by_digit(text, str(number)) else None)
         or disguised(text, str(number))
         or ("in words of another language" if named(text, number) else None)
         or ("as a fraction" if _as_fraction(text, number) else None)

@@ -208,6 +208,12 @@ class Verified(State, Generic[R]):
             tries=self.tries if seen == "solve" else _others(self.tries, rng),
         )
 
+    def sample(self, rng: random.Random) -> str:
+        return self.made_up(rng, able=False)
+
+    def good(self, rng: random.Random) -> str:
+        return self.made_up(rng, able=True)
+
     @property
     def challenge_shown(self) -> bool:
         """Whether who tries a challenge sees it."""
@@ -236,6 +242,10 @@ class Verified(State, Generic[R]):
     @abstractmethod
     def another(self, rng: random.Random) -> str:
         """Return another challenge for one that is not seen; '' where there is none yet."""
+
+    @abstractmethod
+    def made_up(self, rng: random.Random, *, able: bool) -> str:
+        """Return a move of a stand-in for whoever is to move, who plays at random or ably."""
 
 
 def _others(tries: tuple[Try, ...], rng: random.Random) -> tuple[Try, ...]:
