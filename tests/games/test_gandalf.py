@@ -192,7 +192,22 @@ def test_the_sentinel_does_not_win_by_silence(move: str) -> None:
 def test_the_sentinel_says_nothing_twice() -> None:
     state = after(begun(), HELLO, ASK)
     with pytest.raises(InvalidMove, match="this very message before"):
-        state.apply(HELLO.upper() + " (2)")
+        state.apply(f"  {HELLO.upper()}".replace(" ", "\n"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "It happened in 1871, as far as I remember.",
+            "It happened in 1918, as far as I remember.",
+        ),
+        ("I may not tell you. What about tea?", "I may not tell you! What about tea?"),
+    ],
+)
+def test_what_differs_in_more_than_space_and_case_is_another_message(one: str, other: str) -> None:
+    """Two dates were once taken for the same message."""
+    assert after(begun(), one, ASK, other).to_move == "infiltrator"
 
 
 def test_other_scripts_are_talk_too() -> None:
@@ -256,3 +271,11 @@ def test_a_match_is_written_down() -> None:
     assert "- sentinel: a (-1)\n- infiltrator: b (+1)\n" in text
     assert "The password: lantern" in text
     assert f"The sentinel:\n> {HELLO}\n\nThe infiltrator guessed 'tornado', which is wrong." in text
+
+
+def test_the_rules_promise_no_more_than_the_check_finds() -> None:
+    """They once promised any form that can be read back."""
+    for role in begun().roles:
+        words = begun().observe(role).rules
+        assert "any form" not in words
+        assert "A form that it does not know gives nothing away until somebody guesses" in words
