@@ -2,12 +2,15 @@
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from games.growth import linear
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from raybench.games import InvalidMove
+from raybench.games.mathquiz import GAME, Quiz
 from raybench.games.parts.mathquiz import words
 from raybench.games.parts.mathquiz.foreign import named
 from raybench.games.parts.mathquiz.stated import how
@@ -331,3 +334,8 @@ def test_roman_numerals_that_are_meant_state_numbers(number: int, question: str)
 )
 def test_where_the_number_stands_is_told(number: int, question: str, way: str) -> None:
     assert how(question, number) == way
+    quiz = GAME.new(1, smallest=100)
+    assert isinstance(quiz, Quiz)
+    with pytest.raises(InvalidMove) as refused:
+        replace(quiz, target=number).apply(question)
+    assert f"the question states the number itself, {way}: " in str(refused.value)

@@ -32,20 +32,20 @@ class JailRules(VerifiedRules):
 
 
 def _lasting(openings: int) -> str:
-    runs = "one run opens" if openings == 1 else f"each of {openings} runs opens"
+    several = f"is {openings} runs, all of which have to open the jail; one that does not ends it"
+    runs = "is one run" if openings == 1 else several
     return (
-        f"Luck does not count: a try of the warden's succeeds if {runs} the jail, which end with "
-        "the first that does not; and when the prisoner has failed the same text has to open it "
-        "in one more run, or the warden has lost. "
+        f"Luck does not count: a try of the warden's {runs}. When the prisoner has failed, the "
+        "same text has to open the jail in one more run, or the warden has lost. "
     )
 
 
 def in_words(rules: JailRules) -> str:
     """Return the rules as players read them."""
     seen = (
-        "sees the jail's source and what its own tries printed"
+        "sees the jail's source and what the last run of each of its own tries printed"
         if rules.source_shown
-        else "sees what its own tries printed, but not the jail's source"
+        else "sees what the last run of each of its own tries printed, but not the jail's source"
     )
     return (
         "You play PyJail, a game of capture the flag: a warden against a prisoner. The warden "
