@@ -69,7 +69,7 @@ def uci(text: str, start: str = "standard") -> str:
         ),
         *(
             (it, "standard", "g1f3")
-            for it in ("I move my knight from g1 to f3", "the knight on g1 goes to f3", "Nf3.")
+            for it in ("I move my knight from g1 to f3", "the g1 knight goes to f3", "Nf3.")
         ),
         *(
             (it, KINGS, "e1g1")

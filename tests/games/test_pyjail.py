@@ -482,6 +482,13 @@ def test_a_match_is_written_down(holds: bool) -> None:
     assert ("That no longer opens it." in told and "- warden: a (-1)" in told) is not holds
 
 
+def test_where_a_long_text_is_cut_is_said_outside_of_it() -> None:
+    tried = "x" * 5_000
+    told = written_down(GAME, jailed(longest_input=9_000), ("warden", JAIL), ("warden", tried))
+    assert "    " + "x" * 4_000 + "\n\n(cut here)\n" in told
+    assert "(cut" not in written_down(GAME, jailed(), ("warden", JAIL), ("warden", "x"))
+
+
 def test_fences_are_taken_off_in_time() -> None:
     """A reply of many half fences once took seconds, in which no other match of a room went on."""
 

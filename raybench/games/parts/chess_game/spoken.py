@@ -9,15 +9,16 @@ _FILLERS = re.compile(r"\b(?:i|on|to|the)\b")
 _STEPS = tuple(
     (re.compile(pattern), into)
     for pattern, into in (
-        (r"\b(?:and|with)\s+(?=check|mate)", ""),
-        (
+        (r"\b(?:and|with)\s+(?=check|mate)", ""),  # notation drops the rest of it
+        (  # what a pawn becomes, in a sentence or behind its square, as in 'e8 queen'
             r"[\s,;]*(?:\band\s+)?\b(?:promot(?:es?|ing)|becom(?:es?|ing))\b"
             rf"(?:\s+(?:in)?to)?(?:\s+an?)?\s+({_NAME})\b",
             r"=\1",
         ),
-        (rf"(?<=[a-h][18])\s*[=/]?\s*\(?({_NAME})\)?(?!\w)", r"=\1"),
         (rf"\b(?:i|the|my|an?(?=\s+{_NAME})|plays?|moves?|goes|from|on|at)\b", ""),
-        (rf"\b([a-h])[\s-]+({_NAME})\b", r"\2 \1"),
+        # 'e pawn' and 'g1 knight', where a square is still to come
+        (rf"\b([a-h][1-8]?)[\s-]+({_NAME})\b(?=.*[a-h][1-8])", r"\2 \1"),
+        (rf"(?<=[a-h][18])\s*[=/]?\s*\(?({_NAME})\)?(?!\w)", r"=\1"),
         (r"\b(?:takes?|captures?)\b", " x "),
     )
 )
