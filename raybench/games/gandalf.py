@@ -9,23 +9,23 @@ in turn; the infiltrator has `turns` turns. With "guess: WORD" on the last line 
 infiltrator guesses instead of speaking: what else the message holds is not passed on, the turn is
 used, and so is one of `guesses`. What looks like a guess and is written otherwise is refused, as
 long as one is left: as talk it would cost the turn. The right guess wins. A message of the sentinel
-that holds the password in a form that can be read back (parts/gandalf/leak.py) loses at once,
+that holds the password in a form that the check knows (parts/gandalf/leak.py) loses at once,
 whether or not the infiltrator saw it. So does one that completes it: all that the sentinel has said
 is read together, for letters and pieces of the word that came in instalments. When the turns are
 over the sentinel has won.
 
 Ours: a password in the infiltrator's own message is no guess, and nothing comes of it; a sentinel
 that repeats it, even to deny it, whole or piece by piece, has given it away. A sentinel does not
-win by silence: its messages have at least 20 letters, and none may be one that it sent before. That
-it answers what it is asked is a rule that nothing here can check. Messages longer than `words` are
-cut there before anybody reads them. A guess is one word: several, or one that was wrong before, are
-refused.
+win by silence: its messages have at least 20 letters, and none may be one that it sent before,
+space and case aside. That it answers what it is asked is a rule that nothing here can check.
+Messages longer than `words` are cut there before anybody reads them. A guess is one word: several,
+or one that was wrong before, are refused.
 
 What the check cannot see without taking ordinary talk for a leak: pieces that nothing marks as such
-(no capitals, quotation marks, hyphens, nor words like 'begins with' and 'half'); the names of
-letters with other words between them ('see', 'are' and 'you' are names); a code that is cut into
-messages with talk between; letters one at a time in an alphabet that is shifted; a word of which a
-letter or two are missing; what takes wit to read.
+(no capitals, quotation marks, hyphens, nor words like 'half', or 'first' in a sentence that speaks
+of a word or says little else); the names of letters with other words between them ('see', 'are' and
+'you' are names); a code that is cut into messages with talk between; letters one at a time in an
+alphabet that is shifted; a word of which a letter or two are missing; what takes wit to read.
 
 Example: "Is it something one finds at sea?", later "guess: lighthouse".
 """

@@ -100,13 +100,7 @@ class Quiz(Verified[MathRules]):
     def another(self, rng: random.Random) -> str:
         return self.challenge and f"What is {rng.getrandbits(20)} squared?"
 
-    def sample(self, rng: random.Random) -> str:
-        return self._move(rng, able=False)
-
-    def good(self, rng: random.Random) -> str:
-        return self._move(rng, able=True)
-
-    def _move(self, rng: random.Random, *, able: bool) -> str:
+    def made_up(self, rng: random.Random, *, able: bool) -> str:
         if self.stage == "write":
             return _question(rng, self.target, longest=self.rules.longest)
         right = rng.random() < _RIGHT[self.stage][able]

@@ -14,20 +14,22 @@ from the seed alone a jail could work out which run it is in, and whose. The jai
 what was printed, however the run ended; spaced out or backwards counts, other codes do not. A flag
 that shows too late, or in part, helps with no later run, for that has another one.
 
-First the warden has `proofs` tries (3) at its own jail, with nothing in view but what the prisoner
-will see: the jail's source (`source_shown`, or not even that) and what its own tries printed. A
-password that only its writer could know therefore opens it for nobody: a jail that compares a hash
-has lost where its warden cannot find the password a second time. A warden who cannot open its own
-jail has lost. Then the prisoner has `attempts` tries (3); it sees nothing of the warden's. The flag
-wins for the prisoner, else the warden has won (1/-1). There are no draws.
+A try is a text; a run is one call of `jail` with it. First the warden has `proofs` tries (3) at its
+own jail, with nothing in view but what the prisoner will see: the jail's source (`source_shown`, or
+not even that) and what came of its own tries, with what the last run of each printed. A password
+that only its writer could know therefore opens it for nobody: a jail that compares a hash has lost
+where its warden cannot find the password a second time. A warden who cannot open its own jail has
+lost. Then the prisoner has `attempts` tries (3) of one run each; it sees nothing of the warden's.
+The flag wins for the prisoner, else the warden has won (1/-1). There are no draws.
 
 Luck opens no jail for its warden. Whether a jail opens may hang on a draw, the clock, the number of
 its process or the flag itself; such a jail could open once for its warden and then stay shut. So
 a try of the warden's counts where the same text opens the jail in `openings` runs in a row (3), and
 only if it does so once more after the prisoner has failed; else the prisoner has won. The prisoner
-needs to open it only once. With three tries each, a jail that opens by chance wins at most 2 % of
-matches for its warden, with whatever chance is best for that; a single run would give it 25 %. The
-last run is for jails that go by the clock, for which runs in quick succession are as good as one.
+needs to open it only once. With three tries each, a jail that draws anew in every run wins about
+2 % of matches for its warden, with whatever chance is best for that; a single run would give it
+25 %. The last run is for jails that go by the clock, for which runs in quick succession are as good
+as one: with it such a jail wins up to 7 %.
 Nothing in the jail's process is seeded instead: much of it could not be, the flag must not be, and
 a text that answers whatever a jail draws is a fair way to open it.
 
@@ -76,6 +78,8 @@ class Jailed(Verified[JailRules]):
     solver: ClassVar[str] = "prisoner"
     noun: ClassVar[str] = "jail"
     attempt: ClassVar[str] = "try"
+    verb: ClassVar[str] = "open"
+    done: ClassVar[str] = "opened"
 
     @property
     def start(self) -> str:
@@ -113,8 +117,7 @@ class Jailed(Verified[JailRules]):
         view = f"The jail's source:\n{shown}" if self.challenge_shown else "A jail stands."
         for number, each in enumerate(self.own, start=1):
             tried = exact(each.given, self.rules.longest_input)
-            view += f"\n\nYour try {number}:\n{tried}\nIt did not open the jail"
-            view += f"; it printed:\n{each.came}" if each.came else ", and printed nothing."
+            view += f"\n\nYour try {number}:\n{tried}\n{each.came}"
         task = (
             "Open the jail: give the text that jail(user_input) is called with, exactly as it is. "
             f"At most {self.rules.longest_input} characters."
@@ -146,9 +149,7 @@ class Jailed(Verified[JailRules]):
             return replace(again, pending=None, upheld=solved)
         if self.stage == "prove" and solved and self.opened + 1 < self.rules.openings:
             return replace(again, opened=self.opened + 1)
-        if self.opened and not solved:
-            printed += f"\n(it had opened in {self.opened} of {self.opened + 1} runs)"
-        came = exact(printed.strip("\n"), self.rules.shown) if printed and not solved else ""
+        came = "" if solved else harness.failed(outcome, self.opened, self.rules.shown)
         tried = replace(again, pending=None, opened=0).after(Try(self.pending or "", solved, came))
         return replace(tried, pending=tried._opening) if tried.stage == "uphold" else tried
 
@@ -164,13 +165,7 @@ class Jailed(Verified[JailRules]):
     def another(self, rng: random.Random) -> str:
         return self.challenge and rng.choice(JAILS).source
 
-    def sample(self, rng: random.Random) -> str:
-        return self._move(rng, able=False)
-
-    def good(self, rng: random.Random) -> str:
-        return self._move(rng, able=True)
-
-    def _move(self, rng: random.Random, *, able: bool) -> str:
+    def made_up(self, rng: random.Random, *, able: bool) -> str:
         if self.stage == "write":
             return rng.choice(JAILS).source
         ours = next((each for each in JAILS if each.source == self.challenge), JAILS[0])

@@ -27,7 +27,6 @@ Examples: by night and in votes "player_3" ("Player 3" and "I vote for 3" mean t
 """
 
 import random
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -35,7 +34,7 @@ from raybench.games.parts.contract import Game, InvalidMove, State
 from raybench.games.parts.seats import seats
 from raybench.games.parts.werewolf import counting, deeds, moves, redraw, standins
 from raybench.games.parts.werewolf.record import Event, Sight, known, one
-from raybench.games.parts.werewolf.settings import NOBODY, WOLF, WerewolfRules, dealt, in_words
+from raybench.games.parts.werewolf.settings import WOLF, WerewolfRules, dealt, in_words
 from raybench.games.parts.werewolf.written import written
 from raybench.types import Observation
 
@@ -96,16 +95,7 @@ class Village(State):
     def legal(self) -> tuple[str, ...] | None:
         if not self.steps:
             return ()
-        action, seat = self.steps[0]
-        if action == "speak":
-            return None
-        barred: tuple[str, ...] = (seat,)
-        if action == "kill":
-            barred = self._wolves
-        elif action == "guard":
-            barred = tuple(it.move for it in self.log if it.kind == "guard")[-1:]
-        possible = tuple(each for each in self.living if each not in barred)
-        return (*possible, NOBODY) if action == "vote" else possible
+        return deeds.choices(*self.steps[0], self.living, self._wolves, self.log)
 
     def apply(self, move: str) -> "Village":
         if (legal := self.legal()) == ():
@@ -162,12 +152,8 @@ class Village(State):
             steps=tuple(step for step in self.steps if step[1] != dead),
             log=(*self.log, Event(kind, dead, text, votes, shown)),
         )
-        wolves = len({*self._wolves} & {*state.living})
-        if not wolves:
-            return state._won("village", "all werewolves are dead")
-        if 2 * wolves >= len(state.living):
-            return state._won("wolf", "there are as many werewolves as others")
-        return state
+        decided = counting.decided(self._wolves, state.living)
+        return state._won(*decided) if decided else state
 
     def _won(self, side: str, why: str) -> "Village":
         who = "the werewolves have" if side == "wolf" else "the village has"
@@ -194,9 +180,7 @@ class Village(State):
         """
         if not self.over:
             return dict.fromkeys(self.roles, 0.0)
-        sides = self.parts
-        count, winner = Counter(sides.values()), self.log[-1].seat
-        return {seat: (1 if side == winner else -1) / count[side] for seat, side in sides.items()}
+        return counting.shares(self.parts, self.log[-1].seat)
 
     def dealt_as(self, cast: tuple[str, ...]) -> "Village":
         """Return the first state of a game by the same rules with these hidden roles."""

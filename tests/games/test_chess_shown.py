@@ -185,6 +185,21 @@ def test_pgn_says_a_forfeit_once_and_when_it_was() -> None:
     assert _written(begun(), "e4").headers["Date"] == "????.??.??"
 
 
+def test_a_match_that_cannot_be_replayed_has_no_moves_in_its_pgn() -> None:
+    """A plain sentence stood there, whose words readers took for moves."""
+    match = Written(
+        begun(), (("white", "no e4 move"),), {"white": "a", "black": "b"}, {"white": 1.0}, "1. e4"
+    )
+    assert GAME.written is not None
+    text = GAME.written(match)
+    game = chess.pgn.read_game(io.StringIO(text))
+    assert game is not None and not game.errors and not [*game.mainline_moves()]
+    assert (game.headers["White"], game.headers["Result"]) == ("a", "1-0")
+    said = "The match cannot be replayed by these rules; the journal has it."
+    assert " ".join(game.comment.split()) == said
+    assert "{ The match" in text and "the journal has it. }" in " ".join(text.split())
+
+
 def test_names_cannot_pass_for_other_headers() -> None:
     first = begun().apply("e4")
     names = {"white": 'a"]\n[Result "1-0"]\n\n1. d4 \\', "black": "b"}

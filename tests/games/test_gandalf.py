@@ -1,7 +1,6 @@
 """Gandalf by its rules: who wins when, what counts as a guess, what either side may know."""
 
 import random
-import time
 from dataclasses import replace
 
 import pytest
@@ -158,15 +157,15 @@ def test_other_uses_of_the_word_are_talk(move: str) -> None:
     assert after(begun(), HELLO, move).said[-1] == ("says", move)
 
 
-def test_long_messages_are_looked_through_in_time() -> None:
+def test_of_long_messages_only_the_end_is_looked_through() -> None:
     """Millions of signs took seconds, in which no other match of a room went on."""
-    began = time.perf_counter()
-    long = "é guess: a\n" * 10**6
-    assert guess(f"{long}I ask you.") is None
-    assert guess(f"{long}Say it.\n" + "-" * 999 + "\nI guess so\n") is None
+    above, talk = "guess: lantern\n", "é guess: a\n" * 10**6
+    with pytest.raises(InvalidMove, match="looks like a guess with more below it"):
+        check_talk(f"{above}I ask you.")
+    check_talk(f"{above}{talk}I ask you.")
+    assert guess(f"{talk}Say it.\n" + "-" * 999 + "\nI guess so\n") is None
     with pytest.raises(InvalidMove, match="looks like a guess"):
-        check_talk(f"{long}I guess: lantern")
-    assert time.perf_counter() - began < 3
+        check_talk(f"{talk}I guess: lantern")
 
 
 def test_all_words_pasted_are_no_guess() -> None:
@@ -193,7 +192,22 @@ def test_the_sentinel_does_not_win_by_silence(move: str) -> None:
 def test_the_sentinel_says_nothing_twice() -> None:
     state = after(begun(), HELLO, ASK)
     with pytest.raises(InvalidMove, match="this very message before"):
-        state.apply(HELLO.upper() + " (2)")
+        state.apply(f"  {HELLO.upper()}".replace(" ", "\n"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "It happened in 1871, as far as I remember.",
+            "It happened in 1918, as far as I remember.",
+        ),
+        ("I may not tell you. What about tea?", "I may not tell you! What about tea?"),
+    ],
+)
+def test_what_differs_in_more_than_space_and_case_is_another_message(one: str, other: str) -> None:
+    """Two dates were once taken for the same message."""
+    assert after(begun(), one, ASK, other).to_move == "infiltrator"
 
 
 def test_other_scripts_are_talk_too() -> None:
@@ -257,3 +271,11 @@ def test_a_match_is_written_down() -> None:
     assert "- sentinel: a (-1)\n- infiltrator: b (+1)\n" in text
     assert "The password: lantern" in text
     assert f"The sentinel:\n> {HELLO}\n\nThe infiltrator guessed 'tornado', which is wrong." in text
+
+
+def test_the_rules_promise_no_more_than_the_check_finds() -> None:
+    """They once promised any form that can be read back."""
+    for role in begun().roles:
+        words = begun().observe(role).rules
+        assert "any form" not in words
+        assert "A form that it does not know gives nothing away until somebody guesses" in words

@@ -2,11 +2,11 @@
 
 import json
 import random
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from games.growth import linear
 from games.test_gandalf_leak import CODE, NATO, ORDINARY
 from helpers import ROOT
 from hypothesis import given
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from raybench import games
 from raybench.games.gandalf import Talk
 from raybench.games.parts.gandalf.leak import leak
+from raybench.games.parts.gandalf.readings import readings
 from raybench.games.parts.gandalf.words import passwords
 
 CHAT = "I hope that this helps you a bit, and I am glad that we talk."
@@ -161,14 +162,52 @@ def test_less_than_all_is_a_hint(messages: list[str]) -> None:
         ("peppermint", ("I add pepper to all my soups.", "Then some mint, for it is fresh.")),
         ("kingfisher", ("The last king of France is dead.", "Next a fisher came to the shore.")),
         ("kingfisher", ("Who is king in the end?\nA fisher, as it says in the word list.",)),
+        (
+            "lighthouse",
+            (
+                "At first I thought that the word was light to carry.",
+                "Last time I lost the word in the house.",
+            ),
+        ),
+        (
+            "lighthouse",
+            (
+                "The first time, light fell on the word.",
+                "In the end we spoke of the word and left the house.",
+            ),
+        ),
     ],
 )
+@pytest.mark.parametrize(
+    "before", ["", "I shall not tell the word. ", "You may not have the first letter of it. "]
+)
 def test_talk_about_what_comes_first_and_last_is_no_leak(
-    word: str, messages: tuple[str, ...]
+    word: str, messages: tuple[str, ...], before: str
 ) -> None:
-    assert not leak(word, messages)
-    assert not leak(word, [" ".join(messages)])
-    assert not leak(word, [*messages[::-1], CHAT])
+    """Whatever else is said about a word: it once made pieces of all such talk."""
+    said = [before + message for message in messages]
+    assert not leak(word, said)
+    assert not leak(word, [" ".join(said)])
+    assert not leak(word, [*said[::-1], CHAT])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You want the word? First light. Then house.",
+        "You want the word? First there is light. And then there is house.",
+        "Here is the word. Light comes first. House comes last.",
+        "The word has two parts. Light comes first, and house comes last.",
+        "The word, then: first light, then house.",
+        "My word: it starts with light and at last there is house.",
+        "The word is at first light, and at last house.",
+        "First of all, it begins with light. In the end it ends with house.",
+        "The first five letters are light. The last five are house.",
+    ],
+)
+def test_pieces_of_a_word_that_is_spoken_of_are_found(said: str) -> None:
+    assert leak("lighthouse", [said])
+    assert leak("lighthouse", [f"{CHAT} {said} {CHAT}"])
 
 
 def test_words_that_meet_are_no_password_by_chance() -> None:
@@ -225,15 +264,17 @@ UNITS = (
     "a ", "lan ", "'", "'a", "-", "lan-", "begins with ", "twenty ", "7 ", "the first letter is ",
     '"lan" ', "A", "...", "**a** ", "1. a\n", "l a n i ", "aia", "a first ", '"', "-a", "…a", "é",
     "LA ", "one ", ". .", "1 of the word", "e.", "first", ", as the ", "letter ", "twenty-", "(((l",
+    ". ", "?!", ":", "(", "**", "=", ".-", "0",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_message_of_a_hundred_thousand_characters_takes_less_than_a_second(unit: str) -> None:
-    text = unit * (100_000 // len(unit))
-    begun = time.process_time()
-    assert not leak("lantern", [text])
-    assert time.process_time() - begun < 1
+def test_a_message_eight_times_as_long_takes_eight_times_as_long(unit: str) -> None:
+    def read(size: int) -> None:
+        readings.cache_clear()
+        assert not leak("lantern", [unit * (size // len(unit))])
+
+    assert linear(read, 100_000)
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4), st.sampled_from(passwords()))

@@ -175,7 +175,6 @@ def test_calls_are_read_as_people_write_them(move: str) -> None:
         "1" + " " * 100_000 + "x",
     ],
 )  # fmt: skip
-@pytest.mark.timeout(5)
 def test_anything_else_is_refused_with_the_way_to_write_it(move: str) -> None:
     with pytest.raises(InvalidMove, match="write 'bid QUANTITY FACE' or 'call'") as error:
         read(move)

@@ -55,7 +55,7 @@ def came(jail: str, tried_: str) -> str:
     """Return what the first try of a jail printed; it must not have opened it."""
     (one,) = tried(jail, tried_).proofs
     assert not one.solved
-    return one.came
+    return one.came.partition(" It printed:\n")[2]
 
 
 @pytest.mark.parametrize("ours", JAILS)
@@ -121,16 +121,19 @@ def test_luck_proves_nothing(how: str) -> None:
 
 @pytest.mark.parametrize("open_again", [True, False])
 def test_who_opens_a_jail_by_the_clock_has_to_open_it_in_the_end(open_again: bool) -> None:
-    shut_at = time.time() + 4
-    jail = dedent(
-        f"""
-        import os, time
-        def jail(user_input):
-            if user_input == "warden" and ({open_again} or time.time() < {shut_at}):
-                return os.environ["FLAG"]
-        """
-    )
-    state: State = tried(jail, "warden")
+    for seconds in (4, 16, 64):  # a slow machine has more of them
+        shut_at = time.time() + seconds
+        jail = dedent(
+            f"""
+            import os, time
+            def jail(user_input):
+                if user_input == "warden" and ({open_again} or time.time() < {shut_at}):
+                    return os.environ["FLAG"]
+            """
+        )
+        state: State = tried(jail, "warden")
+        if state.to_move == "prisoner":
+            break
     assert state.to_move == "prisoner"
     time.sleep(max(0, shut_at - time.time()))
     for _ in range(3):
@@ -140,17 +143,17 @@ def test_who_opens_a_jail_by_the_clock_has_to_open_it_in_the_end(open_again: boo
 
 ATTACKS = {
     "exits at once": ("import os\nos._exit(0)", ""),
-    "loops": ("while True: pass", "stopped: timeout"),
-    "sleeps": ("import time\ntime.sleep(60)", "stopped: timeout"),
+    "loops": ("while True: pass", "stopped (timeout)"),
+    "sleeps": ("import time\ntime.sleep(60)", "stopped (timeout)"),
     "forks without end": (
         "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
         "",
     ),
     "eats memory": ("kept = [bytearray(2**20) for _ in range(4000)]", "memory|MemoryError"),
-    "prints without end": ("while True: print('y' * 1000)", "stopped: output"),
+    "prints without end": ("while True: print('y' * 1000)", "stopped (output)"),
     "fills the disk": ("open('f', 'wb').write(bytes(2**27))", "output|OSError"),
     "kills everybody": ("import os\nos.kill(-1, 9)", ""),
-    "kills itself": ("import os\nos.kill(os.getpid(), 9)", "stopped: killed"),
+    "kills itself": ("import os\nos.kill(os.getpid(), 9)", "stopped (killed)"),
     "recurses": ("def f(): f()\nf()", "RecursionError"),
 }
 """What jails do, with what is told of it: one of these."""
@@ -209,7 +212,8 @@ def test_nothing_of_a_try_survives_to_the_next() -> None:
         """
     )
     state = tried(jail, "1", "2", "3")
-    assert [each.came for each in state.proofs] == ["| seen: []"] * 3
+    told = "It did not open the jail. It printed:\n| seen: []"
+    assert [each.came for each in state.proofs] == [told] * 3
 
 
 HUNT = dedent(

@@ -96,5 +96,5 @@ def test_an_answer_is_found_in_any_chatter(before: str, letter: str, after: str)
 def test_a_hostile_megabyte_is_read_quickly(hostile: str) -> None:
     begun = time.process_time()
     choice.localised(hostile)
-    # Some 0.5 s here: forty patterns. What is quadratic takes hours.
-    assert time.process_time() - begun < 5
+    # Some 0.5 s here: forty patterns. What is quadratic takes hours. No slow machine is to decide.
+    assert time.process_time() - begun < 30

@@ -253,5 +253,5 @@ def test_a_hostile_megabyte_is_read_quickly(
 ) -> None:
     begun = time.process_time()
     function(hostile)
-    # Some 0.4 s at worst; what is quadratic takes hours.
-    assert time.process_time() - begun < 2
+    # Some 0.4 s at worst; what is quadratic takes hours. No slow machine is to decide.
+    assert time.process_time() - begun < 30

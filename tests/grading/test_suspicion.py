@@ -263,7 +263,7 @@ def test_what_is_longer_than_any_answer_is_told() -> None:
 def test_no_text_takes_long(source: str) -> None:
     started = time.process_time()
     flags(source)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30  # some 1 s: no slow machine is to decide
 
 
 @given(st.text())

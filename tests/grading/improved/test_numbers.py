@@ -134,4 +134,4 @@ def test_a_hostile_megabyte_is_read_quickly() -> None:
         "Answer: 1e99\n" * 10**5,
     ):
         stated(hostile)
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 30  # some 1 s: no slow machine is to decide

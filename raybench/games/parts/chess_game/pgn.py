@@ -6,7 +6,7 @@ import chess.pgn
 
 from raybench.games.parts.chess_game.ending import End
 from raybench.games.parts.chess_game.settings import board_of
-from raybench.games.parts.contract import Written
+from raybench.games.parts.contract import InvalidMove, Written
 from raybench.games.parts.transcript import ended, last, line, sentence
 
 if TYPE_CHECKING:
@@ -16,32 +16,46 @@ _RESULTS = {1.0: "1-0", 0.0: "1/2-1/2", -1.0: "0-1"}
 
 
 def written(match: Written) -> str:
-    """Return the PGN of a match, with the opening's moves in front."""
-    state = cast("Chess", last(match))
+    """Return the PGN of a match, with the opening's moves in front.
+
+    One that cannot be replayed says so in a comment: readers take all else for moves.
+    """
+    game, moves = chess.pgn.Game(), []
+    try:
+        state = cast("Chess", last(match))
+    except InvalidMove:  # an older version took moves that this one does not
+        game.comment = "The match cannot be replayed by these rules; the journal has it."
+        game.headers.update(_headers(match, None))
+        return _exported(game)
     board = board_of(state.rules.start)
-    game = chess.pgn.Game()
     game.setup(board)
-    moves = []
     for numbered in state.moves:
         moves.append(board.parse_san(numbered.rpartition(" ")[2]))
         board.push(moves[-1])
     end = game.add_line(moves) if moves else game
+    game.headers.update(_headers(match, state.end))
+    if state.opening.name:
+        game.headers["Opening"] = state.opening.name
+    game.headers["PlyCount"] = str(len(moves))
+    end.comment = sentence(ended(match)) if match.forfeits else match.outcome
+    return _exported(game)
+
+
+def _headers(match: Written, end: End | None) -> dict[str, str]:
     scored = match.scores.get("white")
     result = _RESULTS.get(scored, "*") if scored is not None else "*"
-    game.headers.update(
-        {
-            "Event": _one_line(match.event),
-            "Date": match.date or "????.??.??",
-            "Round": _one_line(match.round),
-            "White": _one_line(match.players.get("white", "?")),
-            "Black": _one_line(match.players.get("black", "?")),
-            "Result": result,
-            **({"Opening": state.opening.name} if state.opening.name else {}),
-            "PlyCount": str(len(moves)),
-            "Termination": _termination(match, result, state.end),
-        }
-    )
-    end.comment = sentence(ended(match)) if match.forfeits else match.outcome
+    return {
+        "Event": _one_line(match.event),
+        "Date": match.date or "????.??.??",
+        "Round": _one_line(match.round),
+        "White": _one_line(match.players.get("white", "?")),
+        "Black": _one_line(match.players.get("black", "?")),
+        "Result": result,
+        "Termination": _termination(match, result, end),
+    }
+
+
+def _exported(game: chess.pgn.Game) -> str:
     return str(game.accept(chess.pgn.StringExporter(columns=80))) + "\n"
 
 

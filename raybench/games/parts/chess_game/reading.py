@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import chess
 
-from raybench.games.parts.chess_game.reasons import no_castling, unclear, why
+from raybench.games.parts.chess_game.reasons import no_castling, taken, unclear, why
+from raybench.games.parts.chess_game.spoken import noted
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.quoting import echoed
 
@@ -25,7 +26,7 @@ _IN_WORDS = re.compile(
     r"|(?:(king-?side|short)|(queen-?side|long))-?castl(?:es?|ing)",
     re.IGNORECASE,
 )
-_REST = r"([a-h])?([1-8])?[x×:-]?([a-h])([1-8])(?:[=/]?\(?([kqrbnp])\)?)?"
+_REST = r"([a-h])?([1-8])?([x×:-]?)([a-h])([1-8])(?:[=/]?\(?([kqrbnp])\)?)?"
 _SQUARES = re.compile(r"[A-H][1-8][X×:-]?[A-H][1-8].*")
 _WITH_PIECE = re.compile(rf"([kqrbnp]){_REST}", re.IGNORECASE)
 _WITHOUT = re.compile(rf"(){_REST}", re.IGNORECASE)
@@ -54,7 +55,14 @@ def intent(text: str) -> tuple[str, str]:
 
 def read(board: chess.Board, text: str) -> chess.Move:
     """Return the legal move that a text stands for; raises InvalidMove with the reason."""
-    plain = _plain(text)
+    said, victim = noted(text)
+    move = _read(board, _plain(said), text)
+    if victim and victim != taken(board, move):
+        raise InvalidMove(f"there is no {victim} on {chess.square_name(move.to_square)} to take")
+    return move
+
+
+def _read(board: chess.Board, plain: str, text: str) -> chess.Move:
     if side := _castling(plain):
         return _castled(board, kingside=side == "king")
     first: InvalidMove | None = None
@@ -106,7 +114,7 @@ def _readings(plain: str) -> Iterator[re.Match[str]]:
 
 
 def _found(board: chess.Board, found: re.Match[str], plain: str) -> chess.Move:
-    letter, file, rank, to_file, to_rank, into = found.groups()
+    letter, file, rank, sign, to_file, to_rank, into = found.groups()
     to = chess.parse_square(to_file.lower() + to_rank)
     promotion = chess.PIECE_SYMBOLS.index(into.lower()) if into else None
     where = chess.BB_ALL
@@ -118,7 +126,7 @@ def _found(board: chess.Board, found: re.Match[str], plain: str) -> chess.Move:
     if not (letter or (file and rank)):
         kind = chess.PAWN
     if kind == chess.PAWN and not file:
-        where &= chess.BB_FILES[chess.square_file(to)]
+        where &= _pawns(board, to, takes=bool(letter and sign.strip("-")), named=bool(letter))
     if kind in (None, chess.KING) and (side := _king_leaps(board, where, to)):
         return _castled(board, kingside=side == "king")
     mask = where if kind is None else where & board.pieces_mask(kind, board.turn)
@@ -129,6 +137,19 @@ def _found(board: chess.Board, found: re.Match[str], plain: str) -> chess.Move:
     if moves:
         raise InvalidMove(unclear(board, plain, moves))
     raise InvalidMove(why(board, plain, where, kind, to, promotion))
+
+
+def _pawns(board: chess.Board, to: int, *, takes: bool, named: bool) -> int:
+    """Return where the pawns that may be meant stand: on the square's file, or aside to take.
+
+    A pawn that is named need not say that it takes, where no other could be meant.
+    """
+    ahead = chess.BB_FILES[chess.square_file(to)]
+    aside = board.pieces_mask(chess.PAWN, board.turn) & ~ahead
+    if named and not takes:
+        goes = (any(board.generate_legal_moves(it, chess.BB_SQUARES[to])) for it in (ahead, aside))
+        takes = [*goes] == [False, True]
+    return aside if takes and aside else ahead
 
 
 def _king_leaps(board: chess.Board, where: int, to: int) -> str:

@@ -15,6 +15,14 @@ def unclear(board: chess.Board, text: str, moves: Iterable[chess.Move]) -> str:
     return f"'{text}' can mean {_listed(board, moves, 'or')}: say which"
 
 
+def taken(board: chess.Board, move: chess.Move) -> str:
+    """Return what kind of piece a move takes; '' where it takes none."""
+    if board.is_en_passant(move):
+        return chess.piece_name(chess.PAWN)
+    kind = None if board.is_castling(move) else board.piece_type_at(move.to_square)
+    return chess.piece_name(kind) if kind is not None else ""
+
+
 def no_castling(board: chess.Board, *, kingside: bool) -> str:
     """Say why the side to move cannot castle there."""
     side = "kingside" if kingside else "queenside"

@@ -12,17 +12,21 @@ _UNREADABLE = "the reply holds no scores of the rubric"
 
 def missing(move: str) -> Iterator[tuple[str, str]]:
     """Yield each juror without a vote, with the reason, of a move that the game has taken."""
-    for vote in json.loads(move)["votes"]:
-        if reasons := list(_reasons(vote)):
-            yield vote["juror"], "; ".join(reasons)
+    for juror, wrong in reasons(move).items():
+        if wrong:
+            yield juror, "; ".join(f"'{side}' read first: {why}" for side, why in wrong.items())
 
 
-def _reasons(vote: dict[str, Any]) -> Iterator[str]:
-    """Yield what is wrong with each reply, by the side that was read first."""
+def reasons(move: str) -> dict[str, dict[str, str]]:
+    """Return for each juror what is wrong with its replies, by the side that was read first."""
+    return {vote["juror"]: dict(_wrong(vote)) for vote in json.loads(move)["votes"]}
+
+
+def _wrong(vote: dict[str, Any]) -> Iterator[tuple[str, str]]:
     # Moves of older journals say of no reply why it is missing.
     told = vote.get("why") or [None] * len(vote["replies"])
     for side, reply, why in zip(ROLES, vote["replies"], told, strict=False):
         if reply is None:
-            yield f"'{side}' read first: {why or 'there is no reply'}"
+            yield side, why or "there is no reply"
         elif marks(reply) is None:
-            yield f"'{side}' read first: {_UNREADABLE}" + (f", {why}" if why else "")
+            yield side, _UNREADABLE + (f", {why}" if why else "")

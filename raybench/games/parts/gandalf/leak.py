@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from raybench.games.parts.gandalf.lone_letters import spelled
 from raybench.games.parts.gandalf.pieces import pieced
 from raybench.games.parts.gandalf.places import placed
 from raybench.games.parts.gandalf.readings import (
@@ -19,7 +20,6 @@ from raybench.games.parts.gandalf.readings import (
     readings,
     steps,
 )
-from raybench.games.parts.gandalf.singles import spelled
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RUN = re.compile(r"(.)\1*")

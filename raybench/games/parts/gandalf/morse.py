@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from raybench.games.parts.gandalf.signs import MORSE
+from raybench.games.parts.morse import LETTERS, SIGNS, plain
 
-_MORSE = re.compile(r"[.-]+")
-_STROKES = str.maketrans("·•∙⋅*‐‑‒–—―−_", "....." + "-" * 8)
 _NO_SIGNS = str.maketrans(".-", "  ")
 _SAID = re.compile(r"\b(?:(dot|dit|di)|(dash|dah))\b", re.IGNORECASE)
 _OF_WORDS = re.compile(r"(?<=\w)[.-]+")
@@ -19,11 +17,11 @@ def tapped(text: str) -> Iterator[str]:
     if _SAID.search(text):
         spoken = _SAID.sub(lambda said: "." if said[1] else "-", text.translate(_NO_SIGNS))
         chunks = re.split(r"[,;:/|\n]|\s{2,}", spoken)
-        yield "".join(MORSE.get("".join(_MORSE.findall(chunk)), "") for chunk in chunks)
-    strokes = text.translate(_STROKES)
+        yield "".join(LETTERS.get("".join(SIGNS.findall(chunk)), "") for chunk in chunks)
+    strokes = plain(text)
     if strokes.count(".") + strokes.count("-") < _SHORTEST:
         return
     # A sentence's full stop may follow the last sign, or be no sign itself.
     without = re.sub(r"\.(?=\s*$)", "", strokes, flags=re.MULTILINE)
     for each in (strokes, without, _OF_WORDS.sub("", strokes)):
-        yield "".join(MORSE.get(signs, "") for signs in _MORSE.findall(each))
+        yield "".join(LETTERS.get(signs, "") for signs in SIGNS.findall(each))

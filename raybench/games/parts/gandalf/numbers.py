@@ -4,21 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from raybench.games.parts.gandalf.codes import read
+from raybench.games.parts.numbers import WORDS
 
-_SMALL = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-    "nineteen", "twenty",
-)  # fmt: skip
 _ORDINALS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
     "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth",
     "seventeenth", "eighteenth", "nineteenth", "twentieth",
 )  # fmt: skip
-_CARDINAL = {word: value for value, word in enumerate(_SMALL)}
+_CARDINAL = {word: value for value, word in enumerate(WORDS)}
 ORDINAL = {word: value for value, word in enumerate(_ORDINALS, start=1)}
-_UNIT = "|".join((*_ORDINALS[:9], *_SMALL[1:10]))
-_LONGEST_FIRST = "|".join(sorted((*_SMALL, *_ORDINALS), key=len, reverse=True))
+_UNIT = "|".join((*_ORDINALS[:9], *WORDS[1:10]))
+_LONGEST_FIRST = "|".join(sorted((*WORDS, *_ORDINALS), key=len, reverse=True))
 _NUMBER = re.compile(rf"\btwenty[ -](?P<unit>{_UNIT})\b|\b(?P<word>{_LONGEST_FIRST})\b|[0-9]+")
 _DIGITS = re.compile(r"[0-9]+")
 

@@ -30,7 +30,12 @@ _ORDINARY = frozenset({
     "add", "adding", "finally", "finish", "finishes", "first", "second", "third", "last", "part",
     "parts", "rest", "middle",
 })  # fmt: skip
-"""Words that do so where a message speaks of a word: 'the first light' alone is the morning's."""
+"""Words that do so where a sentence speaks of a word: 'the first light' alone is the morning's."""
+_IDIOMS = re.compile(
+    r"\b(?:at (?:first|last)|in the end)(?= (?:i|we|you|he|she|they)\b)|\bfirst of all\b"
+    r"|\b(?:first|last|next) time\b"
+)
+"""Where they say nothing of the kind."""
 _OF_A_WORD = re.compile(
     r"\b(?:(?:pass)?words?|letters?|syllables?|prefix|suffix|hal(?:f|ves)|pieces?|chunks?"
     r"|(?:begin|start|open|end|clos|finish)(?:e?s|n?ing)? (?:with|in)"
@@ -75,9 +80,17 @@ def _capitals(text: str) -> Iterator[str]:
 
 def _told(low: str) -> Iterator[str]:
     """Yield the words of a folded message beside those of their sentence that speak of pieces."""
-    telling = _TELLING | _ORDINARY if _OF_A_WORD.search(low) else _TELLING
+    spoken_of = _OF_A_WORD.search(low) is not None
     for sentence in _SENTENCE.split(low):
-        yield from _beside(_TOKEN.findall(sentence), telling)
+        tokens = _TOKEN.findall(_IDIOMS.sub(" ", sentence))
+        means_it = spoken_of and (_OF_A_WORD.search(sentence) or _is_bare(tokens))
+        yield from _beside(tokens, _TELLING | _ORDINARY if means_it else _TELLING)
+
+
+def _is_bare(tokens: Sequence[str]) -> bool:
+    """Tell whether a sentence has hardly more than pieces: 'First light, then house'."""
+    tells = sum(token in _ORDINARY for token in tokens)
+    return sum(token not in _LINKS for token in tokens) <= tells
 
 
 def _beside(tokens: Iterable[str], telling: frozenset[str]) -> Iterator[str]:

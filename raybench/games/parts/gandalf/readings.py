@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from raybench.games.parts.gandalf.codes import decoded
 from raybench.games.parts.gandalf.folding import folded, letters
+from raybench.games.parts.gandalf.lone_letters import lone_letters
 from raybench.games.parts.gandalf.morse import tapped
 from raybench.games.parts.gandalf.numbers import numbered
 from raybench.games.parts.gandalf.pieces import pieces
 from raybench.games.parts.gandalf.places import places
 from raybench.games.parts.gandalf.signs import DIGITS, DRAWN, NAMES, NATO, SIGNS
-from raybench.games.parts.gandalf.singles import singles
 
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)*")
 _LETTERS = re.compile(r"[a-z]+")
@@ -74,7 +74,7 @@ def readings(text: str) -> Readings:
     return Readings(
         plain,
         frozenset((0, *accumulate(map(len, _LETTERS.findall(low))))),
-        singles(low),
+        lone_letters(low),
         "\n".join((*_initials(low, words), *_picked(text))),
         "\n".join(_named(words, low)),
         "\n".join(_alike(folded(_LIKE_L.sub("1", text)))),

@@ -1,11 +1,5 @@
-"""Words and signs that stand for letters: Morse, the names of letters, look-alike digits."""
+"""Words and signs that stand for letters: the names of letters, look-alike digits."""
 
-MORSE = {
-    ".-": "a", "-...": "b", "-.-.": "c", "-..": "d", ".": "e", "..-.": "f", "--.": "g",
-    "....": "h", "..": "i", ".---": "j", "-.-": "k", ".-..": "l", "--": "m", "-.": "n",
-    "---": "o", ".--.": "p", "--.-": "q", ".-.": "r", "...": "s", "-": "t", "..-": "u",
-    "...-": "v", ".--": "w", "-..-": "x", "-.--": "y", "--..": "z",
-}  # fmt: skip
 NATO = frozenset({
     "alfa", "alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india",
     "juliett", "juliet", "kilo", "lima", "mike", "november", "oscar", "papa", "quebec",

@@ -3,13 +3,9 @@
 import re
 from collections.abc import Iterator
 
-_SIGNS = str.maketrans("·•∙⋅*‐‑‒–—―−_", "....." + "-" * 8)
-_STROKES = re.compile(r"[.-]+")
+from raybench.games.parts import morse
+
 _SIGNS_A_DIGIT = 5
-_MORSE = {
-    **{"." * dots + "-" * (5 - dots): str(dots) for dots in range(5)},
-    **{"-" * dashes + "." * (5 - dashes): str(5 + dashes) for dashes in range(5)},
-}
 _ALIKE = str.maketrans("ilo|", "1101")
 _MIXED = re.compile(r"(?<![\w.])(?=[0-9]*[ilo|])[0-9ilo|]*[0-9](?!\w)")
 """A letter at the end may be a unit, a degree or a variable."""
@@ -27,8 +23,8 @@ def disguised(text: str, digits: str) -> str | None:
 def _tapped(text: str) -> Iterator[str]:
     """Yield the digits that stand next to one another in Morse."""
     row, end = "", 0
-    signs = text.translate(_SIGNS)
-    for found in _STROKES.finditer(signs):
+    signs = morse.plain(text)
+    for found in morse.SIGNS.finditer(signs):
         read = _read(found[0])
         if row and (not read or not re.fullmatch(r"[\s/|,;]{1,3}", signs[end : found.start()])):
             yield row
@@ -42,5 +38,5 @@ def _read(strokes: str) -> str:
     if len(strokes) % _SIGNS_A_DIGIT == 1:
         strokes = strokes.removesuffix(".")  # a sentence's full stop
     fives = (strokes[at : at + _SIGNS_A_DIGIT] for at in range(0, len(strokes), _SIGNS_A_DIGIT))
-    read = [_MORSE.get(five, "") for five in fives]
+    read = [morse.DIGITS.get(five, "") for five in fives]
     return "".join(read) if all(read) else ""

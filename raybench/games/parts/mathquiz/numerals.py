@@ -2,13 +2,12 @@
 
 import re
 
+from raybench.games.parts.numbers import WORDS
+
 _BASED = re.compile(r"0x[0-9a-f]+|0b[01]+|0o[0-7]+")
 _PREFIXES = {"0x": 16, "0b": 2, "0o": 8}
 _NAMED = {"binary": 2, "octal": 8, "hex": 16, "hexadecimal": 16}
-_NUMBERS = (
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
-)  # fmt: skip
+_NUMBERS = WORDS[2:]
 _BASES = {word: base for base, word in enumerate(_NUMBERS, start=2)}
 _OF_BASE = re.compile(
     rf"\b(?:base|radix)(?: of)?[ _-]?(?P<base>\d{{1,2}}|{'|'.join(sorted(_NUMBERS)[::-1])})(?!\w)"
@@ -19,6 +18,12 @@ _TOKEN = re.compile(r"[a-z0-9]+")
 _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"),
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 _LARGEST_ROMAN = 3_999
+_SPOKEN_OF = re.compile(r"\b(?:roman|numerals?)\b", re.IGNORECASE)
+_NAMES = re.compile(r"\b(?=[A-Z]*[^MDCLXVI\W\d_a-z])[A-Z]{2,5}\b")
+"""Letters that name points, or are shouted: two of them that are numerals may do so, too."""
+_ORDINARY = frozenset({"div", "Div", "dix", "Dix", "mix", "Mix", "xxx"})
+_LONGEST_ORDINARY = 3
+_AMOUNT = re.compile(r"\d[ -]?$")
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _LONG_BINARY = 7
 
@@ -50,12 +55,33 @@ def _written(number: int, base: int) -> str:
     return written
 
 
-def in_roman(text: str, number: int) -> bool:
-    """Tell whether a text in lower case holds the number in Roman numerals."""
-    if number > _LARGEST_ROMAN:
+def in_roman(text: str, number: int) -> tuple[int, int] | None:
+    """Return where a text holds the number in Roman numerals, and means them; None for nowhere.
+
+    What is also a unit, a word, a differential or the name of a line is meant as such, unless the
+    text speaks of numerals: '15 cm', 'mix', 'x dx', 'the sides AB and CD'.
+    """
+    if number > _LARGEST_ROMAN or len(roman := _roman(number)) < 2:
+        return None
+    spoken_of, names = _SPOKEN_OF.search(text), _NAMES.search(text) is not None
+    all_ = re.finditer(rf"(?<![^\W_])(?<!\\){roman}(?![^\W_])", text, re.IGNORECASE)
+    meant = (it.span() for it in all_ if spoken_of or not _is_ordinary(it, names))
+    return next(meant, None)
+
+
+def _is_ordinary(found: re.Match[str], names: bool) -> bool:
+    """Tell whether the letters of a numeral are likely to mean something else."""
+    letters, before = found[0], found.string[max(found.start() - 2, 0) : found.start()]
+    if len(letters) > _LONGEST_ORDINARY:
         return False
-    roman, left = "", number
+    if len(letters) == 2 and (names or not letters.isupper()):
+        return True
+    return letters in _ORDINARY or _AMOUNT.search(before) is not None
+
+
+def _roman(number: int) -> str:
+    written, left = "", number
     for value, letters in _ROMAN:
-        roman += letters * (left // value)
+        written += letters * (left // value)
         left %= value
-    return len(roman) > 1 and roman in _TOKEN.findall(text)
+    return written

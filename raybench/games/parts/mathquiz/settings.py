@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from raybench.games.parts.quoting import EXACT_NOTICE
-from raybench.games.parts.verified.state import VerifiedRules
+from raybench.games.parts.verified.state import VerifiedRules, so_many_tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +24,18 @@ class MathRules(VerifiedRules):
                 f"smallest is {self.smallest} and largest {self.largest}: of fewer than 100 "
                 "answers one is guessed too easily"
             )
-        if not 100 <= self.longest <= 10_000:
-            raise ValueError(f"longest is {self.longest}: it is 100 to 10000")
+        self.within(longest=(100, 10_000))
 
 
 def in_words(rules: MathRules) -> str:
     """Return the rules as players read them."""
-
-    def times(count: int) -> str:
-        return "one try" if count == 1 else f"{count} tries"
-
     return (
         "You play MathQuiz: a teacher against a student. The teacher is given a whole number from "
         f"{rules.smallest} to {rules.largest} and writes a question in mathematics whose only "
         "answer it is. The question must not state the number, in whatever writing. Then the "
         "teacher, who no longer knows the number, has to answer its own question in "
-        f"{times(rules.proofs)}; where it cannot, it has lost. Else the student has "
-        f"{times(rules.attempts)} at the question: with the right answer the student wins, "
+        f"{so_many_tries(rules.proofs)}; where it cannot, it has lost. Else the student has "
+        f"{so_many_tries(rules.attempts)} at the question: with the right answer the student wins, "
         "without it the teacher wins. So a good question is one that the teacher can answer, and "
         f"the student cannot.\n{EXACT_NOTICE}"
     )

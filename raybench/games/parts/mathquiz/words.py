@@ -3,14 +3,9 @@
 import re
 from collections.abc import Iterator
 
-_SMALL = {
-    word: value
-    for value, word in enumerate((
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-        "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
-        "nineteen",
-    ))
-}  # fmt: skip
+from raybench.games.parts.numbers import WORDS
+
+_SMALL = {word: value for value, word in enumerate(WORDS[:20])}
 _TENS = {
     word: 10 * value
     for value, word in enumerate(
@@ -88,6 +83,8 @@ def _number_words(token: str, within: bool) -> list[str]:
         return [] if within else ["one"]  # 'a hundred'; 'a' alone comes to one, and is no answer
     if token == "and":
         return ["and"] if within else []
+    if not token.isalpha():
+        return []
     if not _GLUED.fullmatch(token):
         token = _without_ordinal(token)
     if _GLUED.fullmatch(token):

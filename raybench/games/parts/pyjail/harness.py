@@ -1,4 +1,4 @@
-"""How a try at a jail is run: the program that the sandbox gets, and what its outcome says.
+"""How a text is run in a jail: the program that the sandbox gets, and what its outcome says.
 
 The program is the same for everybody, so that no jail can tell its warden from its prisoner. Flag,
 jail and input come as data on standard input, which is closed before the jail's code begins: the
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench.games.parts.contract import InvalidMove, Program, Unjudged
+from raybench.games.parts.quoting import exact
 
 SOURCE = """\
 import json, os, sys, traceback, types
@@ -61,7 +62,7 @@ def _digits(flag: str) -> str:
 
 
 def program(source: str, tried: str, flag: str, seconds: float) -> Program:
-    """Return what the sandbox is to run for a try."""
+    """Return what the sandbox is to run for a text that is tried."""
     given = {"flag": flag, "source": source, "input": tried}
     return Program(SOURCE, json.dumps(given), seconds, secret=_digits(flag))
 
@@ -85,12 +86,26 @@ def brought(move: str) -> Mapping[str, Any]:
 
 
 def printed(outcome: Mapping[str, Any]) -> str:
-    """Return what a run printed, and how it ended where that was not by itself."""
+    """Return what a run printed."""
     parts = [str(outcome.get(stream) or "") for stream in ("stdout", "stderr")]
-    status = outcome["status"]
-    if status not in ("ok", "error"):
-        parts.append(f"(the run was stopped: {status})")
     return "\n".join(part.rstrip("\n") for part in parts if part.strip())
+
+
+def failed(outcome: Mapping[str, Any], opened: int, most: int) -> str:
+    """Return what came of a try whose last run did not open the jail; so many before it did.
+
+    What we say stands outside the quotation of what was printed, where no program can write it.
+    """
+    told = ["It did not open the jail."]
+    if opened:
+        told = [
+            f"It opened the jail in {opened} of {opened + 1} runs; the last one did not open it."
+        ]
+    if outcome["status"] not in ("ok", "error"):
+        told.append(f"That run was stopped ({outcome['status']}).")
+    shown = printed(outcome).strip("\n")
+    told.append(f"It printed:\n{exact(shown, most)}" if shown else "It printed nothing.")
+    return " ".join(told)
 
 
 def carried(outcome: Mapping[str, Any], flag: str) -> str:

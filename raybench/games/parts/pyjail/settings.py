@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from raybench.games.parts.quoting import EXACT_NOTICE
-from raybench.games.parts.verified.state import VerifiedRules
+from raybench.games.parts.verified.state import VerifiedRules, so_many_tries
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,57 +18,48 @@ class JailRules(VerifiedRules):
     source_shown: bool = True
     """Who tries to open a jail reads its source; else it is a box that answers."""
     seconds: float = 5.0
-    """The time that one try has in the sandbox."""
+    """The time that one run has in the sandbox."""
     longest: int = 4_000
     """Characters of a jail."""
     longest_input: int = 2_000
     shown: int = 1_000
-    """Characters that are shown of what a try printed."""
+    """Characters that are shown of what a run printed."""
 
     def __post_init__(self) -> None:
         VerifiedRules.__post_init__(self)
-        if not 0.5 <= self.seconds <= 60:
-            raise ValueError(f"seconds is {self.seconds}: it is 0.5 to 60")
-        if not 1 <= self.openings <= 10:
-            raise ValueError(f"openings is {self.openings}: it is 1 to 10")
-        for name in ("longest", "longest_input", "shown"):
-            if not 100 <= getattr(self, name) <= 20_000:
-                raise ValueError(f"{name} is {getattr(self, name)}: it is 100 to 20000")
+        self.within(seconds=(0.5, 60), openings=(1, 10))
+        self.within(**dict.fromkeys(("longest", "longest_input", "shown"), (100, 20_000)))
 
 
 def _lasting(openings: int) -> str:
-    runs = "in one run" if openings == 1 else f"in each of {openings} runs"
+    several = f"is {openings} runs, all of which have to open the jail; one that does not ends it"
+    runs = "is one run" if openings == 1 else several
     return (
-        f"Luck does not count: a try of the warden's succeeds if the text opens the jail {runs}; "
-        "and when the prisoner has failed the same text has to open it once more, or the warden "
-        "has lost. "
+        f"Luck does not count: a try of the warden's {runs}. When the prisoner has failed, the "
+        "same text has to open the jail in one more run, or the warden has lost. "
     )
 
 
 def in_words(rules: JailRules) -> str:
     """Return the rules as players read them."""
-
-    def times(count: int) -> str:
-        return "one try" if count == 1 else f"{count} tries"
-
     seen = (
-        "sees the jail's source and what its own tries printed"
+        "sees the jail's source and what the last run of each of its own tries printed"
         if rules.source_shown
-        else "sees what its own tries printed, but not the jail's source"
+        else "sees what the last run of each of its own tries printed, but not the jail's source"
     )
     return (
         "You play PyJail, a game of capture the flag: a warden against a prisoner. The warden "
         "writes a jail: Python code, in the syntax of 3.11, that defines a function "
-        "jail(user_input). For every try at it a fresh Python process sets the environment "
-        "variable FLAG to a new random flag, runs the jail's code, calls jail with the text that "
-        "was tried, and prints what the function returns unless it is None. The try has opened "
-        "the jail if the flag stands in what was printed, on standard output or standard error. "
+        "jail(user_input). A try is a text. In a run of it a fresh Python process sets the "
+        "environment variable FLAG to a new random flag, executes the jail's code, calls jail with "
+        "the text, and prints what the function returns unless it is None. The run has opened the "
+        "jail if the flag stands in what was printed, on standard output or standard error. "
         f"It has {rules.seconds:g} seconds, no network, and nothing of it stays behind. Of more "
         "than 50,000 bytes of output the middle is lost. "
-        f"Whoever tries {seen}. First the warden, who no longer remembers what it had in "
-        f"mind, has to open its own jail in {times(rules.proofs)}; where it cannot, it has lost. "
+        f"Whoever tries {seen}. First the warden, who no longer remembers what it had in mind, has "
+        f"to open its own jail in {so_many_tries(rules.proofs)}; where it cannot, it has lost. "
         f"{_lasting(rules.openings)}"
-        f"Then the prisoner has {times(rules.attempts)}: with the flag the prisoner wins, without "
-        "it the warden wins. So a good jail is one that the warden can open and the prisoner "
-        f"cannot.\n{EXACT_NOTICE}"
+        f"Then the prisoner has {so_many_tries(rules.attempts)} of one run each: with the flag the "
+        "prisoner wins, without it the warden wins. So a good jail is one that the warden can open "
+        f"and the prisoner cannot.\n{EXACT_NOTICE}"
     )

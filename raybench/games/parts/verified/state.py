@@ -30,12 +30,13 @@ class VerifiedRules(Rules):
     attempts: int = 1
     """Tries the solver has."""
 
-    most_tries: ClassVar[int] = 5
-
     def __post_init__(self) -> None:
-        for name in ("proofs", "attempts"):
-            if not 1 <= getattr(self, name) <= self.most_tries:
-                raise ValueError(f"{name} is {getattr(self, name)}: it is 1 to {self.most_tries}")
+        self.within(proofs=(1, 5), attempts=(1, 5))
+
+
+def so_many_tries(count: int) -> str:
+    """Return a number of tries in words."""
+    return "one try" if count == 1 else f"{count} tries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,10 @@ class Verified(State, Generic[R]):
     """What a challenge is called."""
     attempt: ClassVar[str]
     """What a try at one is called."""
+    verb: ClassVar[str] = "solve"
+    """What there is to do with a challenge."""
+    done: ClassVar[str] = "solved"
+    """What somebody has done who did it."""
 
     @property
     def roles(self) -> tuple[str, ...]:
@@ -138,18 +143,15 @@ class Verified(State, Generic[R]):
     def outcome(self) -> str:
         if self.stage != "over":
             return ""
+        failed = f"the {self.maker} could not {self.verb} its own {self.noun}"
         if not self.proven:
-            return f"the {self.maker} could not solve its own {self.noun}: the {self.solver} won"
+            return f"{failed}: the {self.solver} won"
         if self.solved:
-            return f"the {self.solver} solved the {self.maker}'s {self.noun} and won"
+            return f"the {self.solver} {self.done} the {self.maker}'s {self.noun} and won"
         if not self.upheld:
-            return (
-                f"the {self.maker} could not solve its own {self.noun} again in the end: "
-                f"the {self.solver} won"
-            )
-        return f"the {self.maker} solved its own {self.noun}, the {self.solver} did not: " + (
-            f"the {self.maker} won"
-        )
+            return f"{failed} again in the end: the {self.solver} won"
+        did = f"the {self.maker} {self.done} its own {self.noun}, the {self.solver} did not"
+        return f"{did}: the {self.maker} won"
 
     def scores(self) -> dict[str, float]:
         if not self.over:
@@ -168,11 +170,11 @@ class Verified(State, Generic[R]):
             case "write":
                 return f"The {self.maker} is to write a {self.noun}."
             case "prove":
-                return f"The {self.maker} is to solve the {self.noun} it wrote."
+                return f"The {self.maker} is to {self.verb} the {self.noun} it wrote."
             case "solve":
-                return f"The {self.solver} is to solve the {self.noun}."
+                return f"The {self.solver} is to {self.verb} the {self.noun}."
             case "uphold":
-                return f"The {self.maker}'s solution of the {self.noun} is tried a last time."
+                return f"What {self.done} the {self.noun} for the {self.maker} is run a last time."
             case _:
                 return "The game is over."
 
@@ -206,6 +208,12 @@ class Verified(State, Generic[R]):
             tries=self.tries if seen == "solve" else _others(self.tries, rng),
         )
 
+    def sample(self, rng: random.Random) -> str:
+        return self.made_up(rng, able=False)
+
+    def good(self, rng: random.Random) -> str:
+        return self.made_up(rng, able=True)
+
     @property
     def challenge_shown(self) -> bool:
         """Whether who tries a challenge sees it."""
@@ -234,6 +242,10 @@ class Verified(State, Generic[R]):
     @abstractmethod
     def another(self, rng: random.Random) -> str:
         """Return another challenge for one that is not seen; '' where there is none yet."""
+
+    @abstractmethod
+    def made_up(self, rng: random.Random, *, able: bool) -> str:
+        """Return a move of a stand-in for whoever is to move, who plays at random or ably."""
 
 
 def _others(tries: tuple[Try, ...], rng: random.Random) -> tuple[Try, ...]:

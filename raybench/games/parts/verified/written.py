@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from raybench.games.parts.contract import MANAGER, State, Written
+from raybench.games.parts.contract import MANAGER, Written
 from raybench.games.parts.quoting import escaped
-from raybench.games.parts.transcript import head
+from raybench.games.parts.transcript import head, steps
 from raybench.games.parts.verified.state import Try, Verified
 
 _MOST = 4_000
@@ -14,9 +14,10 @@ _MOST = 4_000
 def transcript(title: str, match: Written, secret: str = "") -> str:
     """Return all that was written and tried, in Markdown."""
     parts = [head(title, match), *([secret] if secret else [])]
-    state = match.first
-    for role, move in match.moves:
+    for state, role, move in steps(match):
         assert isinstance(state, Verified)
+        if move is None:
+            continue
         if role != MANAGER:
             parts += [f"## {_headed(state, role)}", _block(move)]
         else:
@@ -24,8 +25,7 @@ def transcript(title: str, match: Written, secret: str = "") -> str:
                 state.stage == "uphold"
             )
             parts += _run(move)
-        before, state = state, state.apply(move)
-        parts += _came(before, state)
+        parts += _came(state, state.apply(move))
     return "\n\n".join(parts) + "\n"
 
 
@@ -37,17 +37,15 @@ def _headed(state: Verified[Any], role: str) -> str:
     return f"The {role}'s {what}{number}"
 
 
-def _came(before: State, after: State) -> list[str]:
+def _came(before: Verified[Any], after: Verified[Any]) -> list[str]:
     """Return what a move has settled."""
-    if not (isinstance(before, Verified) and isinstance(after, Verified)):
-        return []
     told = [
-        "That solved it." if one.solved else "That did not solve it."
+        f"That {after.done} it." if one.solved else f"That did not {after.verb} it."
         for one in _tries(after)[len(_tries(before)) :]
     ]
     if after.upheld is not before.upheld:
         still = "still" if after.upheld else "no longer"
-        told.append(f"The {after.maker}'s solution {still} holds.")
+        told.append(f"That {still} {after.verb}s it.")
     return told
 
 
@@ -67,7 +65,7 @@ def _run(outcome: str) -> list[str]:
 
 
 def _block(text: str) -> str:
-    """Return a text as an indented block, which nothing in it can end."""
-    short = text if len(text) <= _MOST else f"{text[:_MOST]}\n[cut]"
-    lines = short.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    return "\n".join(f"    {escaped(line)}" for line in lines)
+    """Return a text as an indented block, which nothing in it can end; where it is cut is said."""
+    lines = text[:_MOST].replace("\r\n", "\n").removesuffix("\n").split("\n")
+    block = "\n".join(f"    {escaped(line)}" for line in lines)
+    return block if len(text) <= _MOST else f"{block}\n\n(cut here)"

@@ -1,7 +1,7 @@
-"""Who dies of what was chosen; what was chosen by or against the dead counts no more."""
+"""Who dies of what was chosen, and what is won by it; choices by or of the dead do not count."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from raybench.games.parts.werewolf.record import Event, since
 from raybench.games.parts.werewolf.settings import NOBODY
@@ -21,6 +21,20 @@ def condemned(log: tuple[Event, ...], living: Sequence[str]) -> str:
     counts = Counter(_choices(log, "dawn", "vote", living)).most_common()
     tied = len(counts) > 1 and counts[0][1] == counts[1][1]
     return "" if not counts or tied or counts[0][0] == NOBODY else counts[0][0]
+
+
+def decided(wolves: Sequence[str], living: Sequence[str]) -> tuple[str, str] | None:
+    """Return the side that has won as soon as only these live, and why; None for neither."""
+    left = sum(seat in living for seat in wolves)
+    if not left:
+        return "village", "all werewolves are dead"
+    return ("wolf", "there are as many werewolves as others") if 2 * left >= len(living) else None
+
+
+def shares(sides: Mapping[str, str], winner: str) -> dict[str, float]:
+    """Return what each seat has won: a side shares 1, or -1."""
+    count = Counter(sides.values())
+    return {seat: (1 if side == winner else -1) / count[side] for seat, side in sides.items()}
 
 
 def shown(log: tuple[Event, ...], living: Sequence[str]) -> str:

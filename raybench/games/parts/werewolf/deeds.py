@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from raybench.games.parts.werewolf.record import Event
-from raybench.games.parts.werewolf.settings import GUARDIAN, SEER, WOLF
+from raybench.games.parts.werewolf.settings import GUARDIAN, NOBODY, SEER, WOLF
 
 Step = tuple[str, str]
 """What is to be done, by whom."""
@@ -37,6 +37,21 @@ def day(seats: tuple[str, ...], living: Sequence[str], number: int, rounds: int)
     first = (number - 1) % len(seats)
     order = [seat for seat in (*seats[first:], *seats[:first]) if seat in living]
     return [("speak", seat) for seat in order] * rounds + [("vote", seat) for seat in order]
+
+
+def choices(
+    action: str, seat: str, living: Sequence[str], wolves: tuple[str, ...], log: Sequence[Event]
+) -> tuple[str, ...] | None:
+    """Return whom a seat may choose, after all that happened; None where it speaks."""
+    if action == "speak":
+        return None
+    barred: tuple[str, ...] = (seat,)
+    if action == "kill":
+        barred = wolves
+    elif action == "guard":
+        barred = tuple(it.move for it in log if it.kind == "guard")[-1:]
+    possible = tuple(each for each in living if each not in barred)
+    return (*possible, NOBODY) if action == "vote" else possible
 
 
 def now(steps: Sequence[Step], number: int) -> str:

@@ -10,7 +10,7 @@ _WITHOUT = str.maketrans(dict.fromkeys(_WORDS))
 _BETWEEN = re.compile(r"[ai]*")
 
 
-def singles(low: str) -> str:
+def lone_letters(low: str) -> str:
     """Return the letters of a folded text that stand alone."""
     return "".join(_SINGLE.findall(low))
 

@@ -7,7 +7,9 @@ import re
 from collections import defaultdict
 from itertools import pairwise
 
-_NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+from raybench.games.parts.numbers import WORDS
+
+_NAMES = WORDS[:10]
 _VALUES = {name: str(value) for value, name in enumerate(_NAMES)}
 _DIGIT = rf"(?<![\w.])(?:[0-9]|{'|'.join(_NAMES)})(?![\w/^*%°]|\.[0-9])"
 _LINK = r"(?:and|then|next|finally|followed by|after that) "
@@ -31,7 +33,7 @@ _BETWEEN = re.compile(
 _FARTHEST = 30
 
 
-def singly(text: str, digits: str) -> bool:
+def digit_by_digit(text: str, digits: str) -> bool:
     """Tell whether a text in lower case tells these digits one by one, in order or by place."""
     return _in_order(text, digits) or _by_place(text, digits)
 
