@@ -19,6 +19,7 @@ class GamesConf:
 
     names: list[str] = field(default_factory=list)
     rules: dict[str, Any] = field(default_factory=dict)
+    roster_rules: dict[str, dict[str, Any]] = field(default_factory=dict)
     matches: int = 1000
     cycles: int | None = None
     pairing: str = "round_robin"
@@ -30,6 +31,7 @@ class GamesConf:
     deadline_s: float | None = None
     replays: int = 2
     jury: list[str] = field(default_factory=list)
+    own_system_prompts: bool = True
     weights: dict[str, float] = field(default_factory=dict)
     listed_moves: bool = False
     temperature: float | None = None

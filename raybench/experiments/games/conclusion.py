@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from raybench.config import Config, everybody
+from raybench.config import Config
 from raybench.experiments.games import prompts, setup, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
@@ -47,7 +47,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
     metrics = measured(models, found, stood.get(ALL), reliable)
     played = [it.name for it in setup.chosen(config)]
     recorded = Recorded(journal, matches)
-    own = {it.name: it.system_prompt for it in everybody(config)}
+    own = {it.name: it.system_prompt for it in setup.asked(config)}
     shown = Shown(
         models=models,
         games=played,

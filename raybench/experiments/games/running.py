@@ -8,7 +8,7 @@ from typing import Any
 from raybench import sandbox
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.rooms import rooms
-from raybench.config import Config, everybody
+from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.games import planning, setup
 from raybench.experiments.games.conclusion import concluded
@@ -110,7 +110,7 @@ async def _play(
 ) -> None:
     """Play what is missing."""
     house, count = setup.house(config), setup.actors(config)
-    models = everybody(config)
+    models = setup.asked(config)
     if any(game.sandboxed for game in setup.chosen(config)):
         session.phase("trying the sandbox")
         sandbox.configure(house.sandbox)
