@@ -75,6 +75,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
             "stopped": stopped,
             "matches": _matches(matches, played),
             "roles": {game: _worth(shown, game) for game in found.all.games},
+            "votes_missing": _lost(matches),
         },
         notes=_notes(matches, found, stopped, models),
         files={
@@ -165,12 +166,19 @@ def _jury(matches: Sequence[Match], models: Sequence[str]) -> Iterator[str]:
     """Yield how many votes are missing, and what is lost of jurors who do not play."""
     missing = sum(it.votes_missing for it in matches)
     if votes := sum(it.votes for it in matches) + missing:
-        yield f"{missing:,} of {votes:,} votes are missing"
+        of = ", ".join(f"{juror} {count:,}" for juror, count in _lost(matches).items())
+        yield f"{missing:,} of {votes:,} votes are missing" + (f" ({of})" if of else "")
     failed = Counter[str]()
     for match in matches:
         failed.update({name: n for name, n in match.failed.items() if name not in models})
     for juror, count in sorted(failed.items()):
         yield f"{count:,} request{'s' * (count > 1)} to {juror} got no reply"
+
+
+def _lost(matches: Sequence[Match]) -> dict[str, int]:
+    """Return how many votes of each juror are missing."""
+    lost = Counter(juror for match in matches for juror, _ in match.votes_lost)
+    return dict(sorted(lost.items()))
 
 
 def _again(matches: Sequence[Match]) -> str:

@@ -50,5 +50,7 @@ def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:
         won(2, "a", "b", 0, void="no juror gave a reply", missing="judge", failed={"judge": 1}),
     ]
     told = _notes(matches, NOTHING, "", ["a", "b"])["Jury"]
-    assert told == "2 of 5 votes are missing; 4 requests to judge got no reply"
+    assert told == (
+        "2 of 5 votes are missing (juror 0 1, juror 1 1); 4 requests to judge got no reply"
+    )
     assert "Jury" not in _notes(matches[1:], NOTHING, "", ["a", "b", "judge"])
