@@ -1,6 +1,7 @@
 """Has a schedule's matches played, many at once, and hands on what happens in them."""
 
 import asyncio
+import math
 import time
 from collections import Counter, deque
 from collections.abc import (
@@ -52,6 +53,10 @@ class _Open:
     since: float = field(default_factory=time.monotonic)
 
 
+class Unplayed(RunFailed):
+    """All is played that can be, and matches are left that need somebody who is gone."""
+
+
 class Pool:
     """Drives a schedule."""
 
@@ -68,6 +73,8 @@ class Pool:
         unfinished: Mapping[int, records.Unfinished] = {},
         replied: Collection[str] = (),
         say: Callable[[str], None] = lambda text: None,
+        phase: Callable[[str], None] = lambda text: None,
+        patience_s: float | None = 0.0,
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
 
@@ -76,7 +83,9 @@ class Pool:
 
         A match that is void is begun anew as often as `replays` says, in all sessions together.
         `unfinished` are matches that an earlier session began; `replied` are models that have done
-        so there. `say` is told who cannot be reached, and who can be again.
+        so there. `say` is told who cannot be reached, and who can be again; `phase` what goes on.
+        Where all is played but for those who are gone, they are waited for as long as `patience_s`
+        says; None is for ever.
         """
         self._schedule = schedule
         self._rooms = rooms
@@ -97,33 +106,79 @@ class Pool:
         self._back: deque[int] = deque()
         """Those of them that may go on."""
         self._void = 0
-        """Matches that were void since the last reply of a player."""
+        """Matches that were void since the last reply of a player, but for want of who is gone."""
         self._why = ""
         """Why the last one was."""
         self._reached = bool(replied)
         """A player has replied."""
         self._say = say
+        self._phase = phase
+        self._patience = patience_s
+        self._stuck_since: float | None = None
+        """Since when all that is left needs somebody who is gone."""
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.
 
         Raises RunFailed where one after the other is void: that is an outage, and nothing of it
-        belongs in the journal. Where others still reply, it comes when all is played that can be.
+        belongs in the journal. Where others still reply, all is played that can be, then those who
+        are gone are waited for, and in the end it raises Unplayed.
         """
         while True:
             await self._begin()
-            if not self._open:
-                if not self._absent.untold:
+            left = math.inf
+            if self._is_stuck():
+                if self._absent.untold:
+                    if not self._reached or (self._void >= SUSPECT and self._absent.outage):
+                        self._give_up_on_all()
+                    if ended := self._told_void(everybody=not self._absent.gone):
+                        yield ended
+                        continue
+                if not self._absent.gone:
                     break
-                if not self._reached or (self._void >= SUSPECT and self._absent.outage):
-                    self._give_up_on_all()
-                yield self._told_void(everybody=True)
-                continue
-            ended = await self._take(await self._rooms.pick_up())
-            if ended:
+                if (left := self._patience_left()) <= 0:
+                    self._give_up_on_some()
+            elif self._stuck_since is not None:
+                self._stuck_since = None
+                self._phase("playing")
+            if ended := await self._take(await self._news(left)):
                 yield ended
-        if self._waiting or self._schedule.aside:
-            self._give_up_on_some()
+
+    def _is_stuck(self) -> bool:
+        """Tell whether nothing else could begin, or is under way, but what needs who is gone."""
+        if not self._open:
+            return True
+        needed = (self._absent.lacking(it.fixture) for it in self._open.values())
+        return self._places() > 0 and all(needed)
+
+    def _patience_left(self) -> float:
+        """Return how many seconds more those who are gone are waited for, and say so."""
+        gone, now = " and ".join(map(str, self._absent.gone)), time.monotonic()
+        first = self._stuck_since is None
+        since = self._stuck_since = now if self._stuck_since is None else self._stuck_since
+        left = math.inf if self._patience is None else since + self._patience - now
+        still = "for ever" if left == math.inf else f"{max(0.0, left):.0f} s still"
+        if first and left > 0:
+            self._say(
+                f"Waiting for {gone}, {still} (games.patience_s), asking now and then: all that "
+                "can be played without is played"
+            )
+        self._phase(f"waiting for {gone}, {still}")
+        return left
+
+    async def _news(self, patience: float) -> list[Told]:
+        """Wait for news of the rooms, or until somebody is to be asked or patience ends."""
+        seconds = min(patience, self._absent.asks_in)
+        if not self._open:
+            await asyncio.sleep(seconds)
+            return []
+        try:
+            async with asyncio.timeout(None if seconds == math.inf else seconds) as limit:
+                return await self._rooms.pick_up()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return []
 
     async def _begin(self) -> None:
         """Have as many matches under way as there may be."""
@@ -172,7 +227,7 @@ class Pool:
         """
         unclear = min(self._void, self._absent.untold)
         most = min(self._at_once, max(self._at_once, SUSPECT) - unclear)
-        return most - len(self._open)
+        return most - (len(self._open) - self._absent.asking)
 
     async def _next(self, count: int) -> list[tuple[int, _Open]]:
         """Return up to so many matches that are next, those that had to wait before others."""
@@ -283,6 +338,7 @@ class Pool:
             self._again.append(Begun(number, match.attempt, match.fixture))
             return []
         del self._open[number]
+        self._absent.ended(number)
         record = records.finished(
             number,
             match.attempt,
@@ -298,6 +354,8 @@ class Pool:
             "ended_ms": time.time_ns() // 1_000_000,
         }
         if ending.void is not None and ending.missing is not None:
+            if not gone:
+                self._void, self._why = self._void + 1, ending.void
             self._missed(match, record)
             return []
         result = None  # where a jury cannot be read, say: nobody is gone
@@ -310,7 +368,6 @@ class Pool:
 
     def _missed(self, match: _Open, record: dict[str, Any]) -> None:
         """Keep a void match back, until it is clear whether it is one of an outage."""
-        self._void, self._why = self._void + 1, record["void"]
         self._waiting[record["match"]] = match
         # If it goes on, be it in another session, then from here, and what was lost is forgiven.
         lost = GivenUp(match.attempt, record["void"], record["missing"])
@@ -345,9 +402,9 @@ class Pool:
 
     def _give_up_on_some(self) -> None:
         """End where all is played that can be without those who are gone."""
-        told = "; ".join(f"{source} ({it.why})" for source, it in self._absent.gone.items())
-        raise RunFailed(
-            f"{len(self._waiting) + self._schedule.aside} matches could not be played, as there is "
-            f"no reply of {told}. They do not count and are kept for later: mend that, and give "
-            "the same command again. All others are played, but for those drawn by their results"
+        told = " and ".join(f"{source} ({it.why})" for source, it in self._absent.gone.items())
+        left = len(self._open) + len(self._waiting) + self._schedule.aside
+        raise Unplayed(
+            f"{told} could not be had: {left:,} matches wait for that. All others are played, but "
+            "for those drawn by their results"
         )

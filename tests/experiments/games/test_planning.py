@@ -88,6 +88,13 @@ def test_a_models_own_system_prompt_is_part_of_it() -> None:
     assert [it.system_prompt for it in setup.asked(config(mine))] == ["Attack.", None]
 
 
+@pytest.mark.parametrize("seconds", ["-1", "inf", "nan"])
+def test_patience_is_a_time_or_none(seconds: str) -> None:
+    assert config("patience_s=null").games.patience_s is None
+    with pytest.raises(ConfigurationError, match=r"games.patience_s is .* null to wait for ever"):
+        config(f"patience_s={seconds}")
+
+
 def test_a_cycle_bounds_the_matches() -> None:
     two = config("names=[chess,liars_dice]", "cycles=1", "matches=9999")
     assert planning.plan(two).units == 2 * 12 * 11
