@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections import deque
+from collections import Counter, deque
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
@@ -34,6 +34,16 @@ _IN_VAIN = 10_000
 
 class Unplayed(RunFailed):
     """All is played that can be, and matches are left that need somebody who is gone."""
+
+    def __init__(self, gone: Mapping[Source, str], left: int, failed: Mapping[str, int]) -> None:
+        """`gone` says why of each, `failed` how many requests of these matches got no reply."""
+        told = " and ".join(f"{source} ({why})" for source, why in gone.items())
+        super().__init__(
+            f"{told} could not be had: {left:,} matches wait for that. All others are played, but "
+            "for those drawn by their results"
+        )
+        self.gone = gone
+        self.failed = failed
 
 
 class Pool:
@@ -304,9 +314,9 @@ class Pool:
 
     def _give_up_on_some(self) -> None:
         """End where all is played that can be without those who are gone."""
-        told = " and ".join(f"{source} ({it.why})" for source, it in self._absent.gone.items())
-        left = len(self._open) + len(self._waiting) + self._schedule.aside
+        begun = [*self._open.values(), *self._waiting.values()]
         raise Unplayed(
-            f"{told} could not be had: {left:,} matches wait for that. All others are played, but "
-            "for those drawn by their results"
+            {source: it.why for source, it in self._absent.gone.items()},
+            len(begun) + self._schedule.aside,
+            sum((it.failed for it in begun), Counter[str]()),
         )

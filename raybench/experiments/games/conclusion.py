@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -52,6 +52,10 @@ class End:
     """Who is gone that the rest needs; '' where there is no rest."""
     left: Sequence[Fixture] = ()
     """The matches that wait for that."""
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """Why, by who it is."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Requests of these matches that got no reply, by model."""
 
 
 def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End) -> Outcome:
@@ -59,6 +63,8 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
     models = [model.name for model in config.roster.models]
     found = rated(config, matches)
     reliable = reliability.reliability(matches, models)
+    for model in models:
+        reliable[model].failed += end.failed.get(model, 0)
     stood = {of: Standing(of, ratings) for of, ratings in _every(found)}
     metrics = measured(models, found, stood.get(ALL), reliable)
     waiting = Counter(model for it in end.left for model in {*it.seats})
@@ -83,7 +89,10 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
     return Outcome(
         metrics=metrics,
         counts=reliability.counts(reliable, matches),
-        failures=list(reliability.failures(matches)),
+        failures=[
+            *reliability.failures(matches),
+            *({"model": it, "kind": "not played", "why": why} for it, why in end.gone.items()),
+        ],
         replied=reliability.REPLIED,
         columns=(
             RATING,

@@ -64,7 +64,8 @@ async def _completed(config: Config, session: Session) -> End:
             try:
                 await _play(config, session, schedule, ledger, turns, spent)
             except Unplayed as gone:
-                return End(unfinished=str(gone), left=schedule.left)
+                missing = {source.name: why for source, why in gone.gone.items()}
+                return End("", str(gone), schedule.left, missing, gone.failed)
             finally:
                 noting.cancel()
                 account.append(spent.line())

@@ -59,6 +59,13 @@ def test_what_can_be_played_is_told_and_the_rest_later(tmp_path: Path) -> None:
         }
         assert left == {"a": (60 - len(played)) / 2, "b": (60 - len(played)) / 2,
                         "c": 60 - len(played)}  # fmt: skip
+        failed = {
+            row["model"]: int(row["infra_error"])
+            for row in csv.DictReader((run / "leaderboard.csv").open())
+        }
+        assert failed["a"] == failed["b"] == 0 and failed["c"] >= 30, "three of each void match"
+        (failure,) = map(json.loads, (run / "failures.jsonl").read_text().splitlines())
+        assert failure["model"] == "c" and "no such model" in failure["why"]
         told = (run / "leaderboard.md").read_text()
         assert "Not played" in told and "Incomplete" in told and "Not played" in first.stdout
         assert "incomplete" in (run / "report.html").read_text()
