@@ -1,7 +1,6 @@
 """One of those whom matches need is gone, in the middle of a tournament, and the others go on."""
 
 import asyncio
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -212,18 +211,15 @@ async def test_who_comes_back_plays_what_waited(monkeypatch: pytest.MonkeyPatch)
     assert 10 <= missed <= 40, "most matches that needed it waited and were not tried"
 
 
-def gone(engine: Down, since: int, until: float) -> None:
-    """Have a model be down between so many of the requests to it."""
-    engine.is_down = lambda model, _: model == "c" and since < engine.asked["c"] <= until
-
-
 async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It is asked again though nobody else plays any more."""
     monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
     engine, of, session = Down(nobody), house(), Session()
-    gone(engine, 20, 60)
+    engine.is_down = lambda model, _: (
+        model == "c" and engine.asked["c"] > 20 and not any("Waiting" in it for it in session.said)
+    )
     await session.play(
         here(fleet_of(engine, SPECS), of), of, {"liars_dice": 2}, 60, patience_s=None
     )
@@ -255,7 +251,7 @@ async def test_who_never_comes_back_is_waited_for_as_long_as_is_wanted(
     """However long each of its failures takes."""
     monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.0)
     engine, of, first, dice = kind(nobody), house(), Session(), {"liars_dice": 2}
-    gone(engine, 20, math.inf)
+    engine.is_down = lambda model, _: model == "c" and engine.asked["c"] > 20
     with pytest.raises(Unplayed, match=r"^c \(c gave no reply: connection refused\) could not be"):
         await first.play(here(fleet_of(engine, SPECS), of), of, dice, 120, patience_s=0.3)
     without = [it for it in first.records if "c" not in it["seats"].values()]
