@@ -1,5 +1,6 @@
 """Who cannot be reached while others reply, and the matches that wait until they can be."""
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class Silence:
     """Matches that had begun and go on when it replies again."""
     asked: float = 0.0
     """When a match was begun last that needs it."""
+    asking: int | None = None
+    """That match, while it is under way: somebody who only hangs takes no second one's place."""
 
 
 class Absence:
@@ -137,16 +140,37 @@ class Absence:
                 silence.untold = []
         return found
 
+    @property
+    def asks_in(self) -> float:
+        """In how many seconds somebody is to be asked again; infinite where nothing waits."""
+        if not self._silent:
+            return math.inf
+        asked = (it.asked for it in self._silent.values() if it.waiting and it.asking is None)
+        return max(0.0, min(asked, default=math.inf) + _ASK_AGAIN_S - self._clock())
+
     def again(self) -> Iterator[int]:
         """Yield a match for each who was not asked for a while, to see if it is back."""
         now = self._clock()
         for source, silence in self._silent.items():
-            if silence.waiting and now - silence.asked >= _ASK_AGAIN_S:
+            if not silence.waiting or silence.asking is not None:
+                continue
+            if now - silence.asked >= _ASK_AGAIN_S:
                 silence.asked = now
                 numbers = (it for it, of in silence.waiting.items() if self._only(source, of))
-                number = next(numbers, next(iter(silence.waiting)))
-                del silence.waiting[number]
-                yield number
+                silence.asking = next(numbers, next(iter(silence.waiting)))
+                del silence.waiting[silence.asking]
+                yield silence.asking
+
+    @property
+    def asking(self) -> int:
+        """How many matches are under way only to see if somebody is back."""
+        return sum(it.asking is not None for it in self._silent.values())
+
+    def ended(self, number: int) -> None:
+        """Take note that a match has ended, which may have asked somebody."""
+        for silence in self._silent.values():
+            if silence.asking == number:
+                silence.asking = None
 
     def _only(self, source: Source, fixture: Fixture) -> bool:
         """Tell whether a match lacks nobody but that source, and so tells of it."""

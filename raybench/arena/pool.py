@@ -1,7 +1,7 @@
 """Has a schedule's matches played, many at once, and hands on what happens in them."""
 
 import asyncio
-import time
+import math
 from collections import Counter, deque
 from collections.abc import (
     AsyncGenerator,
@@ -11,45 +11,39 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import games
 from raybench.arena.absence import SUSPECT, Absence, Silence, Source
+from raybench.arena.patience import Patience
 from raybench.arena.room import Begun, House, Told
 from raybench.arena.rooms import Rooms
+from raybench.arena.under_way import Line, UnderWay, resumed
 from raybench.errors import RunFailed
 from raybench.games.parts import choice
 from raybench.tournament import records
-from raybench.tournament.fixtures import Fixture, table
-from raybench.tournament.match import told_again
-from raybench.tournament.records import GivenUp
+from raybench.tournament.fixtures import Fixture
 from raybench.tournament.schedule import Schedule
-from raybench.tournament.turns import Ending, Turn
+from raybench.tournament.turns import Ending
 from raybench.types import Completion
 
-Lines = Sequence[Mapping[str, Any]]
+Lines = Sequence[Line]
 _IN_VAIN = 10_000
 """So many matches in a row may lack somebody before no further one is looked at for now."""
 
 
-@dataclass
-class _Open:
-    """A match under way."""
+class Unplayed(RunFailed):
+    """All is played that can be, and matches are left that need somebody who is gone."""
 
-    fixture: Fixture
-    roles: tuple[str, ...]
-    attempt: int
-    turns: list[Turn]
-    left: int
-    """How often it may be begun anew."""
-    begun: bool
-    """The journal has it."""
-    failed: Counter[str] = field(default_factory=Counter)
-    """Requests that got no reply, by model, of all attempts."""
-    given_up: list[GivenUp] = field(default_factory=list)
-    """The attempts that came to nothing."""
-    since: float = field(default_factory=time.monotonic)
+    def __init__(self, gone: Mapping[Source, str], left: int, failed: Mapping[str, int]) -> None:
+        """`gone` says why of each, `failed` how many requests of these matches got no reply."""
+        told = " and ".join(f"{source} ({why})" for source, why in gone.items())
+        super().__init__(
+            f"{told} could not be had: {left:,} matches wait for that. All others are played, but "
+            "for those drawn by their results"
+        )
+        self.gone = gone
+        self.failed = failed
 
 
 class Pool:
@@ -68,6 +62,8 @@ class Pool:
         unfinished: Mapping[int, records.Unfinished] = {},
         replied: Collection[str] = (),
         say: Callable[[str], None] = lambda text: None,
+        phase: Callable[[str], None] = lambda text: None,
+        patience_s: float | None = 0.0,
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
 
@@ -76,7 +72,9 @@ class Pool:
 
         A match that is void is begun anew as often as `replays` says, in all sessions together.
         `unfinished` are matches that an earlier session began; `replied` are models that have done
-        so there. `say` is told who cannot be reached, and who can be again.
+        so there. `say` is told who cannot be reached, and who can be again; `phase` what goes on.
+        Where all is played but for those who are gone, they are waited for as long as `patience_s`
+        says; None is for ever.
         """
         self._schedule = schedule
         self._rooms = rooms
@@ -86,55 +84,79 @@ class Pool:
         self._keep = keep
         self._count = count
         self._unfinished = dict(unfinished)
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, UnderWay] = {}
         self._seats: dict[str, tuple[str, ...]] = {}
         self._again: list[Begun] = []
-        self._lines: list[dict[str, Any]] = []
+        self._lines: list[Line] = []
         """What the journal has still to be told of."""
         self._absent = Absence(house.jurors, replied)
-        self._waiting: dict[int, _Open] = {}
+        self._waiting: dict[int, UnderWay] = {}
         """Matches that need somebody who is gone for a while."""
         self._back: deque[int] = deque()
         """Those of them that may go on."""
         self._void = 0
-        """Matches that were void since the last reply of a player."""
+        """Matches that were void since the last reply of a player, but for want of who is gone."""
         self._why = ""
         """Why the last one was."""
         self._reached = bool(replied)
         """A player has replied."""
         self._say = say
+        self._patience = Patience(patience_s, say, phase)
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.
 
         Raises RunFailed where one after the other is void: that is an outage, and nothing of it
-        belongs in the journal. Where others still reply, it comes when all is played that can be.
+        belongs in the journal. Where others still reply, all is played that can be, then those who
+        are gone are waited for, and in the end it raises Unplayed.
         """
         while True:
             await self._begin()
-            if not self._open:
-                if not self._absent.untold:
+            left = math.inf
+            if self._is_stuck():
+                if self._absent.untold:
+                    if not self._reached or (self._void >= SUSPECT and self._absent.outage):
+                        self._give_up_on_all()
+                    if ended := self._told_void(everybody=not self._absent.gone):
+                        yield ended
+                        continue
+                if not self._absent.gone:
                     break
-                if not self._reached or (self._void >= SUSPECT and self._absent.outage):
-                    self._give_up_on_all()
-                yield self._told_void(everybody=True)
-                continue
-            ended = await self._take(await self._rooms.pick_up())
-            if ended:
+                if (left := self._patience.left(self._absent.gone)) <= 0:
+                    self._give_up_on_some()
+            else:
+                self._patience.rest()
+            if ended := await self._take(await self._news(left)):
                 yield ended
-        if self._waiting or self._schedule.aside:
-            self._give_up_on_some()
+
+    def _is_stuck(self) -> bool:
+        """Tell whether nothing else could begin, or is under way, but what needs who is gone."""
+        if not self._open:
+            return True
+        needed = (self._absent.lacking(it.fixture) for it in self._open.values())
+        return self._places() > 0 and all(needed)
+
+    async def _news(self, patience: float) -> list[Told]:
+        """Wait for news of the rooms, or until somebody is to be asked or patience ends."""
+        seconds = min(patience, self._absent.asks_in)
+        if not self._open:
+            await asyncio.sleep(seconds)
+            return []
+        try:
+            async with asyncio.timeout(None if seconds == math.inf else seconds) as limit:
+                return await self._rooms.pick_up()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return []
 
     async def _begin(self) -> None:
         """Have as many matches under way as there may be."""
         orders, self._again = self._again, []
-        async for number, match in self._due():
-            if not match.begun:
-                self._lines.append(records.begun(number, match.fixture))
-                match.begun = True
-            match.since = time.monotonic()
-            self._open[number] = match
-            orders.append(Begun(number, match.attempt, match.fixture, [*match.turns]))
+        async for match in self._due():
+            self._lines += match.begin()
+            self._open[match.number] = match
+            orders.append(match.order)
         await self._keep_lines()
         if orders:
             await self._rooms.put(orders)
@@ -144,22 +166,22 @@ class Pool:
             self._lines = []
             await self._keep(lines)
 
-    async def _due(self) -> AsyncGenerator[tuple[int, _Open]]:
+    async def _due(self) -> AsyncGenerator[UnderWay]:
         """Yield the matches that may begin now; each is under way before the next is wanted."""
         for number in self._absent.again():
-            yield number, self._waiting.pop(number)
+            yield self._waiting.pop(number)
         in_vain = 0
         while (free := self._places()) > 0 and (found := await self._next(free)):
-            for number, match in found:
+            for match in found:
                 if (source := self._absent.lacking(match.fixture)) is None:
                     in_vain = 0
-                    yield number, match
+                    yield match
                 elif match.begun:
-                    self._waiting[number] = match
-                    self._absent.wait(source, number, match.fixture)
+                    self._waiting[match.number] = match
+                    self._absent.wait(source, match.number, match.fixture)
                 else:
                     in_vain += 1
-                    self._schedule.set_aside(number)
+                    self._schedule.set_aside(match.number)
             if in_vain >= _IN_VAIN:
                 return  # it may go on so without end, where only a budget ends it
             await asyncio.sleep(0)
@@ -172,15 +194,14 @@ class Pool:
         """
         unclear = min(self._void, self._absent.untold)
         most = min(self._at_once, max(self._at_once, SUSPECT) - unclear)
-        return most - len(self._open)
+        return most - (len(self._open) - self._absent.asking)
 
-    async def _next(self, count: int) -> list[tuple[int, _Open]]:
+    async def _next(self, count: int) -> list[UnderWay]:
         """Return up to so many matches that are next, those that had to wait before others."""
         if self._back:
             numbers = [self._back.popleft() for _ in range(min(count, len(self._back)))]
-            return [(number, self._waiting.pop(number)) for number in numbers]
-        taken = await self._taken(count)
-        return [(number, self._new(number, fixture)) for number, fixture in taken]
+            return [self._waiting.pop(number) for number in numbers]
+        return [self._new(number, fixture) for number, fixture in await self._taken(count)]
 
     async def _taken(self, count: int) -> list[tuple[int, Fixture]]:
         """Return up to so many matches of the schedule.
@@ -195,36 +216,13 @@ class Pool:
         except ValueError as error:
             raise RunFailed(f"the run cannot go on as it began: {error}") from error
 
-    def _new(self, number: int, fixture: Fixture) -> _Open:
+    def _new(self, number: int, fixture: Fixture) -> UnderWay:
         roles = self._roles(fixture.game)
         if (earlier := self._unfinished.pop(number, None)) is None:
-            return _Open(fixture, roles, 0, [], self._replays, begun=False)
-        left = self._replays if earlier.replays is None else earlier.replays
-        match = _Open(
-            fixture, roles, earlier.attempt, [], left, True, earlier.failed, earlier.given_up
-        )
-        rules = self._house.rules.get(fixture.game, {})
-        first = games.load(fixture.game).new(fixture.seed, **rules)
-        try:
-            match.turns = told_again(first, earlier.turns, self._house.terms)
-        except games.InvalidMove:
-            self._begin_anew(number, match, "its rules are not those with which it began")
-        except games.Unjudged as error:  # and the journal was cut off before it could say so
-            if match.left:
-                match.left -= 1
-                self._begin_anew(number, match, str(error))
-            else:
-                match.turns = [*earlier.turns]  # which end it as they did
+            return UnderWay(number, fixture, roles, self._replays)
+        match, lines = resumed(number, earlier, roles, self._house, self._replays)
+        self._lines += lines
         return match
-
-    def _begin_anew(self, number: int, match: _Open, void: str, missing: str | None = None) -> None:
-        """Have a match begin anew. The journal is told before any turn of that."""
-        lost = GivenUp(match.attempt, void, missing)
-        match.given_up.append(lost)
-        match.attempt, match.turns = match.attempt + 1, []
-        self._lines.append(
-            records.given_up(number, lost, attempt=match.attempt, replays=match.left)
-        )
 
     def _roles(self, game: str) -> tuple[str, ...]:
         if game not in self._seats:
@@ -232,15 +230,13 @@ class Pool:
         return self._seats[game]
 
     async def _take(self, news: Sequence[Told]) -> list[dict[str, Any]]:
-        """Keep turns, and return the records of what ended.
-
-        Of a match that ended and counts, the record has all turns: what is cut off before that is
-        on the disk is played again from the last turn that was kept.
-        """
+        """Keep turns, and return the records of what ended."""
         ended: list[dict[str, Any]] = []
         for told in news:
             match = self._open[told.number]
-            self._note(told, match)
+            for model, completion in told.spent:
+                self._count(model, completion)
+            self._lines += match.take(told)
             for turn in told.turns:
                 if (back := self._absent.heard(match.fixture, turn)) is not None:
                     ended += self._welcome(*back)
@@ -249,21 +245,9 @@ class Pool:
                 self._reached, self._void = True, 0
                 ended += self._told_void(everybody=False)
             if told.ending is not None:
-                ended += self._ended(told.number, match, told.ending)
+                ended += self._ended(match, told.ending)
         await self._keep_lines()
         return ended
-
-    def _note(self, told: Told, match: _Open) -> None:
-        """Take note of what happened in a match since it was told of last."""
-        for model, completion in told.spent:
-            self._count(model, completion)
-        if lost := [model for model, it in told.spent if it.finish == "error"]:
-            failed = Counter(lost)
-            match.failed += failed
-            self._lines.append(records.unanswered(told.number, match.attempt, failed))
-        match.turns += told.turns
-        if told.ending is None or told.ending.void is not None:
-            self._lines += [records.turned(told.number, match.attempt, turn) for turn in told.turns]
 
     def _welcome(self, source: Source, silence: Silence) -> list[dict[str, Any]]:
         """Go on with what waited for somebody who replies again; return what is told of as void."""
@@ -275,29 +259,19 @@ class Pool:
         self._back += silence.waiting
         return self._done(silence.untold)
 
-    def _ended(self, number: int, match: _Open, ending: Ending) -> list[dict[str, Any]]:
+    def _ended(self, match: UnderWay, ending: Ending) -> list[dict[str, Any]]:
         gone = ending.missing is not None and self._absent.is_gone(match.fixture, ending.missing)
         if ending.void is not None and match.left and not gone:
             match.left -= 1
-            self._begin_anew(number, match, ending.void, ending.missing)
-            self._again.append(Begun(number, match.attempt, match.fixture))
+            self._lines.append(match.begin_anew(ending.void, ending.missing))
+            self._again.append(match.order)
             return []
-        del self._open[number]
-        record = records.finished(
-            number,
-            match.attempt,
-            match.fixture,
-            match.roles,
-            match.turns,
-            ending,
-            match.failed,
-            match.given_up,
-        ) | {
-            "table": table(match.fixture, ending.start, self._house.greedy),
-            "seconds": round(time.monotonic() - match.since, 3),
-            "ended_ms": time.time_ns() // 1_000_000,
-        }
+        del self._open[match.number]
+        self._absent.ended(match.number)
+        record = match.record(ending, self._house)
         if ending.void is not None and ending.missing is not None:
+            if not gone:
+                self._void, self._why = self._void + 1, ending.void
             self._missed(match, record)
             return []
         result = None  # where a jury cannot be read, say: nobody is gone
@@ -305,18 +279,13 @@ class Pool:
             result = records.result(
                 match.fixture, match.roles, ending.scores, ending.sides, record["table"]
             )
-        self._schedule.done(number, result)
+        self._schedule.done(match.number, result)
         return [record]
 
-    def _missed(self, match: _Open, record: dict[str, Any]) -> None:
+    def _missed(self, match: UnderWay, record: dict[str, Any]) -> None:
         """Keep a void match back, until it is clear whether it is one of an outage."""
-        self._void, self._why = self._void + 1, record["void"]
-        self._waiting[record["match"]] = match
-        # If it goes on, be it in another session, then from here, and what was lost is forgiven.
-        lost = GivenUp(match.attempt, record["void"], record["missing"])
-        self._lines.append(
-            records.given_up(record["match"], lost, attempt=match.attempt, replays=self._replays)
-        )
+        self._waiting[match.number] = match
+        self._lines.append(match.held(record, self._replays))
         if (source := self._absent.missed(match.fixture, record)) is not None:
             self._say(
                 f"{source} cannot be reached: {record['void']}. Matches that need it wait, the "
@@ -345,9 +314,9 @@ class Pool:
 
     def _give_up_on_some(self) -> None:
         """End where all is played that can be without those who are gone."""
-        told = "; ".join(f"{source} ({it.why})" for source, it in self._absent.gone.items())
-        raise RunFailed(
-            f"{len(self._waiting) + self._schedule.aside} matches could not be played, as there is "
-            f"no reply of {told}. They do not count and are kept for later: mend that, and give "
-            "the same command again. All others are played, but for those drawn by their results"
+        begun = [*self._open.values(), *self._waiting.values()]
+        raise Unplayed(
+            {source: it.why for source, it in self._absent.gone.items()},
+            len(begun) + self._schedule.aside,
+            sum((it.failed for it in begun), Counter[str]()),
         )

@@ -19,6 +19,7 @@ class GamesConf:
 
     names: list[str] = field(default_factory=list)
     rules: dict[str, Any] = field(default_factory=dict)
+    roster_rules: dict[str, dict[str, Any]] = field(default_factory=dict)
     matches: int = 1000
     cycles: int | None = None
     pairing: str = "round_robin"
@@ -29,7 +30,9 @@ class GamesConf:
     invalid: int = 10
     deadline_s: float | None = None
     replays: int = 2
+    patience_s: float | None = 600.0
     jury: list[str] = field(default_factory=list)
+    own_system_prompts: bool = True
     weights: dict[str, float] = field(default_factory=dict)
     listed_moves: bool = False
     temperature: float | None = None
@@ -56,6 +59,8 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
             yield f"games.{name} is {value}: it is more than 0, or null"
+    if games.patience_s is not None and not 0 <= games.patience_s < math.inf:
+        yield (f"games.patience_s is {games.patience_s}: it is 0 or more, or null to wait for ever")
     if games.at_once is not None and games.at_once < 1:
         yield (
             f"games.at_once is {games.at_once}: it is 1 or more, or null for as many as keep the "

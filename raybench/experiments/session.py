@@ -58,6 +58,8 @@ class Outcome:
     """Those that stay in the run's folder, for they hold what is not to be published."""
     accepted: bool = False
     """Somebody has looked at the failures."""
+    unfinished: str = ""
+    """Why the run is not over: what there is, is told, and the same command goes on with it."""
     mute: Mapping[str, str] = field(default_factory=dict)
     """Judges of which no word ever came, and why."""
     heard: Collection[str] = ()
@@ -174,7 +176,10 @@ class Session:
         self._outcome = outcome
 
     def write(self) -> dict[str, Any]:
-        """Write leaderboard, report, MLflow and, last, the results, which it returns."""
+        """Write leaderboard, report, MLflow and, last, the results, which it returns.
+
+        Of a run that is not over, results are not written: they would end it.
+        """
         run, outcome = self._run, self._concluded()
         about = self._about()
         account = self._account.to_json()
@@ -218,6 +223,9 @@ class Session:
             of=outcome.of,
         )
         written += [run.write("report.html", page), run.folder / CONFIG]
+        if outcome.unfinished:
+            self._tracker.fail(outcome.unfinished, written)
+            return results
         self._tracker.finish(results, written)
         # Last: a folder with results is a finished run, and is never touched again.
         run.write_json(RESULTS, results)
@@ -253,7 +261,8 @@ class Session:
                 )
         for name, text in outcome.notes.items():
             print(f"{name:<11} {text}")
-        print(f"Results     {folder / RESULTS}")
+        if not outcome.unfinished:
+            print(f"Results     {folder / RESULTS}")
         print(f"Report      {folder / 'report.html'}")
         if failures := len(outcome.failures):
             print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures, outcome.accepted)})")
@@ -266,6 +275,11 @@ class Session:
 
     def verdict(self) -> None:
         """Raise RunFailed where models could not be had: what there is, is written and told."""
+        if why := self._concluded().unfinished:
+            raise RunFailed(
+                f"{why}.\nWhat there is, is in {self._run.folder}, and this run is not over: when "
+                "that is mended, the same command goes on with it"
+            )
         if failed := self._failed():
             every = [model.name for model in self._plan.models]
             reasons = "\n".join(f"  - {model}: {reason}" for model, reason in failed.items())

@@ -22,7 +22,7 @@ from raybench.errors import RunFailed
 
 RESULTS = "results.json"
 _INPUTS = "inputs.json"
-_VOLATILE = ("resume", "dry_run")
+_VOLATILE = ("resume", "dry_run", "games.patience_s")
 """Settings that change how a run is invoked, not what it does."""
 
 

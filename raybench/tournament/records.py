@@ -221,6 +221,7 @@ def kept(record: Mapping[str, Any]) -> Match:
     forfeits = tuple(Forfeit(**each) for each in record["forfeits"])
     if void is None and set(record["scores"]) != set(seats):
         raise ValueError(f"match {record['match']}: scores are not those of its seats")
+    lost = votes.lost(record)
     return Match(
         number=record["match"],
         fixture=Fixture(record["game"], tuple(seats.values()), record["seed"]),
@@ -242,9 +243,9 @@ def kept(record: Mapping[str, Any]) -> Match:
             for it in record.get("given_up", ())
         ),
         votes=record["ballots"][0],
-        votes_missing=record["ballots"][1],
+        votes_missing=record["ballots"][1] or len(lost),  # the former is of matches that count
         table=record.get("table", ""),
-        votes_lost=votes.lost(record),
+        votes_lost=lost,
     )
 
 

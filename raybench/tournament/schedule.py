@@ -108,6 +108,11 @@ class Schedule:
         """How many matches are set aside."""
         return len(self._aside)
 
+    @property
+    def left(self) -> list[Fixture]:
+        """The matches that are drawn, and have not ended."""
+        return [self._fixtures[it] for it in (*self._under_way, *self._waiting, *self._aside)]
+
     def slow(self, count: int) -> bool:
         """Tell whether taking so many may draw a round by results, or look at intervals.
 

@@ -1,5 +1,6 @@
 """One of those whom matches need is gone, in the middle of a tournament, and the others go on."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -12,7 +13,7 @@ from arena.playing import fleet_of, here, house, models, schedule, timeless
 from raybench import sandbox
 from raybench.arena import absence
 from raybench.arena.absence import Absence
-from raybench.arena.pool import Lines, Pool
+from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.room import House
 from raybench.arena.rooms import Rooms
 from raybench.errors import RunFailed
@@ -52,6 +53,7 @@ class Session:
         self.lines: list[dict[str, Any]] = [*earlier.lines] if earlier else []
         self.records: list[dict[str, Any]] = [*earlier.records] if earlier else []
         self.said: list[str] = []
+        self.phases: list[str] = []
 
     async def play(
         self,
@@ -62,6 +64,7 @@ class Session:
         way: str = "random",
         *,
         at_once: int = 6,
+        patience_s: float | None = 0.0,
     ) -> None:
         done = {it["match"]: records.kept(it) for it in self.records}
         unfinished: dict[int, records.Unfinished] = {}
@@ -80,7 +83,7 @@ class Session:
         pool = Pool(
             plan, rooms, of, at_once=at_once, replays=2, keep=keep, unfinished=unfinished,
             replied={model for it in done.values() for model in it.fixture.seats},
-            say=self.said.append,
+            say=self.said.append, phase=self.phases.append, patience_s=patience_s,
         )  # fmt: skip
         async with aclosing(pool.matches()) as ended:
             async for some in ended:
@@ -117,10 +120,8 @@ async def test_where_no_juror_replies_debates_wait_and_all_else_is_played(
     with pytest.raises(RunFailed) as caught:
         await first.play(here(fleet_of(Down(down), SPECS), JURY), JURY, BOTH, 80)
     assert str(caught.value) == (
-        "40 matches could not be played, as there is no reply of a jury with x in it (no "
-        "juror gave a reply (x, y): connection refused). They do not count and are kept for later: "
-        "mend that, and give the same command again. All others are played, but for those drawn by "
-        "their results"
+        "a jury with x in it (no juror gave a reply (x, y): connection refused) could not be had: "
+        "40 matches wait for that. All others are played, but for those drawn by their results"
     )
     assert [it for it in first.said if it.startswith("a jury with x in it cannot be reached")]
     assert len(first.ended("liars_dice")) == 40 and not first.ended("debate")
@@ -157,7 +158,7 @@ async def test_where_the_sandbox_fails_its_games_wait_and_the_others_go_on(
     with monkeypatch.context() as patched:
         patched.setattr(sandbox, "run", fails)
         first = Session()
-        with pytest.raises(RunFailed, match=r"no reply of the sandbox \(the sandbox failed"):
+        with pytest.raises(RunFailed, match=r"^the sandbox \(the sandbox failed"):
             await first.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, games, 60)
     assert len(first.ended("liars_dice")) == 30 and not first.ended("pyjail")
 
@@ -166,7 +167,7 @@ async def test_where_one_player_is_gone_the_others_go_on_and_its_matches_are_kep
     engine = Down(nobody)
     engine.is_down = lambda model, _: model == "c" and engine.asked["c"] > 20
     of, first, dice = house(), Session(), {"liars_dice": 2}
-    with pytest.raises(RunFailed, match=r"no reply of c \(c gave no reply: connection"):
+    with pytest.raises(RunFailed, match=r"^c \(c gave no reply: connection refused\) could"):
         await first.play(here(fleet_of(engine, SPECS), of), of, dice, 120)
     assert not first.void, "nothing of an outage is told"
     assert any("c" in it["seats"].values() for it in first.records)
@@ -184,7 +185,7 @@ async def test_a_draw_that_needs_results_waits_for_those_of_who_is_gone() -> Non
     engine = Down(nobody)
     engine.is_down = lambda model, _: model == "c" and engine.asked["c"] > 20
     of, first, dice = house(), Session(), {"liars_dice": 2}
-    with pytest.raises(RunFailed, match="no reply of c"):
+    with pytest.raises(RunFailed, match=r"^c .* could not be had"):
         await first.play(here(fleet_of(engine, SPECS), of), of, dice, 400, "swiss")
     assert len(first.void) < absence.SUSPECT
     again = Session(first)
@@ -208,6 +209,62 @@ async def test_who_comes_back_plays_what_waited(monkeypatch: pytest.MonkeyPatch)
     assert [it.split(":")[0] for it in session.said] == ["c cannot be reached", "c replies again"]
     missed = sum(it["attempt"] > 0 for it in session.records)
     assert 10 <= missed <= 40, "most matches that needed it waited and were not tried"
+
+
+async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is asked again though nobody else plays any more."""
+    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
+    engine, of, session = Down(nobody), house(), Session()
+    engine.is_down = lambda model, _: (
+        model == "c" and engine.asked["c"] > 20 and not any("Waiting" in it for it in session.said)
+    )
+    await session.play(
+        here(fleet_of(engine, SPECS), of), of, {"liars_dice": 2}, 60, patience_s=None
+    )
+    assert [it["match"] for it in by_number(session)] == [*range(1, 61)]
+    assert not session.void
+    assert [it.partition(":")[0] for it in session.said] == [
+        "c cannot be reached",
+        "Waiting for c, for ever (games.patience_s), asking now and then",
+        "c replies again",
+    ]
+    assert session.phases[0] == "waiting for c, for ever" and session.phases[-1] == "playing"
+
+
+class Hanging(Down):
+    """Fails for a while, and then keeps whoever asks it waiting."""
+
+    async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+        replies = await super().complete(model, requests)
+        if model.name == "c" and self.asked["c"] > 60:
+            await asyncio.Event().wait()
+        return replies
+
+
+@pytest.mark.parametrize("kind", [Down, Hanging])
+@pytest.mark.timeout(120)
+async def test_who_never_comes_back_is_waited_for_as_long_as_is_wanted(
+    kind: type[Down], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long each of its failures takes."""
+    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.0)
+    engine, of, first, dice = kind(nobody), house(), Session(), {"liars_dice": 2}
+    engine.is_down = lambda model, _: model == "c" and engine.asked["c"] > 20
+    with pytest.raises(Unplayed, match=r"^c \(c gave no reply: connection refused\) could not be"):
+        await first.play(here(fleet_of(engine, SPECS), of), of, dice, 120, patience_s=0.3)
+    without = [it for it in first.records if "c" not in it["seats"].values()]
+    assert len(without) == 60, "all that can be played without it"
+    assert not first.void
+    assert "Waiting for c, 0 s still (games.patience_s)" in first.said[-1]
+    assert first.phases[-1] == "waiting for c, 0 s still"
+
+    again = Session(first)
+    await again.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, dice, 120)
+    whole = Session()
+    await whole.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, dice, 120)
+    assert by_number(again) == by_number(whole)
 
 
 async def test_broken_matches_of_who_replies_in_between_are_told_as_void() -> None:
@@ -243,7 +300,7 @@ async def test_who_fails_at_once_is_no_outage_of_those_who_take_their_time(heard
     ]
     rooms = here(fleet_of(engine, specs), of)
     if heard:
-        with pytest.raises(RunFailed, match="no reply of c"):
+        with pytest.raises(RunFailed, match=r"^c .* could not be had"):
             await session.play(rooms, of, dice, 160, at_once=70)
         assert len(session.ended("liars_dice")) >= 80 and not session.void
     else:
@@ -302,7 +359,7 @@ async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(
             async for some in stream:
                 ended += len(some)
     except RunFailed as error:
-        assert not returns and "no reply of c" in str(error)
+        assert not returns and "could not be had" in str(error)
     assert ended > 100 and plan.stopped.endswith("calls of 700 were spent")
     assert sum(it >= 700 for it in begun) <= 6, "what was under way, and nothing new"
 

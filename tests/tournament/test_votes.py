@@ -44,7 +44,46 @@ def test_failures_name_each_juror_and_say_why_its_vote_is_missing() -> None:
 
 
 def test_where_no_vote_is_missing_no_text_is_read() -> None:
-    assert votes.lost({"ballots": [4, 0]}) == ()
+    assert votes.lost({"ballots": [4, 0], "void": None}) == ()
+
+
+def unjudged() -> dict[str, Any]:
+    """The record of a debate of which no juror gave both readings."""
+    state = games.load("debate").new(1)
+    turns = [Turn("for", "a", "speak", "", "Yes", "Yes", None)]
+    turns.append(Turn("manager", "", "manage", "", "", json.dumps({"votes": VOTES[1:]}), None))
+    void = Ending({}, "void", void="none of 3 jurors gave scores that can be read")
+    return records.finished(7, 0, Fixture("debate", ("a", "b"), 1), state.roles, turns, void)
+
+
+def test_votes_of_a_debate_that_could_not_be_judged_are_missing_too() -> None:
+    match = records.kept(unjudged())
+    assert (match.votes, match.votes_missing) == (0, 3)
+    assert [it["kind"] for it in failures([match])] == ["void", *["vote missing"] * 3]
+
+
+def test_a_jury_that_was_not_reached_gave_no_votes_that_could_be_missing() -> None:
+    record = unjudged()
+    record |= {"turns": record["turns"][:1], "missing": "d"}
+    assert records.kept(record).votes_missing == 0
+
+
+def test_what_came_of_each_juror_is_written_down() -> None:
+    told = votes.written(json.dumps({"votes": VOTES})).splitlines()
+    assert told[:2] == [
+        "- c: 'for' read first: 'for' 20 points, 'against' 20; "
+        "'against' read first: 'against' 20 points, 'for' 20",
+        "- d: 'against' read first: 'against' 20 points, 'for' 20; "
+        "'for' read first: error: connection refused",
+    ]
+    assert len(told) == 4 and "cut off after 512 tokens" in told[2]
+
+
+def test_votes_are_counted_by_juror() -> None:
+    move = json.dumps({"votes": VOTES})
+    assert votes.by_juror([move, json.dumps({"votes": VOTES[:2]}), move]) == {
+        "c": (3, 0), "d": (3, 3), "e": (2, 2), "f": (2, 2),
+    }  # fmt: skip
 
 
 def test_the_game_reads_votes_with_and_without_reasons() -> None:

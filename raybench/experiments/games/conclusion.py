@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from raybench.config import Config, everybody
+from raybench.config import Config
 from raybench.experiments.games import prompts, setup, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
@@ -15,6 +16,7 @@ from raybench.experiments.games.standings import Standing
 from raybench.experiments.session import Outcome
 from raybench.stats.ratings.outcome import Ratings
 from raybench.tournament import meetings, reliability
+from raybench.tournament.fixtures import Fixture
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
 from raybench.tracking.leaderboard import Column
@@ -24,6 +26,8 @@ RATING = Column("games/rating", "Rating", digits=0)
 PLAYED = Column("games/rating_without_forfeits", "Without forfeits", digits=0)
 VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
+LEFT = Column("games/unplayed", "Not played", digits=0, higher_is_better=False)
+_LEFT = "matches that are drawn, and wait for somebody who could not be had"
 RANK = "games/rank"
 ALL = "games"
 """What the ratings over all games are of, where those of each are of its name."""
@@ -38,16 +42,39 @@ NOT_RATED = Estimate(
 )
 
 
-def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: str) -> Outcome:
+@dataclass(frozen=True)
+class End:
+    """Why no more is played."""
+
+    stopped: str = ""
+    """By what was wanted; '' where that does not say."""
+    unfinished: str = ""
+    """Who is gone that the rest needs; '' where there is no rest."""
+    left: Sequence[Fixture] = ()
+    """The matches that wait for that."""
+    gone: Mapping[str, str] = field(default_factory=dict)
+    """Why, by who it is."""
+    failed: Mapping[str, int] = field(default_factory=dict)
+    """Requests of these matches that got no reply, by model."""
+
+
+def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End) -> Outcome:
     """Conclude from the matches of the journal, which lies there."""
     models = [model.name for model in config.roster.models]
     found = rated(config, matches)
     reliable = reliability.reliability(matches, models)
+    for model in models:
+        reliable[model].failed += end.failed.get(model, 0)
     stood = {of: Standing(of, ratings) for of, ratings in _every(found)}
     metrics = measured(models, found, stood.get(ALL), reliable)
+    waiting = Counter(model for it in end.left for model in {*it.seats})
+    for model in models if end.unfinished else ():
+        metrics[model][LEFT.key] = Estimate(
+            float(waiting[model]), None, None, reliable[model].matches + waiting[model], _LEFT
+        )
     played = [it.name for it in setup.chosen(config)]
     recorded = Recorded(journal, matches)
-    own = {it.name: it.system_prompt for it in everybody(config)}
+    own = {it.name: it.system_prompt for it in setup.asked(config)}
     shown = Shown(
         models=models,
         games=played,
@@ -62,21 +89,27 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, stopped: 
     return Outcome(
         metrics=metrics,
         counts=reliability.counts(reliable, matches),
-        failures=list(reliability.failures(matches)),
+        failures=[
+            *reliability.failures(matches),
+            *({"model": it, "kind": "not played", "why": why} for it, why in end.gone.items()),
+        ],
         replied=reliability.REPLIED,
         columns=(
             RATING,
             *((PLAYED,) if found.forfeited else ()),
+            *((LEFT,) if end.unfinished else ()),
             VALID,
             FORFEITS,
         ),
         sections=list(sections(shown)),
         about={
-            "stopped": stopped,
+            "stopped": end.stopped,
             "matches": _matches(matches, played),
             "roles": {game: _worth(shown, game) for game in found.all.games},
+            "votes_missing": _lost(matches),
         },
-        notes=_notes(matches, found, stopped, models),
+        notes=_notes(matches, found, end, models),
+        unfinished=end.unfinished,
         files={
             PAIRS: chain.from_iterable(it.pairs() for it in stood.values()),
             STANDINGS: chain.from_iterable(it.lines() for it in stood.values()),
@@ -140,15 +173,17 @@ def _worth(shown: Shown, game: str) -> list[dict[str, Any]]:
 
 
 def _notes(
-    matches: Sequence[Match], found: RatedTwice, stopped: str, models: Sequence[str]
+    matches: Sequence[Match], found: RatedTwice, end: End, models: Sequence[str]
 ) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
     notes = {"Matches": f"{counted:,} count" + (f", {void:,} are void" if void else "")}
     if again := [it for it in matches if it.attempt]:
         notes["Begun anew"] = _again(again)
-    if stopped:
-        notes["Ended"] = stopped
+    if end.stopped:
+        notes["Ended"] = end.stopped
+    if end.unfinished:
+        notes["Incomplete"] = f"the ratings too, as {end.unfinished}"
     if found.all.overall is not None and found.all.overall.notes:
         notes["Compared"] = " ".join(found.all.overall.notes)
     if found.forfeited:
@@ -165,12 +200,19 @@ def _jury(matches: Sequence[Match], models: Sequence[str]) -> Iterator[str]:
     """Yield how many votes are missing, and what is lost of jurors who do not play."""
     missing = sum(it.votes_missing for it in matches)
     if votes := sum(it.votes for it in matches) + missing:
-        yield f"{missing:,} of {votes:,} votes are missing"
+        of = ", ".join(f"{juror} {count:,}" for juror, count in _lost(matches).items())
+        yield f"{missing:,} of {votes:,} votes are missing" + (f" ({of})" if of else "")
     failed = Counter[str]()
     for match in matches:
         failed.update({name: n for name, n in match.failed.items() if name not in models})
     for juror, count in sorted(failed.items()):
         yield f"{count:,} request{'s' * (count > 1)} to {juror} got no reply"
+
+
+def _lost(matches: Sequence[Match]) -> dict[str, int]:
+    """Return how many votes of each juror are missing."""
+    lost = Counter(juror for match in matches for juror, _ in match.votes_lost)
+    return dict(sorted(lost.items()))
 
 
 def _again(matches: Sequence[Match]) -> str:

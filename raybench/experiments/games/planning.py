@@ -17,8 +17,9 @@ from raybench.types import Plan
 
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
-    models = tuple(model.spec() for model in config.roster.models)
-    referees = tuple(model.spec() for model in judges(config))
+    asked = {model.name: model for model in setup.asked(config)}
+    models = tuple(asked[model.name] for model in config.roster.models)
+    referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
     _check(config)
@@ -106,6 +107,13 @@ def _notes(config: Config) -> Iterator[str]:
     if judged:
         who = ", ".join(conf.jury) if conf.jury else "all models that do not play in a match"
         yield f"{', '.join(judged)}: judged by {who}"
+    if bare := [
+        it.name for it in everybody(config) if it.system_prompt and not conf.own_system_prompts
+    ]:
+        yield (
+            f"the roster's system prompts of {', '.join(bare)} are left out "
+            "(games.own_system_prompts=true has them)"
+        )
     if any(game.sandboxed for game in setup.chosen(config)):
         yield "programs that models write run in the sandbox"
     if conf.listed_moves:

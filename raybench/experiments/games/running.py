@@ -6,12 +6,12 @@ from contextlib import ExitStack, aclosing, closing
 from typing import Any
 
 from raybench import sandbox
-from raybench.arena.pool import Lines, Pool
+from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.rooms import rooms
-from raybench.config import Config, everybody
+from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.games import planning, setup
-from raybench.experiments.games.conclusion import concluded
+from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games.ratings import widest
 from raybench.experiments.games.spent import JOURNAL as SPENT
@@ -43,13 +43,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         for note in planning.ignored(config):
             console.say(f"Note: {note}")
         if session.finished is None:
-            stopped = await _completed(config, session)
+            end = await _completed(config, session)
         else:  # other weights might have ended it elsewhere: what was played is what there is
-            stopped = str(session.finished.get("stopped", ""))
-        session.conclude(concluded(config, played, session.journal.path, stopped))
+            end = End(str(session.finished.get("stopped", "")))
+        session.conclude(concluded(config, played, session.journal.path, end))
 
 
-async def _completed(config: Config, session: Session) -> str:
+async def _completed(config: Config, session: Session) -> End:
     """Have all that is missing played, and return why no more is."""
     played: list[Match] = session.journal.records
     ledger, spent = Ledger(ended=[it.number for it in played]), Spent()
@@ -63,10 +63,13 @@ async def _completed(config: Config, session: Session) -> str:
             noting = asyncio.create_task(_noted(spent, account))
             try:
                 await _play(config, session, schedule, ledger, turns, spent)
+            except Unplayed as gone:
+                missing = {source.name: why for source, why in gone.gone.items()}
+                return End("", str(gone), schedule.left, missing, gone.failed)
             finally:
                 noting.cancel()
                 account.append(spent.line())
-        return schedule.stopped
+        return End(schedule.stopped)
 
 
 async def _noted(spent: Spent, account: Journal) -> None:
@@ -110,7 +113,7 @@ async def _play(
 ) -> None:
     """Play what is missing."""
     house, count = setup.house(config), setup.actors(config)
-    models = everybody(config)
+    models = setup.asked(config)
     if any(game.sandboxed for game in setup.chosen(config)):
         session.phase("trying the sandbox")
         sandbox.configure(house.sandbox)
@@ -150,6 +153,8 @@ async def _play(
                     unfinished=ledger.unfinished,
                     replied=_replied(session.journal.records, ledger),
                     say=console.warn,
+                    phase=session.phase,
+                    patience_s=config.games.patience_s,
                 )
                 async with aclosing(pool.matches()) as ended:
                     async for matches in ended:

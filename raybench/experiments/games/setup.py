@@ -50,6 +50,13 @@ def unjudged(config: Config) -> bool:
     return len(asked) <= 2 and players.issuperset(asked)
 
 
+def asked(config: Config) -> tuple[ModelSpec, ...]:
+    """Return everybody who plays or judges, with the system prompts that they have here."""
+    if config.games.own_system_prompts:
+        return everybody(config)
+    return tuple(replace(it, system_prompt=None) for it in everybody(config))
+
+
 def jurors(config: Config) -> list[str]:
     """Return who may be asked for an opinion."""
     models = [model.name for model in config.roster.models]
@@ -60,7 +67,11 @@ def jurors(config: Config) -> list[str]:
 
 def rules(config: Config) -> dict[str, dict[str, Any]]:
     """Return the rules of games that are not played by their own, by the games' own names."""
-    return {games.load(name).name: dict(of) for name, of in config.games.rules.items()}
+    found: dict[str, dict[str, Any]] = {}
+    for table in (config.games.roster_rules, config.games.rules):
+        for name, of in table.items():
+            found.setdefault(games.load(name).name, {}).update(of)
+    return found
 
 
 def weights(config: Config) -> dict[str, float]:

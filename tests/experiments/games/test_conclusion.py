@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tournament.outcomes import won
 
-from raybench.experiments.games.conclusion import _notes
+from raybench.experiments.games.conclusion import End, _notes
 from raybench.experiments.games.ratings import RatedTwice
 from raybench.tournament.ratings import Rated
 from raybench.tournament.records import GivenUp, Match
@@ -36,11 +36,11 @@ SANDBOX = GivenUp(0, "the sandbox failed: no processes left", "the sandbox")
     ],
 )
 def test_why_matches_were_begun_anew(matches: list[Match], told: str) -> None:
-    assert _notes(matches, NOTHING, "", "abc")["Begun anew"] == told
+    assert _notes(matches, NOTHING, End(), "abc")["Begun anew"] == told
 
 
 def test_where_none_was_begun_anew_nothing_is_said() -> None:
-    assert "Begun anew" not in _notes([won(1, "a", "b", 1)], NOTHING, "", "ab")
+    assert "Begun anew" not in _notes([won(1, "a", "b", 1)], NOTHING, End(), "ab")
 
 
 def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:
@@ -49,6 +49,8 @@ def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:
         won(1, "a", "b", 1, votes_missing=2, failed={"b": 1, "judge": 3}),
         won(2, "a", "b", 0, void="no juror gave a reply", missing="judge", failed={"judge": 1}),
     ]
-    told = _notes(matches, NOTHING, "", ["a", "b"])["Jury"]
-    assert told == "2 of 5 votes are missing; 4 requests to judge got no reply"
-    assert "Jury" not in _notes(matches[1:], NOTHING, "", ["a", "b", "judge"])
+    told = _notes(matches, NOTHING, End(), ["a", "b"])["Jury"]
+    assert told == (
+        "2 of 5 votes are missing (juror 0 1, juror 1 1); 4 requests to judge got no reply"
+    )
+    assert "Jury" not in _notes(matches[1:], NOTHING, End(), ["a", "b", "judge"])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from raybench import cli
-from raybench.config import Config
+from raybench.config import Config, everybody
 from raybench.config.games import PAIRINGS
 from raybench.errors import ConfigurationError
 from raybench.experiments.games import planning, setup
@@ -63,6 +63,38 @@ def test_rules_and_weights_are_told_by_the_games_own_names() -> None:
     assert setup.seats(conf)["liars_dice"] == 4
 
 
+def test_rules_that_suit_a_roster_give_way_to_those_that_somebody_gives() -> None:
+    assert setup.rules(config("roster=embedded")) == {"chess": {"plies": 40}, "poker": {"hands": 2}}
+    conf = config("roster=embedded", "rules.Poker.hands=3", "rules.chess.picture=true")
+    assert setup.rules(conf) == {"chess": {"plies": 40, "picture": True}, "poker": {"hands": 3}}
+
+
+def test_players_of_games_are_no_examiners() -> None:
+    """The embedded roster's prompt has its models rate what others wrote."""
+    conf = config("roster=embedded")
+    assert any(it.system_prompt for it in conf.roster.models)
+    assert not any(it.system_prompt for it in setup.asked(conf))
+    assert not any(it.system_prompt for it in planning.plan(conf).models)
+    assert "system prompts of smollm2-greedy, " in notes_of(conf)
+    own = config("roster=embedded", "own_system_prompts=true")
+    assert [it.system_prompt for it in setup.asked(own)] == [
+        it.system_prompt for it in everybody(own)
+    ]
+    assert "system prompts" not in notes_of(own) + notes()
+
+
+def test_a_models_own_system_prompt_is_part_of_it() -> None:
+    mine = TWO.replace("name: a,", "name: a, system_prompt: Attack.,")
+    assert [it.system_prompt for it in setup.asked(config(mine))] == ["Attack.", None]
+
+
+@pytest.mark.parametrize("seconds", ["-1", "inf", "nan"])
+def test_patience_is_a_time_or_none(seconds: str) -> None:
+    assert config("patience_s=null").games.patience_s is None
+    with pytest.raises(ConfigurationError, match=r"games.patience_s is .* null to wait for ever"):
+        config(f"patience_s={seconds}")
+
+
 def test_a_cycle_bounds_the_matches() -> None:
     two = config("names=[chess,liars_dice]", "cycles=1", "matches=9999")
     assert planning.plan(two).units == 2 * 12 * 11
@@ -107,8 +139,9 @@ def test_processes_are_worth_their_start() -> None:
 
 def test_settings_of_games_that_are_not_played_are_told() -> None:
     assert planning.ignored(config()) == []
-    embedded = cli.check(cli.compose(["+experiment=games"]))
-    assert planning.ignored(embedded) == [], "what comes with a roster is no slip of anybody"
+    assert planning.ignored(config("roster=embedded", "names=[liars_dice]")) == [], (
+        "what comes with a roster is no slip of anybody"
+    )
     some = ("names=[chess]", "rules.chess.plies=9", "weights.chess=2")
     assert planning.ignored(config(*some)) == []
     assert planning.ignored(config(*some, "rules.poker.players=3")) == [

@@ -102,15 +102,18 @@ def test_a_jury_out_of_reach_ends_a_run_when_all_else_is_played(tmp_path: Path) 
     given = (
         "+experiment=games", "games.names=[debate,liars_dice]", "games.matches=80",
         "games.jury=[x]", "games.bootstrap=0", "games.at_once=8", "games.weights.chess=2",
+        "games.patience_s=0",
         f"roster.models=[{players}]", f"roster.judges=[{juror}]",
     )  # fmt: skip
     done = raybench(*given, cwd=with_store(tmp_path / "runs"))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     told = done.stderr + done.stdout
     assert "warning: a jury with x in it cannot be reached: no juror gave a reply (x)" in told
-    assert "40 matches could not be played, as there is no reply of a jury with x" in told
+    assert "a jury with x in it (no juror gave a reply (x): " in told
+    assert "could not be had: 40 matches wait for that" in told
+    assert "Waiting for" not in told, "no patience is wanted"
     assert "Note: games.weights.chess: of no effect, as this game is not played" in told
-    assert "Failed: 40 of 80 matches are kept" in told
+    assert "this run is not over" in told and "40 count" in told
     run = last_run(tmp_path / "runs", "games")
     assert not (run / "results.json").exists()
     records = [json.loads(it) for it in (run / "journal" / "matches.jsonl").open()]

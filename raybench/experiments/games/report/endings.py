@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.games.parts.debate.bias import first_is_better
+from raybench.tournament import votes
 from raybench.tournament.meetings import outcomes
 from raybench.tracking.report import Section, Table
 
@@ -22,8 +23,8 @@ def sections(shown: Shown) -> Iterator[Section]:
 
 def _jury(shown: Shown) -> Iterator[Section]:
     missing = sum(it.votes_missing for it in shown.matches)
-    votes = sum(it.votes for it in shown.matches) + missing
-    if not votes:
+    wanted = sum(it.votes for it in shown.matches) + missing
+    if not wanted:
         return
     moves = [
         turn["move"]
@@ -36,9 +37,13 @@ def _jury(shown: Shown) -> Iterator[Section]:
     liking = first_is_better(moves)
     yield Section(
         "Jury",
-        f"{missing:,} of {votes:,} votes are missing: a juror has a vote where it scored both "
+        f"{missing:,} of {wanted:,} votes are missing: a juror has a vote where it scored both "
         "orders of the speeches within the rubric's bounds. That a juror likes whom it reads "
         "first decides nothing, as each reads both orders; how much it does stands below.",
-        table=Table(("juror", "points more for whom it reads first"), [*liking.items()], digits=2),
+        table=Table(
+            ("juror", "debates", "votes missing", "points more for whom it reads first"),
+            [(juror, *counts, liking[juror]) for juror, counts in votes.by_juror(moves).items()],
+            digits=2,
+        ),
         folded=f"{len(liking)} jurors" * (len(liking) > LONG),
     )

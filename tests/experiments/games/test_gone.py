@@ -1,0 +1,80 @@
+"""A model whose endpoint is gone for good, in the middle of a run, from the command line."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from helpers import last_run, raybench, results_of, with_store
+from http_endpoint import Handler, HttpEndpoint
+
+
+class Leaving(HttpEndpoint):
+    """Plays liar's dice for all; c has a few replies, and then none for as long as it is gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = True
+        self.of_c = 0
+
+    def play(self, handler: Handler) -> None:
+        with self.lock:
+            self.of_c += handler.body["model"] == "c"
+            gone = self.gone and handler.body["model"] == "c" and self.of_c > 4
+        if gone:
+            return handler.send(404, {"error": {"message": "no such model"}})
+        asked = handler.body["messages"][-1]["content"]
+        move = "bid 1 1" if "There is no bid to call yet" in asked else "call"
+        message = {"content": f"Move: {move}"}
+        return handler.send(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def matches(run: Path) -> list[dict[str, Any]]:
+    lines = (run / "journal" / "matches.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_what_can_be_played_is_told_and_the_rest_later(tmp_path: Path) -> None:
+    folder = with_store(tmp_path / "runs")
+    with Leaving() as server:
+        models = ", ".join(
+            f"{{name: {name}, engine: openai, weights: {name},"
+            f" options: {{base_url: '{server.url}'}}}}"
+            for name in "abc"
+        )
+        command = ("+experiment=games", "games.names=[liars_dice]", "games.matches=60",
+                   "games.bootstrap=0", "games.at_once=6", f"roster.models=[{models}]")  # fmt: skip
+        first = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        run = last_run(folder, "games")
+        assert first.returncode == 1 and "Traceback" not in first.stderr
+        assert "Waiting for c, " in first.stderr
+        assert "could not be had" in first.stderr and "this run is not over" in first.stderr
+        assert not (run / "results.json").exists(), "they would end it"
+        played = matches(run)
+        assert sum("c" not in it["seats"].values() for it in played) == 20
+        assert not any(it["void"] for it in played)
+        left = {
+            row["model"]: float(row["games/unplayed"])
+            for row in csv.DictReader((run / "leaderboard.csv").open())
+        }
+        assert left == {"a": (60 - len(played)) / 2, "b": (60 - len(played)) / 2,
+                        "c": 60 - len(played)}  # fmt: skip
+        failed = {
+            row["model"]: int(row["infra_error"])
+            for row in csv.DictReader((run / "leaderboard.csv").open())
+        }
+        assert failed["a"] == failed["b"] == 0 and failed["c"] >= 30, "three of each void match"
+        (failure,) = map(json.loads, (run / "failures.jsonl").read_text().splitlines())
+        assert failure["model"] == "c" and "no such model" in failure["why"]
+        told = (run / "leaderboard.md").read_text()
+        assert "Not played" in told and "Incomplete" in told and "Not played" in first.stdout
+        assert "incomplete" in (run / "report.html").read_text()
+
+        server.gone = False
+        again = raybench(*command, "games.patience_s=99", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert last_run(folder, "games") == run
+    assert sorted(it["match"] for it in matches(run)) == [*range(1, 61)]
+    assert matches(run)[: len(played)] == played
+    assert "games/unplayed" not in results_of(folder, "games")["models"]["c"]
+    assert "Incomplete" not in (run / "leaderboard.md").read_text()

@@ -1,0 +1,47 @@
+"""Matches as people read them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from raybench import games
+from raybench.experiments.games import transcripts
+from raybench.experiments.games.recorded import Recorded
+from raybench.games.parts.debate.verdict import CRITERIA
+from raybench.tournament import records
+from raybench.tournament.fixtures import Fixture
+from raybench.tournament.turns import Ending, Turn
+
+SCORES = json.dumps({side: dict.fromkeys(CRITERIA, 5) for side in ("side_a", "side_b")})
+
+
+def debate(number: int, votes: list[dict[str, Any]] | None, void: str, missing: str | None) -> Any:
+    """A debate that came to nothing: the jury was not heard, or decided nothing."""
+    state, turns = games.load("debate").new(1), []
+    while (role := state.to_move) not in (None, games.MANAGER):
+        turns.append(Turn(role, role[0], "speak", "", "I say so.", "I say so.", None))
+        state = state.apply("I say so.")
+    if votes:
+        turns.append(Turn("manager", "", "manage", "", "", json.dumps({"votes": votes}), None))
+    ending = Ending({}, "void", void=void, missing=missing)
+    seats = Fixture("debate", ("a", "b"), 1)
+    return records.finished(number, 0, seats, state.roles, turns, ending)
+
+
+def test_votes_that_came_of_a_debate_that_was_not_judged_are_shown(tmp_path: Path) -> None:
+    half: list[dict[str, Any]] = [
+        {"juror": "c", "replies": [SCORES, "hm"]},
+        {"juror": "d", "replies": ["hm", None]},
+    ]
+    found = [
+        debate(1, half, "none of 2 jurors gave scores that can be read, both ways round", None),
+        debate(2, None, "no juror gave a reply (c, d): refused", "c"),
+    ]
+    journal, matches = tmp_path / "matches.jsonl", [records.kept(it) for it in found]
+    journal.write_text("".join(json.dumps(it) + "\n" for it in found))
+    texts = transcripts.texts(Recorded(journal, matches), matches, {}, ["debate"])
+    (text,) = texts["transcripts/debate.md"]()
+    assert "match 1" in text and "I say so." in text
+    assert "Void: none of 2 jurors gave scores" in text
+    assert "- c: 'for' read first: 'for' 20 points, 'against' 20; 'against' read first: the" in text
+    assert "- d: 'for' read first: the reply holds no scores" in text
