@@ -7,7 +7,6 @@ from dataclasses import fields
 from raybench import config
 from raybench.errors import did_you_mean
 
-
 _REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ")
 """How the line begins in which OmegaConf says what is wrong."""
 
