@@ -7,8 +7,8 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from raybench.games import State
-from raybench.players.contract import NoMove, Player, Try
+from raybench.games import InvalidMove, State
+from raybench.players.contract import NoMove, Player, Try, Unmarked
 from raybench.players.reading import as_reply
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Form, Message, Observation, Request
@@ -61,6 +61,8 @@ class Chair:
 
         try:
             return _heard(heard, await self.player.move(seen, ask, tries), None)
+        except Unmarked as why:
+            return _heard(heard, *_taken(state, why))
         except NoMove as why:
             return _heard(heard, None, str(why))
 
@@ -81,6 +83,18 @@ class Chair:
         if completion.finish == "error":
             raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
         return completion
+
+
+def _taken(state: State, said: Unmarked) -> tuple[str | None, str | None]:
+    """Return a line as the move that it is by the rules, or why it is none.
+
+    Refused, it is talk: how many lines that takes says nothing of whether a move was meant.
+    """
+    try:
+        state.apply(said.line)
+    except InvalidMove as refusal:
+        return None, f"{said}, and taken whole it is no move: {refusal}"
+    return said.line, None
 
 
 def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -> Heard:

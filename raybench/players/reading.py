@@ -2,7 +2,7 @@
 
 import re
 
-from raybench.players.contract import NoMove
+from raybench.players.contract import NoMove, Unmarked
 from raybench.types import Completion, Form
 
 HOW: dict[Form, str] = {
@@ -25,7 +25,8 @@ _CUT = ("length", "thinking", "overflow")
 def read(reply: Completion, form: Form) -> str:
     """Return the move that the reply holds.
 
-    Raises NoMove where there is none, or where the reply was cut before its end was safe. Of a
+    Raises NoMove where there is none, or where the reply was cut before its end was safe; Unmarked
+    where the reply is a line by itself, as many models answer, which may be a move or not. Of a
     speech that was cut, what was said counts: time was up.
     """
     text = reply.text.strip()
@@ -52,10 +53,12 @@ def _line(reply: Completion) -> str:
             return move
         if moves := [move for it in found if (move := _bare(it[1]))]:
             return moves[-1]
+        raise NoMove(_cut(reply, "there is no move behind 'Move:' in the reply"))
+    why = _cut(reply, "there is no line 'Move: …' in the reply")
     lines = text.strip().splitlines()
-    if not cut and len(lines) == 1:
-        return _bare(lines[0])
-    raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
+    if not cut and len(lines) == 1 and (move := _bare(lines[0])):
+        raise Unmarked(move, why)
+    raise NoMove(why)
 
 
 def _below(rest: str) -> str:
