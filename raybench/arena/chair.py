@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from raybench.games import InvalidMove, State
 from raybench.players.contract import NoMove, Player, Try, Unmarked
-from raybench.players.reading import as_reply
+from raybench.players.reading import as_reply, as_schema
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Form, Message, Observation, Request
 
@@ -71,12 +71,14 @@ class Chair:
     ) -> Completion:
         seed = self.decoding.drawn(f"{self.match}/{seen.role}/{self.asked}")
         self.asked += 1
+        listed = (state.legal() or ()) if self.decoding.listed else ()
         request = Request(
             tuple(messages),
             seed=seed,
             max_tokens=self.decoding.tokens[seen.form],
             temperature=self.decoding.temperature,
-            regex=_one_of(state) if self.decoding.listed else None,
+            regex=f"Move: ({'|'.join(map(re.escape, listed))})" if listed else None,
+            json_schema=as_schema(listed) if listed else None,
             gold=_examples(state, seen.form, seed) if self.imitates else None,
         )
         completion = await self.put(self.model, request)
@@ -109,11 +111,6 @@ def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -
         calls=len(replies),
         truncated=any(it.finish in ("length", "thinking") for it in replies),
     )
-
-
-def _one_of(state: State) -> str | None:
-    legal = state.legal()
-    return f"Move: ({'|'.join(map(re.escape, legal))})" if legal else None
 
 
 def _examples(state: State, form: Form, seed: int) -> str:

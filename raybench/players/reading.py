@@ -1,6 +1,9 @@
 """How a move is asked for, and how it is read from a reply."""
 
+import json
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from raybench.players.contract import NoMove, Unmarked
 from raybench.types import Completion, Form
@@ -18,6 +21,8 @@ _LINE = re.compile(
     re.I | re.M,
 )
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.S | re.M)
+_JSON = re.compile(r'\s*\{\s*"move"\s*:\s*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*")\s*\}\s*')
+"""What `as_schema` makes of a reply: no more of JSON is taken for a move."""
 _WRAPPED = "*_`\"'“”<>[]"
 _CUT = ("length", "thinking", "overflow")
 
@@ -44,7 +49,19 @@ def as_reply(move: str, form: Form) -> str:
     return {"line": f"Move: {move}", "text": move, "code": f"```python\n{move}\n```"}[form]
 
 
+def as_schema(moves: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of a reply that holds one of the moves."""
+    return {
+        "type": "object",
+        "properties": {"move": {"type": "string", "enum": [*moves]}},
+        "required": ["move"],
+        "additionalProperties": False,
+    }
+
+
 def _line(reply: Completion) -> str:
+    if (held := _JSON.fullmatch(reply.text)) and (move := _bare(json.loads(held[1]))):
+        return move
     # Of a reply that was cut, the last line may be half a move.
     cut = reply.finish in _CUT
     text = reply.text.rpartition("\n")[0] if cut else reply.text

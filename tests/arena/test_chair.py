@@ -196,11 +196,17 @@ async def test_where_moves_can_be_listed_a_reply_is_one_of_them() -> None:
     assert "Bxf7+" in legal, "and '+' means something in patterns"
     assert all(re.fullmatch(request.regex, f"Move: {move}") for move in legal)
     assert not re.fullmatch(request.regex, "Move: Bxf77")
+    # Endpoints take no patterns.
+    assert request.json_schema is not None
+    assert request.json_schema["properties"]["move"]["enum"] == [*legal]
+    for move in legal:
+        seat = chair(Engine(Completion(json.dumps({"move": move}), "stop")), decoding=listed)
+        assert (await replied(seat)).move == move
     await replied(chair(engine))
-    assert engine.requests[-1].regex is None, "only where it is wanted"
     speech = games.load("debate").new(3)
     await replied(chair(engine, decoding=listed), speech)
-    assert engine.requests[-1].regex is None, "a speech is none of a list"
+    for free, why in zip(engine.requests[1:], ("only where it is wanted", "a speech"), strict=True):
+        assert free.regex is None and free.json_schema is None, why
 
 
 async def seeds(*, match: str = "1/0", asked: int = 0, tries: int = 3) -> list[int | None]:

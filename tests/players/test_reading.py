@@ -33,6 +33,8 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
         ("I am sure.\nMove:\n\ne4", "e4"),
         ("Move:\n```\ne4\n```", "e4"),
         ("Move: e4\nMove:", "e4"),
+        ('{"move": "e4"}', "e4"),
+        ('\n{\n  "move" : "Move\\\\: e4"\n}', "Move\\: e4"),
     ],
 )
 def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
@@ -54,6 +56,21 @@ def test_one_line_that_nothing_marks_may_be_a_move(text: str, line: str) -> None
     with pytest.raises(Unmarked, match="no line 'Move") as found:
         read(reply(text), "line")
     assert found.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"move": "e4"',
+        '{"move": ""}',
+        '{"move": 4}',
+        '{"move": "e4", "why": "it is"}',
+        '{"move": "\\x"}',
+    ],
+)
+def test_of_json_only_what_was_asked_for_is_a_move(text: str) -> None:
+    with pytest.raises(NoMove):
+        read(reply(text), "line")
 
 
 @pytest.mark.parametrize("text", ["Move:", "**Move:** ``", "Move:\nMove:", "***"])
@@ -119,7 +136,10 @@ def test_no_text_breaks_it(text: str, finish: Finish) -> None:
 
 
 @pytest.mark.timeout(5)
-@pytest.mark.parametrize("text", ["Move:\n" * 50_000 + "a\nb", "**" * 100_000, "```\n" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    ["Move:\n" * 50_000 + "a\nb", "**" * 100_000, "```\n" * 50_000, '{"move": "' + "\\\\" * 99_999],
+)
 def test_long_replies_are_read_in_time(text: str) -> None:
     # Models that cannot stop write such things, and all matches of a room wait meanwhile.
     for form in ("line", "text", "code"):
