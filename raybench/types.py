@@ -59,7 +59,8 @@ class Request:
     regex: str | None = None
     """The reply must match this, where the engine can constrain its decoding."""
     json_schema: Mapping[str, Any] | None = None
-    """The reply must be JSON of this schema, where the engine can constrain its decoding.
+    """The reply must be JSON of this schema, where the engine can constrain its decoding. Beside a
+    regex it is for engines that take none: endpoints.
 
     It always ends in time if each text has a maxLength and max_tokens has room for all of them at
     four tokens a character, which is what a model that cannot stop writing emoji takes.
