@@ -34,9 +34,9 @@ def test_the_sandwich_is_that_of_single_matches() -> None:
     covariance = few * bread @ pull.T @ pull @ bread
     assert ratings.covariance == pytest.approx(covariance, abs=1e-9)
     assert ratings.degrees == len(games) - 5
-    for one, other in combinations(range(5), 2):
-        both = covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
-        difference = ratings.difference(called[one], called[other])
+    for a, b in combinations(range(5), 2):
+        both = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        difference = ratings.difference(called[a], called[b])
         assert difference.stderr == pytest.approx(SPREAD * math.sqrt(both))
     for place, name in enumerate(called):
         stderr = SPREAD * math.sqrt(ratings.covariance[place, place])
