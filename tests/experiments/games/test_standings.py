@@ -1,15 +1,19 @@
-"""Ranks, bounds and covariances, as programs read them."""
+"""Ranks, bounds and covariances, as programs read them; and of which matches ratings are."""
 
 import json
 import math
 
 import pytest
-from tournament.outcomes import duels
+from tournament.outcomes import duels, won
 
+from raybench.config import Config
+from raybench.config.games import GamesConf
+from raybench.experiments.games import ratings
 from raybench.experiments.games.standings import Standing
 from raybench.stats.ratings.outcome import Ratings
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.ratings import rate
+from raybench.tournament.turns import Forfeit
 
 ROLES = {"chess": ("white", "black")}
 
@@ -66,3 +70,23 @@ def test_who_is_undefeated_has_a_bound_and_no_rank() -> None:
     assert "refused" in standing.rank("top").method
     assert json.loads(json.dumps([*standing.lines()]))  # no infinity, which JSON does not have
     assert "Infinity" not in json.dumps([*standing.lines()])
+
+
+def test_ratings_without_forfeits_are_of_the_other_matches_alone() -> None:
+    """By these, b is as good as a; it lost all the matches that it forfeited."""
+    gone = [Forfeit("black", "invalid moves", 3)]
+    forfeited = [won(n, "a", "b", 1, forfeits=gone) for n in range(1, 9)]
+    clean = [
+        won(n, *(("a", "b") if n % 2 else ("b", "a")), 1 if n % 4 > 1 else -1) for n in range(9, 49)
+    ]
+    void = won(49, "a", "b", 0, void="the sandbox failed", forfeits=gone)
+    config = Config(games=GamesConf(names=["chess"], bootstrap=0))
+    found = ratings.rated(config, [*forfeited, *clean, void])
+    assert found.forfeited == 8
+    every, played = found.all.overall, found.played.overall
+    assert every is not None and played is not None
+    assert {every.n["a"], every.n["b"]} == {48} and {played.n["a"], played.n["b"]} == {40}
+    assert played.difference("a", "b").value == pytest.approx(0, abs=1e-6)
+    assert (every.difference("a", "b").value or 0) > 50
+    same = ratings.rated(config, clean)
+    assert same.played is same.all and same.forfeited == 0
