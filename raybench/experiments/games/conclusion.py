@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from raybench.tracking.leaderboard import Column
 from raybench.types import Estimate
 
 RANK = "games/rank"
-RATING = Column("games/rating", "Rating", digits=0, place=RANK)
+RATING = Column("games/rating", "Rating", digits=0)
 GROUP = Column("games/group", "Group", digits=0)
 """Where wins do not lead both ways between all, ratings are compared within groups."""
 PLAYED_GROUP = Column("games/group_without_forfeits", "Group without forfeits", digits=0)
@@ -162,7 +162,8 @@ def _rated(kind: str, found: Rated, model: str) -> dict[str, Estimate]:
 
 def _with_group(rating: Column, group: Column, found: Rated) -> tuple[Column, ...]:
     several = found.overall is not None and len(found.overall.components) > 1
-    return (rating, group) if several else (rating,)
+    place = RANK if rating is RATING else ""
+    return (replace(rating, place=place), group) if several else (rating,)
 
 
 def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
