@@ -41,21 +41,22 @@ def _panels(ratings: Ratings, shown: Shown) -> dict[str, dict[str, dict[str, Any
     drawn = {it: shown.metrics[it]["games/rating"].to_json() for it in shown.best_first}
     if len(ratings.components) == 1:
         return {"rating": drawn}
-    panels = {}
     rest = {*drawn}
+    scales: dict[str, dict[str, dict[str, Any]]] = {}
+    # A model alone has a scale where somebody is bounded beside it who has no place elsewhere.
     for number, part in sorted(enumerate(ratings.components, 1), key=lambda it: -len(it[1])):
-        beside = {it for it, bound in ratings.bounds.items() if bound.beside == part and it in rest}
-        them = {it: drawn[it] for it in drawn if it in beside}
-        if len(part) > 1:
-            title = f"rating, the mean of group {number} being {MEAN:g}"
-            them |= {it: drawn[it] for it in part}
-        elif them:
-            title = f"rating where {part[0]} is {MEAN:g}"
-            them |= {part[0]: {"value": MEAN}}
-        else:
+        beside = {it for it in rest if it in ratings.bounds and ratings.bounds[it].beside == part}
+        alone = len(part) == 1
+        if alone and not beside:
             continue
-        panels[title] = {it: them[it] for it in drawn if it in them}
+        where = part[0] if alone else f"the mean of group {number}"
+        them = {it: drawn[it] for it in drawn if it in beside or it in part}
+        scales[f"rating where {where} is {MEAN:g}"] = (
+            them | {part[0]: {"value": MEAN}} if alone else them
+        )
         rest -= them.keys()
+    order = [*drawn]
+    panels = dict(sorted(scales.items(), key=lambda it: order.index(next(iter(it[1])))))
     return panels | ({"no rating": {it: {} for it in drawn if it in rest}} if rest else {})
 
 
@@ -134,13 +135,14 @@ def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section
         return
     sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in stood.orders}
     several = len(ratings.components) > 1
+    within = f"Of {len(sure):,} orders{' within groups' if several else ''}"
     yield Section(
         "Chances of winning",
         "How often the model of the row would win against that of the column, in a match of no "
         "particular role, ties as half a win; in games as they were weighed. "
         + ("Between groups, > and < say which is above where that is known. " if several else "")
-        + f"Of {len(sure):,} orders {'within groups ' if several else ''}{sum(sure.values()):,} "
-        "hold by Holm's steps over all of them. The file pairs.jsonl has all differences, "
+        + (f"{within} {sum(sure.values()):,} hold by Holm's steps over all of them. " * bool(sure))
+        + "The file pairs.jsonl has all differences, "
         "standings.jsonl all ranks, bounds and covariances, in each game and over all.",
         figure=plots.heatmap(
             [[_chance(ratings, row, other) for other in models] for row in models],
@@ -181,9 +183,9 @@ def _chance(ratings: Ratings, row: str, other: str) -> float | str | None:
     )
     if of == against:
         return ratings.chance(row, other).value
-    return (
-        ">" if (of, against) in ratings.above else "<" if (against, of) in ratings.above else None
-    )
+    if (of, against) in ratings.above:
+        return ">"
+    return "<" if (against, of) in ratings.above else None
 
 
 def _span(ends: tuple[int, int] | None) -> str:
