@@ -256,8 +256,10 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") 
     head = columns[0]
     if head.place and any(row.place != "—" for row in lines):
         text = f"Ranked by who won every match against whom, and among the others by {head.title}"
-        if any(row.rank is None for row in lines):
-            text += f"; where the matches do not compare all, a {of} has several ranks that may be"
+        if any(row.between for row in lines):
+            text += "; where not all are compared, a rank is known to lie between two"
+        if any(row.place == "—" for row in lines):
+            text += f"; a {of} that is compared with none has no rank"
         return text + (f"; {refused}" if none else "")
     if head.title in none:
         return f"Not ranked: {refused}"

@@ -91,4 +91,4 @@ def test_where_teams_play_singles_are_ordered_all_the_same(met: bool) -> None:
     # A team of two lost: either of them may be as good as the winner.
     assert not any({*pair} == {at["c"], at["d"]} for pair in ratings.above)
     assert "is, by all results, above group" in ratings.notes[0]
-    assert "No results tell whether group" in ratings.notes[0]
+    assert "Nothing tells whether group" in ratings.notes[0]

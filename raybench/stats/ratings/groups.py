@@ -50,7 +50,7 @@ def _open(found: Components, above: Above, teams: bool) -> Iterator[str]:
     for one in numbers:
         if others := [it for it in numbers[one + 1 :] if (one, it) not in above]:
             if teams:
-                yield f"No results tell whether group {one + 1} is above {_groups(others)}."
+                yield f"Nothing tells whether group {one + 1} is above or below {_groups(others)}."
             else:
                 yield f"Group {one + 1} never met {_groups(others)}: they are not compared."
 
