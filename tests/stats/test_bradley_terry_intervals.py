@@ -172,7 +172,7 @@ def test_orders_and_ranks() -> None:
     places = ranks(ratings)
     assert [it.value for it in places.values()] == [1, 2, 3, 4, 5]
     for rank in places.values():
-        assert rank.replicates is not None
+        assert rank.replicates is not None and rank.value is not None
         low, high = rank.simultaneous
         assert low <= rank.value <= high
         assert low <= rank.replicates[0] <= rank.value <= rank.replicates[1] <= high

@@ -53,21 +53,24 @@ def test_ranks_have_their_intervals() -> None:
     assert standing.rank("nobody").method.startswith("refused: ")
 
 
-def test_who_is_undefeated_has_a_bound_and_no_rank() -> None:
+def test_who_is_undefeated_is_first_with_a_bound_and_no_number() -> None:
     more = [
         Result(Fixture("chess", pair, n), (1.0, -1.0) if pair[0] == "top" else (-1.0, 1.0))
         for n, pair in enumerate([("top", "a"), ("a", "top"), ("top", "b"), ("b", "top")] * 5)
     ]
     standing = Standing("chess", rated(*more))
     line = next(it for it in standing.lines() if it["model"] == "top")
-    assert line["rating"]["value"] is line["rank"] is line["rank_ci95"] is None
+    assert line["rating"]["value"] is line["rank_ci95"] is None
+    assert (line["group"], line["rank"], line["rank_between"]) == (1, 1, (1, 1))
     assert line["compared_with"] == [] and line["covariance"] == {}
     bound = line["bound"]
     assert bound["at_least"] > 1100 and bound["at_most"] is None
     assert bound["beside"] == ["a", "b", "c"]
     assert f"at least {bound['at_least']:.0f}" in line["rating"]["method"]
-    assert standing.rank("top").value is None
-    assert "refused" in standing.rank("top").method
+    assert standing.rank("top").value == 1
+    assert [standing.rank(it).value for it in "abc"] == [2, 3, 4]
+    # How sure it is that it won all is not known: no order with it holds by Holm's steps.
+    assert line["rank_simultaneous"] == (1, 4)
     assert json.loads(json.dumps([*standing.lines()]))  # no infinity, which JSON does not have
     assert "Infinity" not in json.dumps([*standing.lines()])
 
