@@ -15,8 +15,8 @@ _SQUARE = "abcdefghiklmnopqrstuvwxyz"
 """Row by row, as Polybius has it; i is j, too."""
 _ON_KEYS = ("abc", "def", "ghi", "jkl", "mno", "pqrs", "tuv", "wxyz")
 _PRESSED = re.compile(r"(?<!\d)([2-9])\1{0,3}(?!\d)")
-_DIALLED = re.compile(r"[2-9](?:[ -]?[2-9]){6,}")
-_GAPS = str.maketrans("", "", " -")
+_DIALLED = re.compile(r"[2-9](?:,?[\s-]?[2-9]){6,}")
+_NO_DIGIT = re.compile(r"\D+")
 _LONG = re.compile(r"[a-z]{13,}")
 """Words that can hold a password with as many letters between its own."""
 
@@ -39,7 +39,7 @@ def deciphered(low: str, single: str) -> Iterator[str]:
         _SQUARE[5 * int(pairs[at]) + int(pairs[at + 1]) - 6] for at in range(0, len(pairs), 2)
     )
     yield "".join(_pressed(found) for found in _PRESSED.finditer(low))
-    yield from (found.translate(_GAPS) for found in _DIALLED.findall(low))
+    yield from (_NO_DIGIT.sub("", found) for found in _DIALLED.findall(low))
     for word in (single, *_LONG.findall(low)):
         yield word[::2]
         yield word[1::2]

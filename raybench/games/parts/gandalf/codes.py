@@ -36,8 +36,8 @@ def _within(text: str) -> Iterator[str]:
         tokens = _BASE64.findall(text.translate(_URLSAFE))
         codes = (base64.b64decode(_padded(token, 4)) for token in tokens if len(token) >= _LONG)
         plain = (code.decode("ascii") for code in codes if code.isascii())
-        text = " ".join(it for it in plain if it.isprintable())
-        if not text.strip():
+        text = " ".join(it for it in plain if "".join(it.split()).isprintable()).strip()
+        if not text:
             return
         yield text
 

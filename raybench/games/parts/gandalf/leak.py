@@ -112,7 +112,8 @@ def _ways(password: str) -> tuple[str, ...]:
 def _coded(password: str) -> tuple[str, ...]:
     """Return the password as codes may come to it, where they leave open which letter is meant."""
     ways = _ways(password)
-    others = (form for it in ways for form in (it.translate(APART), it.replace("j", "i")))
+    counted = (form.translate(APART) for it in ways for form in (it, it.translate(MIRROR)))
+    others = (*counted, *(it.replace("j", "i") for it in ways))
     return tuple(dict.fromkeys((*ways, *others, *(it.translate(KEYS) for it in ways))))
 
 
