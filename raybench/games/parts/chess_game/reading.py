@@ -28,7 +28,7 @@ _IN_WORDS = re.compile(
     re.IGNORECASE,
 )
 _CASTLES = re.compile(r"castl(?:es?|ing)", re.IGNORECASE)
-_SQUARE = re.compile(r"[a-h][1-8]", re.IGNORECASE)
+_TWO = re.compile(r"([KQRBN]?)([a-h][1-8]) ([a-h][1-8])", re.IGNORECASE)
 _REST = r"([a-h])?([1-8])?([x×:-]?)([a-h])([1-8])(?:[=/]?\(?([kqrbnp])\)?)?"
 _SQUARES = re.compile(r"[A-H][1-8][X×:-]?[A-H][1-8].*")
 _WITH_PIECE = re.compile(rf"([kqrbnp]){_REST}", re.IGNORECASE)
@@ -62,7 +62,7 @@ def read(board: chess.Board, text: str) -> chess.Move:
     if side not in (None, board.turn):
         raise InvalidMove(f"you play {SIDES[board.turn]}: write your own next move")
     said, victim = noted(bare)
-    move = _read(board, _plain(said), bare)
+    move = _read(board, _plain(said), bare or text)
     if victim and victim != taken(board, move):
         raise InvalidMove(f"there is no {victim} on {chess.square_name(move.to_square)} to take")
     return move
@@ -187,16 +187,19 @@ def _king_leaps(board: chess.Board, where: int, to: int) -> str:
 
 
 def _are_two(board: chess.Board, text: str) -> bool:
-    """Tell whether two squares are two moves of pawns rather than from where to where.
+    """Tell whether two squares are two moves rather than from where to where: 'e4 e5', 'Nf3 e5'.
 
     So are those of which the first holds nothing of one's own and one could be gone to.
     """
-    words = _words(text)
-    if len(words) != 2 or not all(map(_SQUARE.fullmatch, words)):
+    found = _TWO.fullmatch(" ".join(_words(text)))
+    if found is None:
         return False
-    one, other = (chess.parse_square(word.lower()) for word in words)
+    one, other = (chess.parse_square(each.lower()) for each in found.groups()[1:])
+    movers = board.pawns
+    if found[1]:
+        movers |= board.pieces_mask(chess.PIECE_SYMBOLS.index(found[1].lower()), board.turn)
     goals = chess.BB_SQUARES[one] | chess.BB_SQUARES[other]
-    return board.color_at(one) != board.turn and any(board.generate_legal_moves(board.pawns, goals))
+    return board.color_at(one) != board.turn and any(board.generate_legal_moves(movers, goals))
 
 
 def _words(text: str) -> list[str]:
