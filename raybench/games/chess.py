@@ -4,8 +4,9 @@ Source: ZeroSumEval, section 4 ("players have multiple chances in making a valid
 are FIDE's, as the library `chess` keeps them.
 
 Moves are SAN or UCI as people write them: "e4", "1. e4", "e2-e4", "Nf3+!", "0-0", "exd8=Q", "e8Q",
-"12...Qxd4"; or words: "pawn to e4", "knight takes e5", "castle kingside". A text that can mean two
-moves is refused with both, and a pawn on the last rank has to say what it becomes. Checkmate wins.
+"12...Qxd4"; or words: "pawn to e4", "knight takes e5", "castle kingside", "I play e4". A text that
+can mean two moves is refused with both, one that holds several, like "e4 e5", with that; a pawn on
+the last rank has to say what it becomes. Checkmate wins.
 Stalemate draws, and so does material with which no mate is possible. The rest is ours to choose, by
 rule:
 

@@ -25,7 +25,8 @@ What the check cannot see without taking ordinary talk for a leak: pieces that n
 (no capitals, quotation marks, hyphens, nor words like 'half', or 'first' in a sentence that speaks
 of a word or says little else); the names of letters with other words between them ('see', 'are' and
 'you' are names); a code that is cut into messages with talk between; letters one at a time in an
-alphabet that is shifted; a word of which a letter or two are missing; what takes wit to read.
+alphabet that is shifted; a word of which a letter or two are missing; what takes wit to read. What
+it could see and does not look for, the rules name: other anagrams, keyboards, ciphers with a key.
 
 Example: "Is it something one finds at sea?", later "guess: lighthouse".
 """

@@ -6,16 +6,16 @@ scheme of generation and verification.
 
 The manager draws a whole number from the seed, 100 to 999 by default, and shows it to the teacher,
 who writes a question whose answer it is. A question that states the number is refused, with the
-reason: in digits, also one by one or by place, in words of seven languages, Roman numerals, another
-base, Morse, code and so on (`parts/mathquiz/stated.py` says what it looks for and does not see).
-What takes a step of working out is not refused, however easy: it helps the student first of all.
-Then the teacher sees its question alone, the number no more, and answers it: `proofs` tries, 1 by
-default, for the answer could be guessed. If it fails, it has lost, at once. Else the student sees
-the question alone, just as the teacher did, and has `attempts` tries: 1 by default, as each further
-one is another blind guess. Who tries again is told which of its own answers were wrong and nothing
-else. Answers are compared as numbers, by a script: '123', '123.0' and 'x = 123' are one. The
-student must fail for the teacher to win (1/-1): where both know the answer, the student has won.
-There are no draws.
+reason: in digits, also one by one, by place or in pieces to be joined, in words of seven languages,
+Roman numerals, another base, Morse, code and so on (`parts/mathquiz/stated.py` says what it looks
+for and does not see). What takes a step of working out is not refused, however easy: it helps the
+student first of all. Then the teacher sees its question alone, the number no more, and answers it:
+`proofs` tries, 1 by default, for the answer could be guessed. If it fails, it has lost, at once.
+Else the student sees the question alone, just as the teacher did, and has `attempts` tries: 1 by
+default, as each further one is another blind guess. Who tries again is told which of its own
+answers were wrong and nothing else. Answers are compared as numbers, by a script: '123', '123.0'
+and 'x = 123' are one. The student must fail for the teacher to win (1/-1): where both know the
+answer, the student has won. There are no draws.
 
 Example: 123 is drawn; "Take the largest prime below 120, add 7 and subtract the number of its
 digits." is written; the move "123" answers it, from teacher or student.

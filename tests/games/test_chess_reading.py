@@ -17,6 +17,7 @@ KINGS = "r3k2r/pppq1ppp/8/8/8/8/PPPQ1PPP/R3K2R w KQkq - 0 1"
 PROMOTION = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1"
 PASSING = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
 PAIR = "4k3/8/8/3p4/2P1P3/8/8/4K3 w - - 0 1"
+AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
 BISHOPS = "4k3/8/8/8/8/2p2p2/1P2B3/4K3 w - - 0 1"
 
 
@@ -32,6 +33,18 @@ def uci(text: str, start: str = "standard") -> str:
         *((it, "standard", "e2e4") for it in ("E4", "Pe4", "e4.", "**1. e4**", "1. **e4**", "e4!")),
         *((it, "standard", "e2e4") for it in ("`e4`", '"e4"', "$e4$", "♙e4", "[e4]", "e4 $1")),
         *((it, "standard", "e2e4") for it in ("e4 (the best by test)", "e4 {book}", " e4\n")),
+        *(
+            (it, "standard", "e2e4")
+            for it in ("(e4)", "{e4}", "\\text{e4}", "$\\boxed{1. e4}$", "**(e4)**")
+        ),
+        *(
+            (it, "standard", "e2e4")
+            for it in ("play e4", "I play e4", "I'll play 1. e4!", "(e2e4)")
+        ),
+        *((it, "standard", "e2e4") for it in ("White: e4", "**White:** 1. e4", "White plays e4")),
+        *((it, "standard", "e2e4") for it in ("My move is e4", "Move: e4", "I play pawn to e4")),
+        *((it, "4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1") for it in ("castles", "I castle.")),
+        *((it, PROMOTION, "e7e8q") for it in ("e8=Queen", "play e8 = queen")),
         *((it, "standard", "g1f3") for it in ("Nf3", "nf3", "Nf3+", "Nf3!?", "**Nf3**!", "Ngf3")),
         *(
             (it, "standard", "g1f3")
@@ -120,6 +133,27 @@ def test_moves_as_people_write_them(text: str, start: str, move: str) -> None:
 @pytest.mark.parametrize(
     ("text", "start", "reason"),
     [
+        *(
+            (it, "standard", "holds 2 moves: write one, your")
+            for it in ("e4 e5", "1. e4 e5", "e4 d5")
+        ),
+        *((it, "standard", "holds 2 moves") for it in ("1 e4 e5", "**1.e4 e5**", "I play e4 e5")),
+        ("e4 e5", AFTER_E4, "holds 2 moves"),
+        ("Nf3 e5", "standard", "holds 2 moves"),
+        ("N g1 e4", "standard", "your knight on g1 cannot go to e4"),
+        ("g1 e4", "standard", "your knight on g1 cannot go to e4"),
+        ("e6 e7", "standard", "e6 is empty"),
+        ("Black: e5", "standard", "you play White: write your own next move"),
+        ("White plays e4", AFTER_E4, "you play Black"),
+        ("castles", KINGS, "'castles' can mean O-O or O-O-O: say which"),
+        (
+            "I castle",
+            "standard",
+            "castle kingside: there are .* f1 and g1; you cannot castle queen",
+        ),
+        ("castles", "4k3/8/8/8/4q3/8/8/R3K2R w KQ - 0 1", "^you cannot castle while [a-z ]*e4$"),
+        ("()", "standard", r"^'\(\)' is no move"),
+        ("I play", "standard", "^'I play' is no move"),
         ("horse f3", "standard", r"'horse f3' is no move: write it in standard .*Nf3"),
         ("knight to f3 or e4", "standard", "'knight to f3 or e4' is no move"),
         ("the knight", "standard", "'the knight' is no move"),
@@ -248,6 +282,9 @@ DECORATED: tuple[Callable[[str], str], ...] = (
     lambda san: san.replace("=", ""),
     lambda san: san.replace("x", ""),
     lambda san: san.replace("O", "0"),
+    lambda san: f"({san})",
+    lambda san: f"\\text{{{san}}}",
+    lambda san: f"I play {san}",
 )
 
 

@@ -130,6 +130,16 @@ def test_letters_by_number_and_place_are_found(way: str) -> None:
     assert not [word for word in WORDS if not leak(word, [f"Well. {WHOLE[way](word)}. {CHAT}"])]
 
 
+@pytest.mark.parametrize("word", ["asparagus", "sasquatch", "wristwatch", "watermelon"])
+@pytest.mark.parametrize("end", [0, 25])
+def test_twenty_three_may_be_one_number_and_two(word: str, end: int) -> None:
+    """With spaces alone nobody can tell 'w' from 't' and 'c'."""
+    said = " ".join(NUMBERS[abs(end - place(letter))] for letter in word)
+    for spaced in (said, said.replace("-", " ")):
+        assert leak(word, [f"Well: {spaced}. {CHAT}"])
+        assert not leak(word, [f"Well: {spaced.partition(' ')[2]}. {CHAT}"])
+
+
 @pytest.mark.parametrize(
     "messages",
     [
@@ -265,6 +275,7 @@ UNITS = (
     '"lan" ', "A", "...", "**a** ", "1. a\n", "l a n i ", "aia", "a first ", '"', "-a", "…a", "é",
     "LA ", "one ", ". .", "1 of the word", "e.", "first", ", as the ", "letter ", "twenty-", "(((l",
     ". ", "?!", ":", "(", "**", "=", ".-", "0",
+    "twenty three ", "00101", "abbab ", "xii ", "44", "2-", "QUFB", "QUFBQUFB ", "i v ",
 )  # fmt: skip
 
 

@@ -32,6 +32,15 @@ NAMED = {
     "x": "ex", "y": "why", "z": "zee",
 }  # fmt: skip
 LEET = str.maketrans("aeiostlgbz", "4310571982")
+BACON = str.maketrans("01", "AB")
+KEYS = {
+    "2": "abc", "3": "def", "4": "ghi", "5": "jkl", "6": "mno", "7": "pqrs", "8": "tuv",
+    "9": "wxyz",
+}  # fmt: skip
+ROMAN = (
+    "", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV",
+    "XV", "XVI", "XVII", "XVIII", "XIX", "XX", "XXI", "XXII", "XXIII", "XXIV", "XXV", "XXVI",
+)  # fmt: skip
 CYRILLIC = str.maketrans("aceopxyi", "асеорхуі")
 GREEK = str.maketrans("aoivpt", "αοινρτ")
 FLIPPED = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ɐqɔpǝɟƃɥᴉɾʞlɯuodbɹsʇnʌʍxʎz")
@@ -47,6 +56,21 @@ def bits(word: str, width: int = 8) -> list[str]:
 
 def places(word: str) -> list[str]:
     return [str(ord(letter) - ord("a") + 1) for letter in word]
+
+
+def square(letter: str) -> str:
+    row, column = divmod("abcdefghiklmnopqrstuvwxyz".index(letter.replace("j", "i")), 5)
+    return f"{row + 1}{column + 1}"
+
+
+def pressed(word: str) -> list[str]:
+    """Return which key of a telephone is pressed for each letter, as often as it has to be."""
+    on = {letter: (key, some.index(letter) + 1) for key, some in KEYS.items() for letter in some}
+    return [key * times for key, times in map(on.__getitem__, word)]
+
+
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
 
 
 ONCE: dict[str, Callable[[str], str]] = {
@@ -132,6 +156,46 @@ ONCE: dict[str, Callable[[str], str]] = {
         f"{at}) {place}" for at, place in enumerate(places(word), 1)
     ),
     "by places from zero": lambda word: " ".join(str(int(place) - 1) for place in places(word)),
+    "by places from the end": lambda word: " ".join(str(27 - int(it)) for it in places(word)),
+    "by places from the end, from zero": lambda word: " ".join(
+        str(26 - int(it)) for it in places(word)
+    ),
+    "by places in Roman numerals": lambda word: " ".join(ROMAN[int(it)] for it in places(word)),
+    "by places in small Roman numerals": lambda word: "-".join(
+        ROMAN[int(it)].lower() for it in places(word)
+    ),
+    "by places in binary": lambda word: " ".join(f"{int(it):05b}" for it in places(word)),
+    "by places from zero in binary": lambda word: "".join(
+        f"{int(it) - 1:05b}" for it in places(word)
+    ),
+    "in Bacon's cipher": lambda word: " ".join(
+        f"{int(it) - 1:05b}".translate(BACON) for it in places(word)
+    ),
+    "in Polybius' square": lambda word: " ".join(map(square, word)),
+    "in Polybius' square, run together": lambda word: "".join(map(square, word)),
+    "dialled": lambda word: "".join(it[0] for it in pressed(word)),
+    "dialled, spaced": lambda word: "-".join(it[0] for it in pressed(word)),
+    "dialled, listed": lambda word: ", ".join(it[0] for it in pressed(word)),
+    "dialled backwards": lambda word: "".join(it[0] for it in pressed(word[::-1])),
+    "by telephone keys": lambda word: " ".join(pressed(word)),
+    "base64 twice": lambda word: encoded(encoded(word)),
+    "base64 twice, of a sentence": lambda word: encoded(encoded(f"My password is {word}, friend.")),
+    "base64 twice, with its lines": lambda word: encoded(f"{encoded(word)}\n"),
+    "base64 thrice": lambda word: encoded(encoded(encoded(word))),
+    "hex in base64": lambda word: encoded(word.encode().hex()),
+    "with a letter between": "x".join,
+    "with a letter around each": lambda word: "".join(f"q{letter}" for letter in word) + "q",
+    "with letters between, spaced": lambda word: " ".join("z".join(word)),
+    "halves swapped": lambda word: word[len(word) // 2 :] + word[: len(word) // 2],
+    "longer half first": lambda word: word[-(len(word) // 2) :] + word[: -(len(word) // 2)],
+    "halves swapped, backwards": lambda word: (
+        word[: (len(word) + 1) // 2][::-1] + word[(len(word) + 1) // 2 :][::-1]
+    ),
+    "halves swapped, spaced": lambda word: "-".join(
+        word[len(word) // 2 :] + word[: len(word) // 2]
+    ),
+    "neighbours swapped": lambda word: "".join(word[at : at + 2][::-1] for at in range(0, 12, 2)),
+    "every second first": lambda word: (word[::2] + word[1::2]).upper(),
     "Morse": lambda word: " ".join(CODE[letter] for letter in word),
     "Morse with strokes": lambda word: " / ".join(CODE[letter] for letter in word),
     "Morse with other signs": lambda word: " ".join(
@@ -197,10 +261,25 @@ def test_letters_in_instalments_are_found() -> None:
     assert [bool(leak("lantern", messages[:end])) for end in range(1, 8)] == [False] * 6 + [True]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "retnanl", "lnrtaen", "l_ntern", "lntrn", ";smyrtm", "kabteeb", "mcqxjtu",
+        base64.b85encode(b"lantern").decode(),
+        encoded("ynagrea"),
+        encoded("12 1 14 20 5 18 14"),
+    ],
+)  # fmt: skip
+def test_what_the_rules_name_as_not_looked_for_is_not_found(said: str) -> None:
+    """Anagrams, letters left out, other keys, a key, base85 and codes in codes."""
+    assert not leak("lantern", [f"So it is {said}, you see."])
+
+
 def test_it_says_how() -> None:
     assert leak("lantern", ["a l4nt3rn"]) == "in signs that look like letters"
     assert leak("lantern", ["bGFudGVybg=="]) == "in a code"
     assert leak("lantern", ["A lantern."]) == "in plain letters"
+    assert leak("lantern", ["A ternlan."]) == "in mixed letters"
     assert leak("lantern", ["A nretnal."]) == "backwards"
 
 
@@ -241,6 +320,8 @@ def test_ordinary_talk_gives_no_password_away() -> None:
         ("granite", "Let us not get in arguments about it."),
         ("colander", "It was a protocol and error message."),
         ("octopus", "I asked the doc to push it."),
+        ("lighthouse", "I saw the house light up, and house lights all over the town."),
+        ("puppeteer", "An interrupter is a part of a coil."),
     ],
 )
 def test_words_that_meet_by_chance_are_no_leak(word: str, talk: str) -> None:

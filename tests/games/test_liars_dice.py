@@ -136,7 +136,8 @@ def test_bids_above_are_those_that_are_allowed(dice: int, faces: int, data: st.D
         "I'll bid 3 5", "I will bid three 5s!", "3 of 5", "3 dice of 5", "bid 3 dice of face 5",
         "at least 3 fives", "quantity 3, face 5", "Quantity: 3, Face: 5", "**bid 3 5**",
         "`bid 3 5`", '"bid 3 5"', "bid (3, 5)", "bid(3, 5)", "bid [3] [5]", "bid <3> <5>",
-        "I’ll bid 3 5",
+        "I’ll bid 3 5", "raise 3 5", "raise to 3 5", "I raise to 3 fives", "I'll raise it to 3 5",
+        "bid 3-5", "Bid: 3–5", "raise to 3-5",
     ],
 )  # fmt: skip
 def test_bids_are_read_as_people_write_them(move: str) -> None:
@@ -159,7 +160,8 @@ def test_numbers_are_read_as_people_write_them(move: str, bid: tuple[int, int]) 
      "I call the bluff", "challenge", "**call**", "`call`", "bluff", "I'll call",
      "I call the last bid a lie", "I call your bluff", "call it a bluff", "I call that a lie.",
      "I call the other's bluff", "I call player_1's bluff", "call player_1’s last bid a lie",
-     "I challenge the last bid", "call your bid"],
+     "I challenge the last bid", "call your bid", "you're lying", "You’re bluffing!",
+     "you are a liar", "that's a lie", "This is a bluff."],
 )  # fmt: skip
 def test_calls_are_read_as_people_write_them(move: str) -> None:
     assert read(move) is None
@@ -171,7 +173,8 @@ def test_calls_are_read_as_people_write_them(move: str) -> None:
         "", "bid", "3", "bid 3", "bid five", "bid 3 5 6", "-3 5", "bid -3 5", "3.5", "3-5",
         "bid 3 cats", "don't call", "call or bid 3 5", "call 3 5",
         "I call the last bid true", "the last bid is no lie", "call the bid 3 5", "bid (-3, 5)",
-        "3 on", "bid 35", "pass", "\x00",
+        "3 on", "bid 35", "bid 3--5", "bid 3 -5", "raise by 3 5", "raise 5", "you're not lying",
+        "you're lying, bid 3 5", "that's no lie", "is that a lie?", "pass", "\x00",
         " " * 100_000 + "x", "i " * 50_000, "bid" + " " * 100_000 + "x", "9" * 100_000,
         "1" + " " * 100_000 + "x",
     ],

@@ -89,6 +89,38 @@ STATEMENTS: dict[str, Callable[[int], str]] = {
     ),
     "in Morse without gaps": lambda n: "".join(MORSE[int(d)] for d in str(n)),
     "with letters for digits": lambda n: str(n)[:2].replace("1", "l").replace("0", "O") + str(n)[2],
+    "in Markdown, digit by digit": lambda n: "*{}* *{}* *{}*".format(*str(n)),
+    "listed in Markdown": lambda n: "*{}*, *{}*, *{}*".format(*str(n)),
+    "a Roman numeral a digit": lambda n: (
+        " ".join(roman(int(d)) for d in str(n)) if "0" not in str(n) else roman(n)
+    ),
+    "in small Roman numerals, listed": lambda n: (
+        ", ".join(roman(int(d)).lower() for d in str(n)) if "0" not in str(n) else roman(n)
+    ),
+    "in Roman numerals that add": lambda n: f"What is {added(n)}?",
+    "as codes of characters": lambda n: "ASCII " + " ".join(str(ord(d)) for d in str(n)),
+    "as codes of characters in hex": lambda n: (
+        "Unicode " + ", ".join(f"U+{ord(d):04X}" for d in str(n))
+    ),
+    "as a program": lambda n: "What is " + "+".join(f"chr({ord(d)})" for d in str(n)) + "?",
+    "in reverse order": lambda n: "The digits are {}, {} and {} in reverse order.".format(
+        *str(n)[::-1]
+    ),
+    "words in reverse order": lambda n: "Backwards it is {}, then {}, then {}".format(
+        *(DIGITS[int(d)] for d in str(n)[::-1])
+    ),
+    "with its base": lambda n: f"What is {numeral(n, 7)}_7?",
+    "with its base in LaTeX": lambda n: f"What is $({numeral(n, 5)})_{{5}}$?",
+    "with its base below": lambda n: f"What is {numeral(n, 6)}₆?",
+    "joined": lambda n: f"Concatenate {n // 10} and {n % 10}.",
+    "appended": lambda n: f"Append {n % 10} to {n // 10}.",
+    "appended to a name": lambda n: f"Let N = {n // 10}, append {n % 10}.",
+    "joined by places": lambda n: (
+        f"{n // 100}00, {n // 10 % 10}0 and {n % 10} joined" if "0" not in str(n) else str(n)
+    ),
+    "in binary with gaps": lambda n: f"What is {n:_b} in binary?",
+    "in groups of binary": lambda n: f"What is {f'{n:b}'[:4]} {f'{n:b}'[4:]} in binary?",
+    "in base 3 with gaps": lambda n: f"What is {' '.join(numeral(n, 3))} in base 3?",
     "in words in base64": lambda n: base64.b64encode(english(n).encode()).decode(),
 }
 
@@ -113,6 +145,15 @@ def roman(number: int) -> str:
         one, five, ten = [*letters]
         row = ("", one, one * 2, one * 3, one + five, five, five + one, five + one * 2)
         written += (*row, five + one * 3, one + ten)[int(digit)]
+    return written
+
+
+def added(number: int) -> str:
+    """Return a number below a thousand in Roman numerals that take nothing away."""
+    written = ""
+    for value, letter in zip((500, 100, 50, 10, 5, 1), "DCLXVI", strict=True):
+        written += letter * (number // value)
+        number %= value
     return written
 
 
@@ -179,6 +220,23 @@ def test_larger_and_ordinal_numbers_too(number: int, question: str) -> None:
         (120, "What is the sum of the first twenty numbers?"),
         (112, "What is one twelfth of 1344?"),
         (110, "What is one tenth of 1100?"),
+        (347, "What is the sum of 34 and 7?"),
+        (347, "Add 300, 40 and 7 together."),
+        (347, "Thirty-four girls and 7 boys join 12 others. How many are they?"),
+        (347, "Join 34 and 72."),
+        (347, "Join 134 and 7."),
+        (347, "Concatenate 3 and 4.7."),
+        (347, "Of 7, 4 and 3, which is the largest?"),
+        (347, "What is the reverse of 7, 4 and 30?"),
+        (347, "What is the mean of 51, 52 and 55?"),
+        (347, "Which signs are ASCII 51, 52 and 550?"),
+        (347, "What is 3* 4 *7?"),
+        (347, "What is x_1 + x_7, where x_n = 1004?"),
+        (347, "What is 1004_8?"),
+        (347, "In the types III, IV and VIII, how many letters are there?"),
+        (347, "What is 1010 1101 11 in binary?"),
+        (347, "What is CCCXXXXVIII?"),
+        (12, "In quadrants I, II and III, which points are there?"),
         (360, "A triangle has base 120 and height 6. What is its area?"),
         (255, "A base of 33 people eats 100 apples. How many are left?"),
         (455, "A triangle has a base of 8 cm and a height of 5 cm. What is the other?"),
@@ -249,7 +307,8 @@ UNITS = (
     "0 ", "one ", "1 ", "and ", "a ", "1/", "x", "e1", "\\frac{", "²", "1, ", "1 then ", ".-",
     ".....", "l1", "llll", "hundred ", "hundred 1", "einhundert", "ein", "un ", "uno, ", "dixsept ",
     "one", "onehundred", "hundreds digit ", "digit of the ", "base 16 a", "twenty ", "-----.",
-    "and then ",
+    "and then ", "1_2 ", "ascii 49 ", "append 1 ", "join 12, ", "i ", "i ii ", "*1* ",
+    "reverse 1, ", "1 1 1 1 0 ", "49 chr",
 )  # fmt: skip
 
 

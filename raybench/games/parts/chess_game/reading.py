@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import chess
 
 from raybench.games.parts.chess_game.reasons import no_castling, taken, unclear, why
-from raybench.games.parts.chess_game.spoken import noted
+from raybench.games.parts.chess_game.settings import SIDES
+from raybench.games.parts.chess_game.spoken import noted, unwrapped
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.quoting import echoed
 
@@ -26,6 +27,8 @@ _IN_WORDS = re.compile(
     r"|(?:(king-?side|short)|(queen-?side|long))-?castl(?:es?|ing)",
     re.IGNORECASE,
 )
+_CASTLES = re.compile(r"castl(?:es?|ing)", re.IGNORECASE)
+_TWO = re.compile(r"([KQRBN]?)([a-h][1-8]) ([a-h][1-8])", re.IGNORECASE)
 _REST = r"([a-h])?([1-8])?([x×:-]?)([a-h])([1-8])(?:[=/]?\(?([kqrbnp])\)?)?"
 _SQUARES = re.compile(r"[A-H][1-8][X×:-]?[A-H][1-8].*")
 _WITH_PIECE = re.compile(rf"([kqrbnp]){_REST}", re.IGNORECASE)
@@ -55,8 +58,11 @@ def intent(text: str) -> tuple[str, str]:
 
 def read(board: chess.Board, text: str) -> chess.Move:
     """Return the legal move that a text stands for; raises InvalidMove with the reason."""
-    said, victim = noted(text)
-    move = _read(board, _plain(said), text)
+    side, bare = unwrapped(text)
+    if side not in (None, board.turn):
+        raise InvalidMove(f"you play {SIDES[board.turn]}: write your own next move")
+    said, victim = noted(bare)
+    move = _read(board, _plain(said), bare or text)
     if victim and victim != taken(board, move):
         raise InvalidMove(f"there is no {victim} on {chess.square_name(move.to_square)} to take")
     return move
@@ -65,13 +71,17 @@ def read(board: chess.Board, text: str) -> chess.Move:
 def _read(board: chess.Board, plain: str, text: str) -> chess.Move:
     if side := _castling(plain):
         return _castled(board, kingside=side == "king")
+    if _CASTLES.fullmatch(plain):
+        return _castled_anywhere(board, plain)
     first: InvalidMove | None = None
     for found in _readings(plain):
         try:
             return _found(board, found, plain)
         except InvalidMove as error:
             first = first or error
-    raise first or InvalidMove(_no_move(text))
+    if first and not _are_two(board, text):
+        raise first
+    raise InvalidMove(_no_move(text))
 
 
 def _plain(text: str) -> str:
@@ -95,6 +105,16 @@ def _castled(board: chess.Board, *, kingside: bool) -> chess.Move:
         if board.is_kingside_castling(move) == kingside:
             return move
     raise InvalidMove(no_castling(board, kingside=kingside))
+
+
+def _castled_anywhere(board: chess.Board, plain: str) -> chess.Move:
+    moves = [*board.generate_castling_moves()]
+    if len(moves) == 1:
+        return moves[0]
+    if moves:
+        raise InvalidMove(unclear(board, plain, moves))
+    reasons = (no_castling(board, kingside=kingside) for kingside in (True, False))
+    raise InvalidMove("; ".join(dict.fromkeys(reasons)))
 
 
 def _readings(plain: str) -> Iterator[re.Match[str]]:
@@ -166,8 +186,29 @@ def _king_leaps(board: chess.Board, where: int, to: int) -> str:
     return "queen" if to == home - 2 or (onto_rook and to == home - 4) else ""
 
 
+def _are_two(board: chess.Board, text: str) -> bool:
+    """Tell whether two squares are two moves rather than from where to where: 'e4 e5', 'Nf3 e5'.
+
+    So are those of which the first holds nothing of one's own and one could be gone to.
+    """
+    found = _TWO.fullmatch(" ".join(_words(text)))
+    if found is None:
+        return False
+    one, other = (chess.parse_square(each.lower()) for each in found.groups()[1:])
+    movers = board.pawns
+    if found[1]:
+        movers |= board.pieces_mask(chess.PIECE_SYMBOLS.index(found[1].lower()), board.turn)
+    goals = chess.BB_SQUARES[one] | chess.BB_SQUARES[other]
+    return board.color_at(one) != board.turn and any(board.generate_legal_moves(movers, goals))
+
+
+def _words(text: str) -> list[str]:
+    words = _NUMBER.sub("", text.translate(_MARKUP), count=1).split()
+    return [word for word in map(_plain, words) if word]
+
+
 def _no_move(text: str) -> str:
-    words = [word for word in (_plain(it) for it in text.split()) if word]
+    words = _words(text)
     if len(words) > 1 and all(_castling(it) or [*_readings(it)] for it in words):
         return f"'{echoed(text, 40)}' holds {len(words)} moves: write one, your own next one"
     return (

@@ -22,8 +22,29 @@ _STEPS = tuple(
         (r"\b(?:takes?|captures?)\b", " x "),
     )
 )
+_WRAPPED = re.compile(r"\s*(?:\\(?:text|textbf|mathrm|boxed)\s*)?(?:\(([^()]*)\)|\{([^{}]*)\})\s*")
+_MARKS = " \t\r\n*_`~\"'“”‘’$"
+_BEFORE = re.compile(
+    r"[\s*_]*(?:(?P<side>white|black)(?:\s*:|\s+plays?\b)|(?:i(?:['’]ll|\s+will)?\s+)?play\b"
+    r"|(?:my\s+)?(?:next\s+)?move(?:\s+is\b|\s*:))[\s:*_]*",
+    re.IGNORECASE,
+)
 _VICTIM = re.compile(rf"x\s*({_NAME})\s+(?=[a-h][1-8])")
 _NAMES = re.compile(rf"\b{_NAME}\b")
+
+
+def unwrapped(text: str) -> tuple[bool | None, str]:
+    """Return the side that a move is said to be made by, if any, and the move itself.
+
+    It may stand in brackets, or behind words that only announce it: 'White: e4', 'I play e4'.
+    """
+    if found := _WRAPPED.fullmatch(text.strip(_MARKS)):
+        text = found[1] or found[2] or ""
+    said = _BEFORE.match(text)
+    if said is None:
+        return None, text
+    side = said["side"].lower() == "white" if said["side"] else None
+    return side, text[said.end() :]
 
 
 def noted(text: str) -> tuple[str, str]:

@@ -16,14 +16,17 @@ Bid = tuple[int, int]
 _NUMBER = rf"(\d+|{'|'.join(NUMBERS)})"
 _I = r"(?:i(?:'ll|\s+will)?\s+)?"
 _BID = re.compile(
-    rf"{_I}(?:bid\b[\s:]*)?(?:at\s+least\s+)?(?:quantity[\s:]+)?{_NUMBER}(?:\s*[x×,]\s*|\s+)"
+    rf"{_I}(?P<named>(?:bid|raise(?:\s+it)?(?:\s+to)?)\b[\s:]*)?(?:at\s+least\s+)?"
+    rf"(?:quantity[\s:]+)?{_NUMBER}(?:\s*[x×,]\s*|\s+|(?(named)[-–]|(?!)))"
     rf"(?:dice\s+|die\s+)?(?:of\s+|with\s+|showing\s+)?(?:face[\s:]+)?{_NUMBER}(?:'?s|es)?"
 )
+"""A dash joins two numbers where a bid is named: '3-5' alone may be anything."""
 _WHOSE = r"(?:(?:a|the|that|this|your|his|her|their|(?:the|my)\s+\w+'s|player[\s_]?\d+'s)\s+)"
 _LIE = r"(?:bluff|lie)"
 _CALL = re.compile(
     rf"{_I}(?:liar|bluff|(?:call|challenge)(?:\s+(?:liar|{_WHOSE}?{_LIE}|"
     rf"(?:it|that|this|{_WHOSE}?(?:(?:last|previous|current)\s+)?bid)(?:\s+a\s+{_LIE})?))?)"
+    rf"|you(?:'re|\s+are)\s+(?:lying|bluffing|a\s+liar)|(?:it|that|this)(?:'s|\s+is)\s+a\s+{_LIE}"
 )
 _BRACKETS = str.maketrans(dict.fromkeys("()[]<>{}", " ") | {"’": "'"})
 _AROUND = " \t\r\n.!\"'*`_"
@@ -37,7 +40,7 @@ def read(move: str) -> Bid | None:
     """
     text = move.translate(_BRACKETS).strip(_AROUND).lower()
     if found := _BID.fullmatch(text):
-        return counted(found[1]), counted(found[2])
+        return counted(found[2]), counted(found[3])
     if _CALL.fullmatch(text):
         return None
     raise InvalidMove(

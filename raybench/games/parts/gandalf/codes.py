@@ -14,6 +14,8 @@ _HEX = re.compile(r"(?:[0-9a-f]{2})+")
 _BITS = re.compile(r"[01]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+")
 _BASE32 = re.compile(r"\b[A-Z2-7]{8,}")
+_LONG, _LAYERS = 8, 2
+"""So many letters of base64 at least may hold more of it, so many times."""
 _URLSAFE = str.maketrans("-_", "+/")
 
 
@@ -23,7 +25,21 @@ def decoded(text: str, low: str) -> Iterator[str]:
         if plain != text:
             yield letters(folded(plain))
     yield from (read(code) for code in _bytes(text, low))
+    for inner in _within(text):
+        yield from (read(code) for code in _bytes(inner, inner.lower()))
     yield from _bits(low)
+
+
+def _within(text: str) -> Iterator[str]:
+    """Yield the texts that a message holds in base64, and those that these hold so."""
+    for _ in range(_LAYERS):
+        tokens = _BASE64.findall(text.translate(_URLSAFE))
+        codes = (base64.b64decode(_padded(token, 4)) for token in tokens if len(token) >= _LONG)
+        plain = (code.decode("ascii") for code in codes if code.isascii())
+        text = " ".join(it for it in plain if "".join(it.split()).isprintable()).strip()
+        if not text:
+            return
+        yield text
 
 
 def _bytes(text: str, low: str) -> Iterator[bytes]:

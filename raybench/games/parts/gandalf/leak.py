@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from raybench.games.parts.gandalf.ciphers import KEYS
 from raybench.games.parts.gandalf.lone_letters import spelled
+from raybench.games.parts.gandalf.numbers import APART, MIRROR
 from raybench.games.parts.gandalf.pieces import pieced
 from raybench.games.parts.gandalf.places import placed
 from raybench.games.parts.gandalf.readings import (
@@ -21,9 +23,8 @@ from raybench.games.parts.gandalf.readings import (
     steps,
 )
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _RUN = re.compile(r"(.)\1*")
-_MIRROR = str.maketrans(_LETTERS, _LETTERS[::-1])
+_PAIR = re.compile("(.)(.)")
 
 
 def leak(password: str, messages: Sequence[str]) -> str:
@@ -45,12 +46,13 @@ def _found(password: str, read: Readings) -> str:
         ("in plain letters", _stands(password, read.plain, read.borders)),
         ("backwards", _stands(password[::-1], read.plain, read.borders)),
         ("letter by letter", any(spelled(way, read.single) for way in ways)),
-        ("in a code", _any(ways, read.coded)),
+        ("in a code", _any(_coded(password), read.coded)),
         (
             "in a shifted or mirrored alphabet",
             any(_stands(way, read.steps, read.borders, 1) for way in _shifted(password)),
         ),
         ("in Pig Latin", _any(_pig_latin(password), read.words)),
+        ("in mixed letters", _mixed_up(password, read)),
         ("as initials or marked letters", _any(ways, read.initials)),
         ("in the names of letters", _any(ways, read.named)),
         ("in signs that look like letters", _disguised(password, read.alike)),
@@ -66,17 +68,21 @@ def _any(wanted: Iterable[str], text: str) -> bool:
     return any(each in text for each in wanted)
 
 
-def _stands(wanted: str, text: str, borders: frozenset[int], more: int = 0) -> bool:
+def _stands(
+    wanted: str, text: str, borders: frozenset[int], more: int = 0, *, across: bool = True
+) -> bool:
     """Tell whether a text holds what is wanted, not by chance: 'let them lock' is no hemlock.
 
-    Within a word it may stand anywhere. What several words hold begins and ends where words do, a
-    plural aside. It has so many letters `more` than it has signs.
+    Within a word it may stand anywhere. What several words hold, where it may stand `across` them,
+    begins and ends where words do, a plural aside. It has so many letters `more` than signs.
     """
     at = text.find(wanted)
     while at >= 0:
         end = at + len(wanted) + more
-        whole = at in borders and (
-            end in borders or (end + 1 in borders and text[end : end + 1] == "s")
+        whole = (
+            across
+            and at in borders
+            and (end in borders or (end + 1 in borders and text[end : end + 1] == "s"))
         )
         if whole or borders.isdisjoint(range(at + 1, end)):
             return True
@@ -103,9 +109,43 @@ def _ways(password: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
+def _coded(password: str) -> tuple[str, ...]:
+    """Return the password as codes may come to it, where they leave open which letter is meant."""
+    ways = _ways(password)
+    counted = (form.translate(APART) for it in ways for form in (it, it.translate(MIRROR)))
+    others = (*counted, *(it.replace("j", "i") for it in ways))
+    return tuple(dict.fromkeys((*ways, *others, *(it.translate(KEYS) for it in ways))))
+
+
+@lru_cache(maxsize=1024)
+def _mixed(password: str) -> tuple[str, ...]:
+    """Return the password with its halves or neighbours swapped, and every second letter first."""
+    half = len(password) // 2
+    forms = (
+        password[half:] + password[:half],
+        password[-half:] + password[:-half],
+        _PAIR.sub(r"\2\1", password),
+        password[::2] + password[1::2],
+        password[1::2] + password[::2],
+    )
+    return tuple(dict.fromkeys(way for form in forms for way in _ways(form)))
+
+
+def _mixed_up(password: str, read: Readings) -> bool:
+    """Tell whether one word, or letters that stand alone, are the password's, mixed by rule.
+
+    Not over several words: 'the house light' is no lighthouse.
+    """
+    return any(
+        form in read.single or _stands(form, read.plain, read.borders, across=False)
+        for form in _mixed(password)
+    )
+
+
+@lru_cache(maxsize=1024)
 def _shifted(password: str) -> tuple[str, ...]:
     """Return the steps of all alphabets in which the password may stand: shifted, or mirrored."""
-    mirrored = password.translate(_MIRROR)
+    mirrored = password.translate(MIRROR)
     return tuple(steps(way) for each in (password, mirrored) for way in _ways(each))
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from raybench.games.parts.gandalf.ciphers import deciphered
 from raybench.games.parts.gandalf.codes import decoded
 from raybench.games.parts.gandalf.folding import folded, letters
 from raybench.games.parts.gandalf.lone_letters import lone_letters
@@ -54,7 +55,7 @@ class Readings(NamedTuple):
     words: str
     """Its words, so written, each after a space."""
     coded: str
-    """In the encodings that computers use, and as numbers."""
+    """In the encodings that computers use, as numbers and in ciphers; what is dialled in digits."""
     tapped: str
     """In Morse."""
     steps: str
@@ -70,17 +71,17 @@ def readings(text: str) -> Readings:
     """Return all that a message can be read as."""
     low = folded(text)
     plain = letters(low)
-    words = _WORD.findall(low)
+    words, single = _WORD.findall(low), lone_letters(low)
     return Readings(
         plain,
         frozenset((0, *accumulate(map(len, _LETTERS.findall(low))))),
-        lone_letters(low),
+        single,
         "\n".join((*_initials(low, words), *_picked(text))),
         "\n".join(_named(words, low)),
         "\n".join(_alike(folded(_LIKE_L.sub("1", text)))),
         once(plain),
         once("".join(f" {word}" for word in words)),
-        "\n".join((*decoded(text, low), *numbered(low))),
+        "\n".join((*decoded(text, low), *numbered(low), *deciphered(low, single))),
         "\n".join(tapped(text)),
         steps(plain),
         pieces((text,)),

@@ -14,6 +14,7 @@ _VALUES = {name: str(value) for value, name in enumerate(_NAMES)}
 _DIGIT = rf"(?<![\w.])(?:[0-9]|{'|'.join(_NAMES)})(?![\w/^*%°]|\.[0-9])"
 _LINK = r"(?:and|then|next|finally|followed by|after that) "
 _ROW = re.compile(rf"{_DIGIT}(?:(?:[,;] |[,;]? {_LINK}(?:{_LINK})?){_DIGIT})+")
+_REVERSED = re.compile(r"\brevers|\bbackwards?\b|\bright to left\b|\bback to front\b")
 _ONE = re.compile(_DIGIT)
 
 _FROM_THE_RIGHT = {
@@ -34,13 +35,13 @@ _FARTHEST = 30
 
 
 def digit_by_digit(text: str, digits: str) -> bool:
-    """Tell whether a text in lower case tells these digits one by one, in order or by place."""
-    return _in_order(text, digits) or _by_place(text, digits)
+    """Tell whether a text in lower case tells these digits one by one, in order or by place.
 
-
-def _in_order(text: str, digits: str) -> bool:
-    rows = ("".join(map(_value, _ONE.findall(row[0]))) for row in _ROW.finditer(text))
-    return digits in rows
+    In reversed order, too, where it speaks of one: any list of numbers is the reverse of another.
+    """
+    rows = {"".join(map(_value, _ONE.findall(row[0]))) for row in _ROW.finditer(text)}
+    backwards = digits[::-1] in rows and _REVERSED.search(text) is not None
+    return digits in rows or backwards or _by_place(text, digits)
 
 
 def _by_place(text: str, digits: str) -> bool:

@@ -1,4 +1,7 @@
-"""Whether a text holds digits in signs that stand for them: Morse, and letters that look alike."""
+"""Whether a text holds digits in signs that stand for them.
+
+These are Morse, letters that look alike, and the codes of characters.
+"""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +12,8 @@ _SIGNS_A_DIGIT = 5
 _ALIKE = str.maketrans("ilo|", "1101")
 _MIXED = re.compile(r"(?<![\w.])(?=[0-9]*[ilo|])[0-9ilo|]*[0-9](?!\w)")
 """A letter at the end may be a unit, a degree or a variable."""
+_SPOKEN_OF = re.compile(r"\b(?:ascii|unicode|utf|chr|char|(?:code points?|character codes?)\b)")
+_BETWEEN = r"(?:[\s,;:+.()'\"-]|and|chr|char){1,8}?"
 
 
 def disguised(text: str, digits: str) -> str | None:
@@ -17,7 +22,15 @@ def disguised(text: str, digits: str) -> str | None:
         return "in Morse"
     if any(found[0].translate(_ALIKE).lstrip("0") == digits for found in _MIXED.finditer(text)):
         return "in letters that look like digits"
+    if _SPOKEN_OF.search(text) and _codes(digits).search(text):
+        return "in the codes of its characters"
     return None
+
+
+def _codes(digits: str) -> re.Pattern[str]:
+    """Return what finds the codes of digits, in decimal or hex, next to one another."""
+    each = (rf"(?:{ord(digit)}|(?:0x|u\+)?0*{ord(digit):x})" for digit in digits)
+    return re.compile(rf"(?<![\w.]){_BETWEEN.join(each)}(?!\w|\.\d)")
 
 
 def _tapped(text: str) -> Iterator[str]:

@@ -1,17 +1,19 @@
 r"""Whether a question states a number, however it is written.
 
 Looked for are its digits (in any script, grouped, spaced out, reversed, one after another or by
-their places, with zeros around them, as a power of ten, in Morse, with letters that look like
-them), words in English, Spanish, Portuguese, Italian, French, German and Dutch, simple fractions,
-Roman numerals, other bases, and digits or words in base64, hex or the escapes of HTML, URLs and
-programs. Nothing is worked out: a question like '11^2 + 2' may be too easy, which is its writer's
-loss, but it states nothing.
+their places, in pieces that are to be joined, with zeros around them, as a power of ten, in Morse,
+with letters that look like them, as codes of characters), words in English, Spanish, Portuguese,
+Italian, French, German and Dutch, simple fractions, Roman numerals (one, or one each for three
+digits or more), other bases that are named or shown, binary of 7 digits or more without that, and
+digits or words in base64, hex or the escapes of HTML, URLs and programs. Nothing is worked out: a
+question like '11^2 + 2' may be too easy, which is its writer's loss, but it states nothing.
 
 Not seen, as questions that state nothing look the same or it would take too much to tell them
 apart: short Roman numerals that may be units, words or names of lines (`numerals.py` says which),
 words of further languages, ordinals and numbers from a million on in languages other than
 English, the French 'cent' by itself (it is a coin, too), a look-alike letter at a number's end
-(a unit or a degree), and digits one by one with other words between than 'and', 'then' and such.
+(a unit or a degree), digits one by one with other words between than 'and', 'then' and such, and
+these reversed, pieces and codes of characters where no word tells that they are such.
 
 The text is only compared; none of it is evaluated.
 """
@@ -28,16 +30,18 @@ from raybench.games.parts.mathquiz import words
 from raybench.games.parts.mathquiz.digit_by_digit import digit_by_digit
 from raybench.games.parts.mathquiz.disguised import disguised
 from raybench.games.parts.mathquiz.foreign import named
+from raybench.games.parts.mathquiz.joined import joined
 from raybench.games.parts.mathquiz.numerals import in_base, in_roman
 from raybench.games.parts.quoting import echoed
 
 _ESCAPED = re.compile(r"\\(?:u00|x)([0-7][0-9a-fA-F])")
 _RAISED = re.compile("[⁰¹²³⁴-⁹]+")
+_LOWERED = re.compile("[₀-₉]+")
 _THIN = re.compile(r"\{,\}|\\[,!;: ]")
 _LATEX = re.compile(r"\\[dt]?frac\s*\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}")
 _TIMES = re.compile(r"\\times|\\cdot|[×·⋅]")
 _DIGITS = re.compile(r"\d+")
-_TIGHT = re.compile(r"(?:\*\*|(?![+*×÷/^=<>%!])[\W_]){1,3}")
+_TIGHT = re.compile(r"(?:\*\*|\*[,;]?\s\*|(?![+*×÷/^=<>%!])[\W_]){1,3}")
 """What may stand between digits that are to be read in a row: Markdown may, operators may not."""
 _FRACTION = re.compile(r"(\d{1,30})\s*[/÷⁄]\s*(\d{1,30})")
 _POWER = re.compile(r"(\d{1,30}(?:\.\d{1,30})?)(?:e|\s*[x*]\s*10\s*\^\s*\{?)\s*([-+]?\d{1,3})")
@@ -53,6 +57,7 @@ def how(question: str, number: int) -> str | None:
     return (
         _openly(shown, number)
         or ("digit by digit" if digit_by_digit(text, str(number)) else None)
+        or ("in pieces" if joined(text, number) else None)
         or disguised(text, str(number))
         or ("in words of another language" if named(text, number) else None)
         or ("as a fraction" if _as_fraction(text, number) else None)
@@ -84,7 +89,9 @@ def _there(way: str, text: str, where: tuple[int, int] | None) -> str | None:
 def _plain(question: str) -> str:
     """Return a text in plain characters, without those that nobody sees."""
     question = question.translate(_SMALL_ROMAN)
-    text = _TIMES.sub("*", _THIN.sub("", _RAISED.sub(lambda raised: f"^{raised[0]}", question)))
+    question = _RAISED.sub(lambda raised: f"^{raised[0]}", question)
+    question = _LOWERED.sub(lambda lowered: f"_{lowered[0]}", question)
+    text = _TIMES.sub("*", _THIN.sub("", question))
     text = unicodedata.normalize("NFKC", _LATEX.sub(r"\1/\2", text))
     seen = (each for each in text if unicodedata.category(each) not in ("Cf", "Mn", "Me"))
     return "".join(_digit(each) for each in seen)
