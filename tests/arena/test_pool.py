@@ -227,6 +227,7 @@ class Failing(SimulatedEngine):
     def __init__(self, first: int = 0, model: str = "") -> None:
         self._left = first
         self._model = model
+        self._lost = 0
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         replies = await super().complete(model, requests)
@@ -235,6 +236,8 @@ class Failing(SimulatedEngine):
     def _or_lost(self, model: str, reply: Completion) -> Completion:
         self._left -= 1
         if self._left >= 0 or model == self._model:
+            self._lost += 1
+            assert self._lost < 1000, "matches are begun anew without end"
             return Completion.failed("connection refused")
         return reply
 
