@@ -92,9 +92,13 @@ async def test_turns_are_kept_as_they_happen_and_before_the_match_ends() -> None
 
 async def test_turns_are_kept_before_the_records_of_matches_that_ended_beside_them() -> None:
     """They were told of together: a kill between the two is to lose no turn."""
-    told, kept = list[Turn](), list[Any]()
+    told, kept, begun = list[Turn](), list[Any](), set[int]()
 
     class Telling(Room):
+        async def put(self, orders: Sequence[Begun]) -> None:
+            assert begun >= {order.number for order in orders}, "kept before any turn can come"
+            await super().put(orders)
+
         async def pick_up(self) -> list[Told]:
             news = await super().pick_up()
             for each in news:
@@ -103,6 +107,7 @@ async def test_turns_are_kept_before_the_records_of_matches_that_ended_beside_th
 
     async def keep(some: Lines) -> None:
         kept.extend(it for it in some if "role" in it)
+        begun.update(it["match"] for it in some if "seats" in it)
 
     async def given() -> Fleet:
         return fleet_of(SimulatedEngine(), models())
@@ -222,6 +227,7 @@ class Failing(SimulatedEngine):
     def __init__(self, first: int = 0, model: str = "") -> None:
         self._left = first
         self._model = model
+        self._lost = 0
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         replies = await super().complete(model, requests)
@@ -230,6 +236,8 @@ class Failing(SimulatedEngine):
     def _or_lost(self, model: str, reply: Completion) -> Completion:
         self._left -= 1
         if self._left >= 0 or model == self._model:
+            self._lost += 1
+            assert self._lost < 1000, "matches are begun anew without end"
             return Completion.failed("connection refused")
         return reply
 
@@ -451,9 +459,15 @@ async def test_a_few_matches_that_nobody_could_play_are_an_outage_too() -> None:
 
 
 async def test_who_plays_does_not_judge_and_all_others_do() -> None:
-    of = house(jurors=[*ABILITIES])
-    fleet = fleet_of(SimulatedEngine(), models())
-    found = await played(here(fleet, of), of, {"debate": 2}, 12)
+    """And what jurors are asked is counted, too."""
+    of, counted = house(jurors=[*ABILITIES]), Counter[str]()
+
+    def count(model: str, completion: Completion) -> None:
+        counted[model] += 1
+
+    engine = Limited("", 1)
+    found = await played(here(fleet_of(engine, models()), of), of, {"debate": 2}, 12, count=count)
+    assert counted.total() == engine.replies
     for record in found:
         moves = [it["move"] for it in record["turns"] if it["role"] == games.MANAGER]
         assert record["void"] is None and moves

@@ -1,5 +1,6 @@
 """A room takes what is put into it, and plays it afterwards."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -29,6 +30,32 @@ async def test_nobody_waits_for_matches_that_were_put_before_others() -> None:
     finally:
         await room.close()
     assert all(told.ending is None and len(told.turns) <= 1 for told in first)
+
+
+async def test_an_error_is_told_after_what_happened_before_it() -> None:
+    async def fleet() -> Fleet:
+        return fleet_of(SimulatedEngine(), models())
+
+    async def over() -> None:
+        async with asyncio.timeout(30):
+            while room._working:
+                await asyncio.sleep(0)
+
+    fixture = Fixture("liars_dice", ("a", "b"), seed=1)
+    impossible = Turn(games.MANAGER, "", "", "", "", "no", None)
+    room = Room(fleet, house())
+    try:
+        await room.put([Begun(1, 0, fixture)])
+        await over()
+        await room.put([Begun(2, 0, fixture, [impossible])])
+        await over()
+        (told,) = await room.pick_up()
+        assert told.number == 1 and told.turns and told.ending is not None
+        async with asyncio.timeout(30):
+            with pytest.raises(games.InvalidMove):
+                await room.pick_up()
+    finally:
+        await room.close()
 
 
 async def test_who_was_asked_before_a_cut_is_asked_on_with_other_seeds(
