@@ -256,6 +256,8 @@ class Pool:
             self._schedule.bring_back()
         for number in silence.waiting:
             self._waiting[number].left = self._replays
+        if silence.asking is not None:  # the one that found out waited like the others
+            self._open[silence.asking].left = self._replays
         self._back += silence.waiting
         return self._done(silence.untold)
 

@@ -233,10 +233,14 @@ async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
     assert session.phases[0] == "waiting for c, for ever" and session.phases[-1] == "playing"
 
 
+@pytest.mark.parametrize("lost", [(2,), (10, 11)])
 async def test_what_was_lost_while_somebody_was_gone_is_forgiven(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, lost: tuple[int, ...]
 ) -> None:
-    """A match that was begun anew as often as it may be is so once more when they are back."""
+    """A match that was begun anew as often as it may be is so once more when they are back.
+
+    The second request is of the match that found out.
+    """
     monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
     engine, of, session = Down(nobody), house(at_once=1), Session()
     since = list[str]()
@@ -247,7 +251,7 @@ async def test_what_was_lost_while_somebody_was_gone_is_forgiven(
         if not any("Waiting" in it for it in session.said):
             return True
         since.append(model)
-        return len(since) in (10, 11)
+        return len(since) in lost
 
     engine.is_down = is_down
     await session.play(
