@@ -145,9 +145,9 @@ def round_of(config: Config) -> int:
     Where something is drawn from results, two rounds are under way at most: they bound how many
     matches there are at once. A Swiss round stays what it is, everybody twice in each game: of more
     matches by the same standings most would be between models that do not stand alike. Pairs chosen
-    for what they tell count on those before them in their round, and a look at the intervals gains
-    nothing by coming sooner than all that is under way ends: there rounds are as large as keeps
-    everything busy, up to an eighth of all matches, so that most are chosen by results.
+    for what they tell count on those before them in their round: there, and where intervals are
+    looked at, rounds are as large as keeps everything busy, up to an eighth of all matches, so that
+    most are chosen by results. For looks the schedule makes smaller ones of the first and the last.
     """
     conf, models = config.games, len(config.roster.models)
     if conf.pairing == "swiss" or (conf.pairing != "information" and conf.narrow is None):
@@ -171,6 +171,7 @@ def stop(
     """Return when it is enough."""
     conf = config.games
     limits = {"tokens": conf.budget_tokens, "seconds": conf.budget_s}
+    least = 2 * len(config.roster.models)
     return Stop(
         matches=conf.matches,
         budgets=tuple(
@@ -178,7 +179,7 @@ def stop(
             for unit, limit in limits.items()
             if limit is not None
         ),
-        narrow=None if conf.narrow is None else Narrow(conf.narrow, widest),
+        narrow=None if conf.narrow is None else Narrow(conf.narrow, widest, least),
     )
 
 
