@@ -106,6 +106,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "stopped": end.stopped,
             "matches": _matches(matches, played),
             "roles": {game: _worth(shown, game) for game in found.all.games},
+            "repeats": meetings.repeats(matches),
             "votes_missing": _lost(matches),
         },
         notes=_notes(matches, found, end, models),
@@ -177,9 +178,14 @@ def _notes(
 ) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
-    notes = {"Matches": f"{counted:,} count" + (f", {void:,} are void" if void else "")}
-    if again := [it for it in matches if it.attempt]:
-        notes["Begun anew"] = _again(again)
+    again = meetings.repeats(matches)
+    notes = {
+        "Matches": f"{counted:,} count"
+        + (f", {again:,} of which repeat another, by models at temperature 0" if again else "")
+        + (f", {void:,} are void" if void else "")
+    }
+    if anew := [it for it in matches if it.attempt]:
+        notes["Begun anew"] = _again(anew)
     if end.stopped:
         notes["Ended"] = end.stopped
     if end.unfinished:

@@ -18,7 +18,7 @@ from raybench.types import Plan
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     asked = {model.name: model for model in setup.asked(config)}
-    models = tuple(asked[model.name] for model in config.roster.models)
+    models = tuple(setup.drawn(config, asked[model.name]) for model in config.roster.models)
     referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
@@ -78,6 +78,19 @@ def ignored(config: Config) -> list[str]:
     return [f"{', '.join(found)}: of no effect, as {which} not played"]
 
 
+def told(config: Config) -> list[str]:
+    """Return the notes that a run gives, too: what may not be what somebody wanted."""
+    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
+    if not again or len(setup.greedy(config)) < 2:
+        return ignored(config)
+    return [
+        f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
+        "opening, topic, word or number. Such matches are counted as one group, which widens "
+        "intervals: games.temperature=0.7, say, has them play differently",
+        *ignored(config),
+    ]
+
+
 def _notes(config: Config) -> Iterator[str]:
     conf, by_rules, tables = config.games, setup.rules(config), setup.seats(config)
     for game in setup.chosen(config):
@@ -118,12 +131,5 @@ def _notes(config: Config) -> Iterator[str]:
         yield "programs that models write run in the sandbox"
     if conf.listed_moves:
         yield "where moves can be listed, one of them is decoded"
-    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
-    if again and len(setup.greedy(config)) > 1:
-        yield (
-            f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
-            "opening, topic, word or number. Such matches are counted as one group, which widens "
-            "intervals: games.temperature=0.7, say, has them play differently"
-        )
     yield from pairing.notes(len(config.roster.models), tables)
-    yield from ignored(config)
+    yield from told(config)

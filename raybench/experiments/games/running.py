@@ -40,7 +40,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         conclusions=setup.CONCLUSIONS,
     ) as session:
         played: list[Match] = session.journal.records
-        for note in planning.ignored(config):
+        for note in planning.told(config):
             console.say(f"Note: {note}")
         if session.finished is None:
             end = await _completed(config, session)
@@ -69,6 +69,11 @@ async def _completed(config: Config, session: Session) -> End:
             finally:
                 noting.cancel()
                 account.append(spent.line())
+        if not played:
+            raise RunFailed(
+                f"the budget was spent before the first match began: {schedule.stopped}, with what "
+                "it took to bring up engines. Give a larger one"
+            )
         return End(schedule.stopped)
 
 

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from raybench import games
 from raybench.arena.chair import Decoding
@@ -109,15 +109,15 @@ def greedy(config: Config) -> frozenset[str]:
     return frozenset(
         it.name
         for it in (model.spec() for model in config.roster.models)
-        if it.engine != "simulated" and _temperature(it, config.games.temperature) == 0
+        if it.engine != "simulated" and drawn(config, it).drawn_with["temperature"] == 0
     )
 
 
-def _temperature(model: ModelSpec, asked: float | None) -> float | None:
-    """Return what a model's moves are drawn with; None where its endpoint decides."""
-    own = model.sampling.temperature if asked is None else asked
-    drawn = replace(model, sampling=replace(model.sampling, temperature=own)).drawn_with
-    return cast("float | None", drawn["temperature"])
+def drawn(config: Config, model: ModelSpec) -> ModelSpec:
+    """Return a player with the temperature that its moves are drawn with."""
+    if config.games.temperature is None:
+        return model
+    return replace(model, sampling=replace(model.sampling, temperature=config.games.temperature))
 
 
 def seats(config: Config) -> dict[str, int]:

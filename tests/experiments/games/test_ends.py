@@ -83,6 +83,17 @@ def test_spent_tokens_end_it_and_it_is_concluded_as_it_ended(tmp_path: Path) -> 
     assert again["run"]["stopped"] == results["run"]["stopped"]
 
 
+def test_a_budget_that_engines_take_up_leaves_no_finished_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = with_store(tmp_path / "runs")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert cli._job(_composed(["games.budget_s=1e-9"])) == 1
+    assert "the budget was spent before the first match began: " in capsys.readouterr().err
+    assert not (last_run(folder, "games") / "results.json").exists()
+
+
 def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:
     """Other weights would have looked otherwise: they conclude what was played all the same."""
     folder = with_store(tmp_path / "runs")

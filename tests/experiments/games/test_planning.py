@@ -170,9 +170,18 @@ def test_models_that_always_reply_alike_are_known() -> None:
     assert setup.greedy(config()) == frozenset()  # stand-ins draw by seeds
 
 
+def test_the_plan_shows_the_temperature_that_holds() -> None:
+    def drawn(*given: str) -> list[object]:
+        return [it.drawn_with["temperature"] for it in planning.plan(config(*given)).models]
+
+    assert drawn(GREEDY) == [0, 0.5, 0.7, None]
+    assert drawn(GREEDY, "temperature=0") == [0, 0, 0.7, None], "an endpoint's own fields win"
+
+
 def test_it_is_said_where_matches_would_be_the_same_again() -> None:
     assert "the same match again" not in notes(GREEDY), "one alone meets others"
     told = notes(GREEDY, "temperature=0", "names=[chess,poker,mathquiz]")
     assert "chess, mathquiz: models at temperature 0 play the same match again" in told
+    assert "the same match again" in "\n".join(planning.told(config(GREEDY, "temperature=0")))
     assert "the same match again" not in notes(GREEDY, "temperature=0", "names=[poker]")
     assert "the same match again" not in notes()
