@@ -7,6 +7,9 @@ from dataclasses import fields
 from raybench import config
 from raybench.errors import did_you_mean
 
+_REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ")
+"""How the line begins in which OmegaConf says what is wrong."""
+
 
 def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[str]) -> str:
     """Say what is wrong with the configuration, where, and how to mend it."""
@@ -56,7 +59,7 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
         return f"{_where(text)}'{match[1]}' takes values by their names: {match[1]}.NAME=VALUE"
     if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
-        reason = next((line for line in lines if line.startswith(("Value ", "Invalid "))), lines[0])
+        reason = next((line for line in lines if line.startswith(_REASONS)), lines[0])
         return f"{_where(text)}'{match[1]}': {_humble(reason)}"
     if isinstance(error, UnicodeDecodeError):
         return f"a configuration file is not UTF-8 text ({error}): save it as UTF-8"
@@ -110,6 +113,8 @@ def _humble(reason: str) -> str:
         return f"'{match[1]}' is not {wanted.get(match[2], match[2])}"
     if match := re.search(r"Value '(.*)' is not a valid bool", reason):
         return f"'{match[1]}' is not true or false"
+    if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
+        return "it cannot be null: give it a value"
     if "is not a ListConfig, list or tuple" in reason:
         return "a list is wanted: [a, b]"
     return reason

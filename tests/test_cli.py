@@ -69,6 +69,10 @@ MISTAKES = {
         ["autobench.difficulties", "come to 0.4", "give such that come to 1"],
     ),
     "no boolean": ([AUTOBENCH, "dry_run=maybe"], ["dry_run", "true or false"]),
+    "null where there has to be a value": (
+        ["+experiment=games", "games.matches=null"],
+        ["'games.matches': it cannot be null"],
+    ),
     "no folder": ([AUTOBENCH, "runs_dir="], ["runs_dir", "name a folder"]),
     "unknown sandbox": (
         [AUTOBENCH, "sandbox.backend=namespace"],
@@ -222,6 +226,10 @@ ROSTERS = {
     "an option in the wrong place": (
         b"name: x\nmodels:\n  - name: a\n    base_url: http://h/v1\n",
         ["base_url", "under options"],
+    ),
+    "a model whose name is null": (
+        b"name: x\nmodels:\n  - {name: null, engine: simulated}\n",
+        ["roster/mine", "'name': it cannot be null"],
     ),
     "a typo in the sampling": (
         b"name: x\nmodels:\n  - name: a\n    sampling: {temprature: 1}\n",

@@ -5,7 +5,7 @@ import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from raybench.games import State
 from raybench.players.contract import NoMove, Player, Try
@@ -49,6 +49,8 @@ class Chair:
     """The model is a stand-in, which has to be told what it could play."""
     asked: int = 0
     """Calls so far, with those before the match was cut off."""
+    shown: bool = True
+    """The model gets the images of what it sees, until it turns out that it takes none."""
 
     async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
         """Return what the model replies. Raises Void where it could not be reached."""
@@ -67,6 +69,8 @@ class Chair:
     async def _ask(
         self, state: State, seen: Observation, messages: Sequence[Message]
     ) -> Completion:
+        if not self.shown:
+            messages = [replace(it, images=()) for it in messages]
         seed = self.decoding.drawn(f"{self.match}/{seen.role}/{self.asked}")
         self.asked += 1
         request = Request(
@@ -80,6 +84,9 @@ class Chair:
         completion = await self.put(self.model, request)
         if completion.finish == "error":
             raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
+        if completion.finish == "unsupported" and any(it.images for it in messages):
+            self.shown = False  # the text has it all
+            return await self._ask(state, seen, messages)
         return completion
 
 

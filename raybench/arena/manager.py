@@ -123,11 +123,10 @@ class Manager:
         if not self.jurors:
             raise Void("nobody is left to judge: all jurors play")
         cast = await asyncio.gather(*(self._vote(juror, need) for juror in self.jurors))
-        replies = [reply for of in cast for reply in of]
-        if all(reply.finish == "error" for reply in replies):
-            names = ", ".join(self.jurors)
-            why = replies[0].error
-            raise Void(f"no juror gave a reply ({names}): {why}", self.jurors[0])
+        failed = [[reply for reply in of if reply.finish == "error"] for of in cast]
+        if all(failed):  # a vote takes all its replies, and nobody could give a whole one
+            names, why = ", ".join(self.jurors), failed[0][0].error
+            raise Void(f"no juror gave a vote ({names}): {why}", self.jurors[0])
         votes = [_voted(juror, of) for juror, of in zip(self.jurors, cast, strict=True)]
         return json.dumps({"votes": votes}, ensure_ascii=False)
 

@@ -120,7 +120,7 @@ async def test_where_no_juror_replies_debates_wait_and_all_else_is_played(
     with pytest.raises(RunFailed) as caught:
         await first.play(here(fleet_of(Down(down), SPECS), JURY), JURY, BOTH, 80)
     assert str(caught.value) == (
-        "a jury with x in it (no juror gave a reply (x, y): connection refused) could not be had: "
+        "a jury with x in it (no juror gave a vote (x, y): connection refused) could not be had: "
         "40 matches wait for that. All others are played, but for those drawn by their results"
     )
     assert [it for it in first.said if it.startswith("a jury with x in it cannot be reached")]

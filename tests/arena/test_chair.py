@@ -233,3 +233,20 @@ async def test_a_turn_takes_the_models_own_time_and_not_its_waits() -> None:
     (role, *_) = state.roles
     heard = await Chair("m", Twice(), put, DECODING, "1/0").reply(state, state.observe(role), ())
     assert (heard.seconds, heard.calls) == (1.0, 2)
+
+
+async def test_a_model_that_takes_no_images_plays_by_the_text() -> None:
+    """A picture is an extra: nobody loses for not seeing one."""
+    shown = list[int]()
+
+    async def put(model: str, request: Request) -> Completion:
+        shown.append(sum(len(it.images) for it in request.messages))
+        if shown[-1]:
+            return Completion.failed("this model takes no images", finish="unsupported")
+        return Completion("Move: e4", "stop", output_tokens=5)
+
+    state = games.load("chess").new(1, picture=True)
+    seat = Chair("m", Direct(), put, DECODING, "1/0")
+    assert (await seat.reply(state, state.observe("white"), [])).move == "e4"
+    await seat.reply(state, state.observe("white"), [Try("e5", "no")])
+    assert shown == [1, 0, 0]

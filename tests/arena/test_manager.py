@@ -31,7 +31,7 @@ class Jurors:
     async def put(self, model: str, request: Request) -> Completion:
         self.asked.append((model, request))
         await asyncio.sleep(0)
-        if model == "gone":
+        if model == "gone" or (model == "half" and request.messages[0].content == "A?"):
             return Completion.failed("connection refused")
         if model == "shy":
             return Completion.failed("I would rather not", finish="refusal")
@@ -74,9 +74,16 @@ async def test_a_jury_that_is_asked_again_has_other_seeds_also_after_a_resume() 
 
 
 async def test_a_jury_that_cannot_be_reached_makes_a_match_void() -> None:
-    with pytest.raises(Void, match=r"no juror gave a reply \(gone\): connection refused") as caught:
+    with pytest.raises(Void, match=r"no juror gave a vote \(gone\): connection refused") as caught:
         await manager(Jurors(), "gone").bring(Jury(("A?",), SCHEMA))
     assert caught.value.missing == "gone"
+
+
+async def test_a_jury_of_which_half_the_requests_fail_could_not_be_had_either() -> None:
+    """Its replies would decide nothing, and the match would be void as if it had been heard."""
+    with pytest.raises(Void, match=r"no juror gave a vote \(half\): connection refused") as caught:
+        await manager(Jurors(), "half").bring(Jury(("A?", "B?"), SCHEMA))
+    assert caught.value.missing == "half"
 
 
 async def test_without_jurors_a_match_is_void() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import optimize, stats
+from scipy import optimize
 from scipy.special import expit
 
 from raybench.stats import bradley_terry
@@ -39,15 +39,34 @@ def test_an_undefeated_model_has_a_bound_and_no_number() -> None:
 
 @pytest.mark.parametrize("wins", [1, 5, 40])
 def test_the_bound_is_the_profile_likelihoods(wins: int) -> None:
-    # Two models: the likelihood is σ(x)ⁿ, and within exp(−χ²/2) of 1 from where this holds.
+    # Two models: the likelihood σ(x)ⁿ is the chance to win all, and a twentieth where this holds.
     games: list[Game] = [("a", "b", 1.0), ("b", "a", 0.0)] * wins
-    drop = stats.chi2.ppf(0.95, 1) / 2
-    end = optimize.brentq(lambda x: 2 * wins * np.log(expit(x)) + drop, -10, 10)
+    end = optimize.brentq(lambda x: 2 * wins * np.log(expit(x)) - np.log(0.05), -10, 10)
     ratings = bradley_terry.fit(games, bootstrap=0)
     low, most = ratings.bounds["a"].interval
     least, high = ratings.bounds["b"].interval
     assert (low, high) == pytest.approx((1000 + SPREAD * end, 1000 - SPREAD * end), abs=1e-3)
     assert (least, most) == (-math.inf, math.inf)
+
+
+def test_bounds_are_seldom_false() -> None:
+    """One in twenty of all pools at most, also where many end with a model that nobody beat."""
+    rng = np.random.default_rng(0)
+    strengths = {"a": 1.5, "b": 0.3, "c": 0.0, "d": -0.3}
+    false = 0
+    for _ in range(600):
+        games = [
+            (one, other, float(rng.random() < expit(strengths[one] - strengths[other])))
+            for one in strengths
+            for other in strengths
+            if one != other
+            for _ in range(2)
+        ]
+        bound = bradley_terry.fit(games, bootstrap=0).bounds.get("a")
+        if bound is not None and math.isfinite(bound.interval[0]):
+            others = np.mean([strengths[it] for it in bound.beside])
+            false += int(bound.interval[0] > 1000 + SPREAD * (strengths["a"] - others))
+    assert 0 < false <= 0.055 * 600
 
 
 def test_a_bound_takes_few_fits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """Swiss: who has done alike so far meets next, and nobody meets again while that can be helped.
 
 Tables are drawn in passes, of as many matches as there are models: everybody sits at one table, but
-for the few who find no full one. These sit out: of those who have done so least often, the lowest;
-it earns and costs nothing, since standings are mean points per opponent, from 0 to 1. Standings are
+for the few who find no full one. These sit out: of those who have done so least often, the lowest,
+and with it those who have met the others most, so that it is not always the same who sit out; it
+earns and costs nothing, since standings are mean points per opponent, from 0 to 1. Standings are
 kept per game: who is good at one may not be at another. Both seat orders of a pair are played, so
 that nobody is owed a first move. A round of the schedule holds a pass or two and no more, however
 many matches could be played at once: by the same standings a third pass would pair those who do not
@@ -68,12 +69,18 @@ class Swiss:
         mean = [(w + 0.5) / (p + 1) for w, p in zip(self._won, self._played, strict=True)]
         order = self._rng.sample(range(self._models), self._models)  # of equal ones
         order.sort(key=lambda model: -mean[model])
-        over = self._models % self._seats
-        lowest = order[::-1]
-        out = sorted(lowest, key=lambda model: self._sat_out[model])[:over]
-        for model in out:
-            self._sat_out[model] += 1
-        return [model for model in order if model not in out]
+        for _ in range(self._models % self._seats):
+            order.remove(self._sits_out(order))
+        return order
+
+    def _sits_out(self, order: Sequence[int]) -> int:
+        """Return who does, of those who have not yet to."""
+        fewest = min(self._sat_out[model] for model in order)
+        them = [model for model in order[::-1] if self._sat_out[model] == fewest]
+        if len(order) < self._models:
+            them.sort(key=lambda model: -sum(_before(self._met, model, it) for it in order))
+        self._sat_out[them[0]] += 1
+        return them[0]
 
 
 def pairs(standing: Sequence[int], meetings: Meetings) -> list[Table]:

@@ -41,6 +41,15 @@ def test_everybody_sits_once_in_a_pass_and_sitting_out_goes_round(
         assert max(out.values()) - min(out.values()) <= 1
 
 
+@pytest.mark.parametrize(("count", "seats"), [(6, 4), (8, 5), (10, 4), (7, 3)])
+def test_it_is_not_always_the_same_who_sit_out_together(count: int, seats: int) -> None:
+    meetings = Counter(
+        pair for tables in passes(count, seats, 60) for table in tables for pair in met(table)
+    )
+    assert len(meetings) == count * (count - 1) // 2
+    assert max(meetings.values()) <= 1.4 * min(meetings.values())
+
+
 @pytest.mark.parametrize("count", [4, 6, 8, 7])
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_meets_twice_before_it_has_to_be(count: int, seed: int) -> None:
