@@ -63,7 +63,7 @@ def _so_many(matches: float) -> str:
 
 
 def ignored(config: Config) -> list[str]:
-    """Return a note on settings of games that are not played, where there are such."""
+    """Return notes on settings of games that are not played, where there are such."""
     played = setup.seats(config)
     given = {"weights": config.games.weights, "rules": config.games.rules}
     found = [
@@ -72,10 +72,13 @@ def ignored(config: Config) -> list[str]:
         for name in of
         if games.load(name).name not in played
     ]
-    if not found:
-        return []
-    which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
-    return [f"{', '.join(found)}: of no effect, as {which} not played"]
+    notes = []
+    if found:
+        which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
+        notes.append(f"{', '.join(found)}: of no effect, as {which} not played")
+    if config.games.jury and not any(game.jury for game in setup.chosen(config)):
+        notes.append("games.jury: of no effect, as no game that is played has a jury")
+    return notes
 
 
 def told(config: Config) -> list[str]:

@@ -6,9 +6,10 @@ import pytest
 
 from raybench import cli
 from raybench.config import Config, everybody
-from raybench.config.games import PAIRINGS
+from raybench.config.games import FEWEST, PAIRINGS
 from raybench.errors import ConfigurationError
 from raybench.experiments.games import planning, setup
+from raybench.stats.ratings import scale
 from raybench.tournament.pairing import WAYS
 
 TWO = "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated}]"
@@ -152,6 +153,28 @@ def test_settings_of_games_that_are_not_played_are_told() -> None:
     three = config(*some, "rules.poker.players=3", "weights.liarsdice=2")
     assert "games.weights.liarsdice, games.rules.poker: of no effect, as these" in notes_of(three)
     assert "games.weights.debate" in notes(TWO, "weights.debate=2"), "it is left out there"
+
+
+def test_a_jury_of_nothing_is_told() -> None:
+    told = "games.jury: of no effect, as no game that is played has a jury"
+    assert planning.ignored(config("names=[chess]", "jury=[sim-01]")) == [told]
+    assert planning.ignored(config("names=[chess,debate]", "jury=[sim-judge]")) == []
+
+
+def test_ways_are_spelled_as_freely_as_games() -> None:
+    assert config("pairing=Swiss").games.pairing == "swiss"
+    assert config("pairing='Round Robin'").games.pairing == "round_robin"
+    with pytest.raises(ConfigurationError, match=r"games.pairing is 'swis'. Did you mean 'swiss'"):
+        config("pairing=swis")
+
+
+def test_so_few_replicates_as_say_nothing_are_refused() -> None:
+    assert FEWEST == scale.FEWEST
+    assert config("bootstrap=0").games.bootstrap == 0
+    assert config("bootstrap=100").games.bootstrap == 100
+    for few in (99, 1, -1):
+        with pytest.raises(ConfigurationError, match=f"games.bootstrap is {few}: .* or 0 for"):
+            config(f"bootstrap={few}")
 
 
 ENDPOINT = "options: {base_url: 'http://localhost:1/v1'"
