@@ -33,11 +33,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the matches that are still missing, many at once."""
     async with open_session(
         config,
-        resolved,
+        setup.resolved(config, resolved),
         planning.plan(config),
         journal="matches",
         keep=records.kept,
         conclusions=setup.CONCLUSIONS,
+        limits=setup.limits(config),
+        aside=setup.aside(config),
     ) as session:
         played: list[Match] = session.journal.records
         for note in planning.told(config):

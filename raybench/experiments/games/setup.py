@@ -23,6 +23,8 @@ from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
+_LIMITS = ("games.matches", "games.cycles", "games.budget_tokens", "games.budget_s")
+_ASIDE = ("games.at_once",)
 _BATCH = 256
 """Requests that vLLM works on at once, where its options do not say otherwise."""
 _ROUNDS = 8
@@ -30,6 +32,33 @@ _ROUNDS = 8
 _ENGINES_EACH = 8
 _MATCHES_EACH = 2_000
 """Matches of stand-ins that pay for the start of an actor."""
+
+
+def limits(config: Config) -> tuple[str, ...]:
+    """Return the settings that say only how far it goes: the matches up to there are the same."""
+    return _LIMITS if _sized(config) else ()
+
+
+def aside(config: Config) -> tuple[str, ...]:
+    """Return the settings that say only how it is done: the matches are the same."""
+    return _ASIDE if _sized(config) else ()
+
+
+def _sized(config: Config) -> bool:
+    """Tell whether rounds are as large as ever, however many matches there are or run at once."""
+    return config.games.narrow is None and config.games.pairing != "information"
+
+
+def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given with each game and way by its own name, in one order.
+
+    A run is known again by it, however somebody spells them.
+    """
+    conf = dict(given["games"])
+    conf["names"] = sorted(games.load(it).name for it in conf["names"])
+    for table in ("rules", "weights"):
+        conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
+    return {**given, "games": conf | {"pairing": config.games.pairing}}
 
 
 def chosen(config: Config) -> list[Game[Any]]:
@@ -150,7 +179,7 @@ def round_of(config: Config) -> int:
     most are chosen by results. For looks the schedule makes smaller ones of the first and the last.
     """
     conf, models = config.games, len(config.roster.models)
-    if conf.pairing == "swiss" or (conf.pairing != "information" and conf.narrow is None):
+    if conf.pairing == "swiss" or _sized(config):
         return 2 * models
     busy = min(at_once(config), units(config) // _ROUNDS)
     return max(2 * models, math.ceil(busy / len(chosen(config))))
