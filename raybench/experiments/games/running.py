@@ -96,6 +96,12 @@ def _schedule(
     """Return the schedule as far as it has come."""
     begun = {it.number: it.fixture for it in played}
     begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
+    if (last := max(begun, default=0)) > (most := setup.units(config)):
+        raise RunFailed(
+            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
+            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
+            "resume=false"
+        )
     stop = setup.stop(config, lambda results: widest(config, results), spent)
     try:
         schedule = Schedule(setup.matchmaking(config), stop, begun)

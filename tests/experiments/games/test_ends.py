@@ -126,6 +126,21 @@ def test_raised_limits_go_on_from_what_there_is(
     assert fewer["run"]["limits"]["games.matches"] == 12
 
 
+def test_limits_below_what_has_begun_are_refused_with_the_mend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = with_store(tmp_path / "runs")
+    run(folder, "games.matches=12")
+    (last_run(folder, "games") / "results.json").unlink()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert cli._job(_composed(["games.matches=8"])) == 1
+    said = capsys.readouterr().err
+    assert "12 matches have begun in this run, which is unfinished, and 8 are wanted" in said
+    assert "resume=false" in said
+    assert len(journal(folder)) == 12
+
+
 def test_limits_that_size_the_rounds_tell_runs_apart() -> None:
     assert setup.limits(config("games.pairing=swiss")) and setup.aside(config())
     for sizing in ("games.pairing=information", "games.narrow=30"):
