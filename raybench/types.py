@@ -1,5 +1,6 @@
 """The nouns every floor shares: plain, frozen dataclasses and nothing that does work."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -59,7 +60,8 @@ class Request:
     regex: str | None = None
     """The reply must match this, where the engine can constrain its decoding."""
     json_schema: Mapping[str, Any] | None = None
-    """The reply must be JSON of this schema, where the engine can constrain its decoding.
+    """The reply must be JSON of this schema, where the engine can constrain its decoding. Beside a
+    regex it is for engines that take none: endpoints.
 
     It always ends in time if each text has a maxLength and max_tokens has room for all of them at
     four tokens a character, which is what a model that cannot stop writing emoji takes.
@@ -212,11 +214,12 @@ class Estimate:
     method: str
 
     def to_json(self) -> dict[str, Any]:
-        """Return the shape that results.json promises."""
+        """Return the shape that results.json promises: an open end of an interval is null."""
+        ends = self.ci95 and [end if math.isfinite(end) else None for end in self.ci95]
         return {
             "value": self.value,
             "stderr": self.stderr,
-            "ci95": list(self.ci95) if self.ci95 else None,
+            "ci95": ends,
             "n": self.n,
             "method": self.method,
         }

@@ -7,9 +7,9 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from raybench.games import State
-from raybench.players.contract import NoMove, Player, Try
-from raybench.players.reading import as_reply
+from raybench.games import InvalidMove, State
+from raybench.players.contract import NoMove, Player, Try, Unmarked
+from raybench.players.reading import as_reply, as_schema
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Form, Message, Observation, Request
 
@@ -63,6 +63,8 @@ class Chair:
 
         try:
             return _heard(heard, await self.player.move(seen, ask, tries), None)
+        except Unmarked as why:
+            return _heard(heard, *_taken(state, why))
         except NoMove as why:
             return _heard(heard, None, str(why))
 
@@ -73,12 +75,14 @@ class Chair:
             messages = [replace(it, images=()) for it in messages]
         seed = self.decoding.drawn(f"{self.match}/{seen.role}/{self.asked}")
         self.asked += 1
+        listed = (state.legal() or ()) if self.decoding.listed else ()
         request = Request(
             tuple(messages),
             seed=seed,
             max_tokens=self.decoding.tokens[seen.form],
             temperature=self.decoding.temperature,
-            regex=_one_of(state) if self.decoding.listed else None,
+            regex=f"Move: ({'|'.join(map(re.escape, listed))})" if listed else None,
+            json_schema=as_schema(listed) if listed else None,
             gold=_examples(state, seen.form, seed) if self.imitates else None,
         )
         completion = await self.put(self.model, request)
@@ -88,6 +92,18 @@ class Chair:
             self.shown = False  # the text has it all
             return await self._ask(state, seen, messages)
         return completion
+
+
+def _taken(state: State, said: Unmarked) -> tuple[str | None, str | None]:
+    """Return a line as the move that it is by the rules, or why it is none.
+
+    Refused, it is talk: how many lines that takes says nothing of whether a move was meant.
+    """
+    try:
+        state.apply(said.line)
+    except InvalidMove as refusal:
+        return None, f"{said}, and taken whole it is no move: {refusal}"
+    return said.line, None
 
 
 def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -> Heard:
@@ -102,11 +118,6 @@ def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -
         calls=len(replies),
         truncated=any(it.finish in ("length", "thinking") for it in replies),
     )
-
-
-def _one_of(state: State) -> str | None:
-    legal = state.legal()
-    return f"Move: ({'|'.join(map(re.escape, legal))})" if legal else None
 
 
 def _examples(state: State, form: Form, seed: int) -> str:

@@ -291,7 +291,7 @@ def _body(model: ModelSpec, request: Request) -> dict[str, Any]:
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": dict(request.json_schema)},
         }
-    # A regex has no place in the OpenAI protocol: the reply comes unconstrained and is parsed.
+    # A regex has no place in the OpenAI protocol: without a schema the reply comes unconstrained.
     return body
 
 

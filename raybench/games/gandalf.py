@@ -42,7 +42,7 @@ from raybench.games.parts.gandalf.settings import FEWEST_LETTERS, ROLES, Gandalf
 from raybench.games.parts.gandalf.talking import Said, conversation, same, spoken
 from raybench.games.parts.gandalf.words import passwords
 from raybench.games.parts.quoting import bounded
-from raybench.games.parts.transcript import head, last
+from raybench.games.parts.transcript import head, last, speech
 from raybench.types import Observation
 
 _SKILL = 0.2
@@ -189,7 +189,7 @@ class Talk(State):
 def _written(match: Written) -> str:
     """Write a match down in Markdown."""
     state = cast("Talk", last(match))
-    talk = conversation(state.said, state.password)
+    talk = conversation(state.said, state.password, speech)
     return f"{head('Gandalf', match)}\n\nThe password: {state.password}\n\n{talk}\n"
 
 

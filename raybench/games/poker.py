@@ -17,10 +17,12 @@ or raise in the last round shows first (without a bet, who is first to act), the
 whom no shown hand beats; the others muck, and nobody sees their cards; where somebody is all in,
 all show. Who has no chips is out; the match ends after `hands` hands, or when one has all chips.
 
-Scores are chips won or lost. Who leaves the table folds when its turn comes, and is dealt no more;
-its score is a chip worse than losing everything, and what that makes is shared by the others who
-have chips left, or by all others where none has, so that scores come to 0. If only one player is
-left then, the hand under way does not count.
+Scores are chips won or lost, unless somebody leaves the table by a forfeit. Who leaves folds when
+its turn comes, and is dealt no more; the chips that it leaves with are told, and lie there. Scores
+are then no chips: its own is one worse than losing everything, and what that makes is shared by the
+others who have chips left, or by all others where none has, so that scores come to 0. If only one
+player is left then, the hand under way does not count. Of two players who forfeits has -1, and the
+other one 1.
 
 Example: "raise to 12" (the whole bet of this round; "raise 12" means the same, "raise by 4" is on
 top of the highest bet), "bet 6", "call", "check", "fold", "all in".
@@ -151,7 +153,7 @@ class Poker(State):
     def scores(self) -> dict[str, float]:
         if not self._ended:
             return dict.fromkeys(self.roles, 0.0)
-        return chips.won(self.stacks, self.gone, self.rules.stack)
+        return chips.scored(self.stacks, self.gone, self.rules.stack)
 
     def redrawn(self, role: str, rng: random.Random) -> "Poker":
         seat, shown = seat_of(role), len(board(self.table))

@@ -15,6 +15,15 @@ class NoMove(Exception):
     """A reply that holds no move, and why, in words that whoever wrote it can use."""
 
 
+class Unmarked(NoMove):
+    """A reply of one line that nothing marks as a move: it is one where the game takes it."""
+
+    def __init__(self, line: str, reason: str) -> None:
+        """`line` is what may be a move."""
+        super().__init__(reason)
+        self.line = line
+
+
 @dataclass(frozen=True, slots=True)
 class Try:
     """An earlier attempt at this turn."""
@@ -30,6 +39,6 @@ class Player(Protocol):
     async def move(self, seen: Observation, ask: Ask, tries: Sequence[Try]) -> str:
         """Return the move; the tries are those of this turn, and all failed.
 
-        Raises NoMove where the model's reply holds none.
+        Raises NoMove where the model's reply holds none, or Unmarked where the game has to tell.
         """
         ...

@@ -1,8 +1,11 @@
 """How a move is asked for, and how it is read from a reply."""
 
+import json
 import re
+from collections.abc import Sequence
+from typing import Any
 
-from raybench.players.contract import NoMove
+from raybench.players.contract import NoMove, Unmarked
 from raybench.types import Completion, Form
 
 HOW: dict[Form, str] = {
@@ -18,6 +21,8 @@ _LINE = re.compile(
     re.I | re.M,
 )
 _BLOCK = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)^[ \t]*```", re.S | re.M)
+_JSON = re.compile(r'\s*\{\s*"move"\s*:\s*("(?:[^"\\\x00-\x1f]|\\["\\/bfnrt])*")\s*\}\s*')
+"""What `as_schema` makes of a reply: no more of JSON is taken for a move."""
 _WRAPPED = "*_`\"'“”<>[]"
 _CUT = ("length", "thinking", "overflow")
 
@@ -25,7 +30,8 @@ _CUT = ("length", "thinking", "overflow")
 def read(reply: Completion, form: Form) -> str:
     """Return the move that the reply holds.
 
-    Raises NoMove where there is none, or where the reply was cut before its end was safe. Of a
+    Raises NoMove where there is none, or where the reply was cut before its end was safe; Unmarked
+    where the reply is a line by itself, as many models answer, which may be a move or not. Of a
     speech that was cut, what was said counts: time was up.
     """
     text = reply.text.strip()
@@ -43,7 +49,19 @@ def as_reply(move: str, form: Form) -> str:
     return {"line": f"Move: {move}", "text": move, "code": f"```python\n{move}\n```"}[form]
 
 
+def as_schema(moves: Sequence[str]) -> dict[str, Any]:
+    """Return the JSON schema of a reply that holds one of the moves."""
+    return {
+        "type": "object",
+        "properties": {"move": {"type": "string", "enum": [*moves]}},
+        "required": ["move"],
+        "additionalProperties": False,
+    }
+
+
 def _line(reply: Completion) -> str:
+    if (held := _JSON.fullmatch(reply.text)) and (move := _bare(json.loads(held[1]))):
+        return move
     # Of a reply that was cut, the last line may be half a move.
     cut = reply.finish in _CUT
     text = reply.text.rpartition("\n")[0] if cut else reply.text
@@ -52,10 +70,12 @@ def _line(reply: Completion) -> str:
             return move
         if moves := [move for it in found if (move := _bare(it[1]))]:
             return moves[-1]
+        raise NoMove(_cut(reply, "there is no move behind 'Move:' in the reply"))
+    why = _cut(reply, "there is no line 'Move: …' in the reply")
     lines = text.strip().splitlines()
-    if not cut and len(lines) == 1:
-        return _bare(lines[0])
-    raise NoMove(_cut(reply, "there is no line 'Move: …' in the reply"))
+    if not cut and len(lines) == 1 and (move := _bare(lines[0])):
+        raise Unmarked(move, why)
+    raise NoMove(why)
 
 
 def _below(rest: str) -> str:

@@ -273,7 +273,7 @@ def show_leaderboard(
     from rich.text import Text
 
     out = file or sys.stdout
-    columns, none = measured(results, columns)
+    columns, none = measured(results, columns, of)
     lines = rows(results, columns)
     console = Console(file=out, highlight=False)
     wide = _table(lines, columns, of, compact=False)
@@ -332,7 +332,9 @@ def _table(lines: Sequence[Row], columns: Sequence[Column], of: str, *, compact:
     for row in lines:
         cells: list[Text] = []
         for place, (cell, column) in enumerate(zip(row.cells, columns, strict=True)):
-            value, gap, interval = cell.text(column.digits, column.mark(cell)).partition(" ")
+            value = cell.number(column.digits, column.mark(cell))
+            interval = cell.interval(column.digits)
+            gap = " " if interval else ""
             if cell.value is None:
                 value += f" [{marks[cell.method]}]"
             shown = Text().append(value, "" if place else "bold")
@@ -347,9 +349,9 @@ def _table(lines: Sequence[Row], columns: Sequence[Column], of: str, *, compact:
                 if name == "ok" or number.plain != "0":
                     model.append("\n" if name == counts[0] else ", ").append_text(number)
                     model.append(f" {name.replace('_', ' ')}", "dim")
-            table.add_row(str(row.rank or "—"), model, *cells)
+            table.add_row(row.place, model, *cells)
         else:
-            table.add_row(str(row.rank or "—"), model, *cells, *numbers)
+            table.add_row(row.place, model, *cells, *numbers)
     return table
 
 

@@ -5,7 +5,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -48,6 +48,9 @@ class Column:
     higher_is_better: bool = True
     chance: float | None = None
     """What guessing would score. Estimates that cannot be told from it are marked."""
+    place: str = ""
+    """The metric of the models' places, where more than the values sets the order: the results then
+    have the models in that order."""
 
     def mark(self, cell: "Cell") -> str:
         """Return the mark of an estimate whose interval holds what guessing would score, or ''."""
@@ -58,7 +61,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One model's estimate of one metric. A value of None is a refusal, and method says why."""
+    """One model's estimate of one metric. A value of None is a refusal, and method says why.
+
+    An interval with one end may be known all the same.
+    """
 
     value: float | None
     ci95: tuple[float, float] | None
@@ -73,10 +79,29 @@ class Cell:
 
     def text(self, digits: int, mark: str = "") -> str:
         """Return '0.731 [0.65, 0.81]', without the interval where there is none, or '—'."""
-        if self.value is None:
-            return "—"
-        shown = f"{self.value:z.{digits}f}{mark}"
-        return shown if self.ci95 is None else f"{shown} {self.interval(digits)}"
+        return f"{self.number(digits, mark)} {self.interval(digits)}".strip()
+
+    def number(self, digits: int, mark: str = "") -> str:
+        """Return '0.731'; '≥ 0.650' where but that end of the interval is known; or '—'."""
+        if self.value is not None:
+            return f"{self.value:z.{digits}f}{mark}"
+        low, high = self.ends
+        if low is not None and high is None:
+            return f"≥ {low:z.{digits}f}"
+        if high is not None and low is None:
+            return f"≤ {high:z.{digits}f}"
+        return "—"
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """Return the ends of the interval that are known."""
+        low, high = self.ci95 or (-math.inf, math.inf)
+        return low if math.isfinite(low) else None, high if math.isfinite(high) else None
+
+    @property
+    def told(self) -> bool:
+        """Tell whether there is anything to show."""
+        return self.number(0) != "—"
 
     def interval(self, digits: int) -> str:
         """Return '[0.65, 0.81]', a digit coarser than the value, or '' where there is none."""
@@ -110,16 +135,30 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model's line. Headlines apart by rounding alone share a rank; a refused one has none."""
+    """One model's line. Headlines apart by rounding alone share a rank; a refused one has none.
+
+    Where a metric has the places, the rank is its value, or is known to lie between two.
+    """
 
     rank: int | None
     model: str
     cells: tuple[Cell, ...]
     counts: Mapping[str, int]
+    between: tuple[int, int] | None = None
+
+    @property
+    def place(self) -> str:
+        """Return the rank as it is shown: '1', '2–4' or '—'."""
+        if self.rank is None and self.between is not None:
+            return f"{self.between[0]}–{self.between[1]}"
+        return str(self.rank or "—")
 
 
 def rows(results: Mapping[str, Any], columns: Sequence[Column]) -> list[Row]:
-    """Return every model's row, best headline first, refused ones last in their given order."""
+    """Return every model's row, best headline first, refused ones last in their given order.
+
+    Where the headline has a metric for the places, the order is the given one.
+    """
     models, counts = results.get("models", {}), results.get("counts", {})
     lines = [
         Row(
@@ -132,6 +171,8 @@ def rows(results: Mapping[str, Any], columns: Sequence[Column]) -> list[Row]:
     ]
     if not columns:
         return lines
+    if columns[0].place:
+        return [_placed(line, models.get(line.model, {}).get(columns[0].place)) for line in lines]
     sign = -1.0 if columns[0].higher_is_better else 1.0
 
     def order(row: Row) -> float:
@@ -175,7 +216,7 @@ def refusals(lines: Iterable[Row]) -> dict[str, int]:
 
 
 def measured(
-    results: Mapping[str, Any], columns: Sequence[Column]
+    results: Mapping[str, Any], columns: Sequence[Column], of: str = "model"
 ) -> tuple[list[Column], list[str]]:
     """Return the columns in which some model has a number, and why the others have none.
 
@@ -185,10 +226,10 @@ def measured(
     shown, why = list(columns[:1]), []
     for place, column in enumerate(columns[1:], start=1):
         cells = [row.cells[place] for row in lines]
-        if any(cell.value is not None for cell in cells):
+        if any(cell.told for cell in cells):
             shown.append(column)
         elif reasons := dict.fromkeys(_reason(cell) for cell in cells):
-            why.append(f"No {column.title}: {'; '.join(reasons)}")
+            why.append(f"{column.title}: no {of} has a number: {'; '.join(reasons)}")
     return shown, why
 
 
@@ -209,10 +250,17 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") 
     none = [
         column.title
         for place, column in enumerate(columns)
-        if all(row.cells[place].value is None for row in lines)
+        if not any(row.cells[place].told for row in lines)
     ]
     refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every {of}"
     head = columns[0]
+    if head.place and any(row.place != "—" for row in lines):
+        text = f"Ranked by who won every match against whom, and among the others by {head.title}"
+        if any(row.between for row in lines):
+            text += "; where not all are compared, a rank is known to lie between two"
+        if any(row.place == "—" for row in lines):
+            text += f"; a {of} that is compared with none has no rank"
+        return text + (f"; {refused}" if none else "")
     if head.title in none:
         return f"Not ranked: {refused}"
     text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
@@ -313,7 +361,7 @@ def to_markdown(
             for cell, column in zip(row.cells, columns, strict=True)
         ]
         numbers = [str(row.counts.get(name, 0)) for name in counts]
-        table.append([str(row.rank or "—"), _escaped(row.model), *values, *numbers])
+        table.append([row.place, _escaped(row.model), *values, *numbers])
     blocks = [
         *([f"**{alarm}**"] for alarm in alarms(results)),
         [f"| {' | '.join(line)} |" for line in table if lines],
@@ -346,11 +394,11 @@ def to_csv(results: Mapping[str, Any], columns: Sequence[Column], of: str = "mod
     for row in lines:
         values: list[object] = []
         for cell in row.cells:
-            low, high = cell.ci95 or (None, None)
-            values += [cell.value, low, high, cell.stderr, cell.n, one_line(cell.method)]
+            values += [cell.value, *cell.ends, cell.stderr, cell.n, one_line(cell.method)]
         numbers = [row.counts.get(name, 0) for name in counts]
         stamped = [str(stamp).lower() for stamp in stamps.values()]
-        writer.writerow([row.rank, one_line(row.model), *values, *numbers, *stamped])
+        rank = row.rank if row.between is None else row.place
+        writer.writerow([rank, one_line(row.model), *values, *numbers, *stamped])
     return out.getvalue()
 
 
@@ -359,9 +407,19 @@ def _cell(estimate: Mapping[str, Any] | None) -> Cell:
         return Cell(None, None, None, 0, "not measured")
     value, ci95, method = estimate.get("value"), estimate.get("ci95"), estimate.get("method", "")
     if value is None or not math.isfinite(value):
-        return Cell(None, None, None, estimate.get("n", 0), method or "refused without a reason")
+        low, high = ci95 or (None, None)
+        ends = (-math.inf if low is None else low, math.inf if high is None else high)
+        why = method or "refused without a reason"
+        return Cell(None, ends if ci95 else None, None, estimate.get("n", 0), why)
     bounds = None if ci95 is None or None in ci95 else (float(ci95[0]), float(ci95[1]))
     return Cell(float(value), bounds, estimate.get("stderr"), estimate.get("n", 0), method)
+
+
+def _placed(row: Row, place: Mapping[str, Any] | None) -> Row:
+    value, ends = (place or {}).get("value"), (place or {}).get("ci95")
+    if value is not None:
+        return replace(row, rank=int(value))
+    return replace(row, between=(int(ends[0]), int(ends[1])) if ends else None)
 
 
 def _alike(one: float | None, other: float | None) -> bool:

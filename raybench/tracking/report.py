@@ -91,7 +91,7 @@ def render(
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
     environment.filters["refusals"] = _refusals
-    columns, none = measured(results, columns)
+    columns, none = measured(results, columns, of)
     lines = rows(results, columns)
     shown = counts_shown(lines)
     return environment.from_string(source).render(

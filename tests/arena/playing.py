@@ -83,8 +83,9 @@ async def played(
     plan: Schedule | None = None,
 ) -> list[dict[str, Any]]:
     """Play, and return the records in the order of their numbers."""
+    plan = plan or schedule(games, matches, way)
     pool = Pool(
-        plan or schedule(games, matches, way),
+        plan,
         rooms,
         of,
         at_once=at_once,
@@ -97,6 +98,8 @@ async def played(
     async with aclosing(pool.matches()) as ended:
         async for some in ended:
             found += some
+            # Else it would go on for ever, and the test with it.
+            assert plan.stop.matches is None or plan.progress.ended <= plan.stop.matches
     return sorted(found, key=lambda record: int(record["match"]))
 
 

@@ -233,6 +233,31 @@ async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
     assert session.phases[0] == "waiting for c, for ever" and session.phases[-1] == "playing"
 
 
+async def test_what_was_lost_while_somebody_was_gone_is_forgiven(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A match that was begun anew as often as it may be is so once more when they are back."""
+    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
+    engine, of, session = Down(nobody), house(at_once=1), Session()
+    since = list[str]()
+
+    def is_down(model: str, request: Request) -> bool:
+        if model != "c" or engine.asked["c"] <= 20:
+            return False
+        if not any("Waiting" in it for it in session.said):
+            return True
+        since.append(model)
+        return len(since) in (10, 11)
+
+    engine.is_down = is_down
+    await session.play(
+        here(fleet_of(engine, SPECS), of), of, {"liars_dice": 2}, 60, patience_s=None
+    )
+    assert [it["match"] for it in by_number(session)] == [*range(1, 61)]
+    assert not session.void
+    assert max(it["attempt"] for it in session.records) == 3
+
+
 class Hanging(Down):
     """Fails for a while, and then keeps whoever asks it waiting."""
 

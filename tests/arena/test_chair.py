@@ -149,6 +149,36 @@ async def test_replies_that_were_cut_are_told_from_those_that_hold_no_move(
     assert heard.error and heard.reply == "I think\nthat I"
 
 
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("d4", "d4"),
+        ("**d4**", "d4"),
+        ("Ke9", None),
+        ("I am not sure what to do here.", None),
+        ("<script>alert(1)</script>", None),
+        ("Move:", None),
+        ("Move: Ke9", "Ke9"),
+        ("Move: I am not sure.", "I am not sure."),
+    ],
+)
+async def test_a_line_by_itself_is_a_move_where_the_game_takes_it(
+    text: str, move: str | None
+) -> None:
+    """However many lines talk takes, no move is found in it."""
+    heard = await replied(chair(Engine(Completion(text, "stop"))))
+    assert (heard.move, heard.error is None) == (move, move is not None)
+
+
+async def test_why_a_line_by_itself_is_refused_is_told() -> None:
+    heard = await replied(chair(Engine(Completion("Ke9", "stop"))))
+    assert heard.error is not None
+    assert heard.error.startswith("there is no line 'Move: …' in the reply, and taken whole it is")
+    with pytest.raises(games.InvalidMove) as refused:
+        CHESS.apply("Ke9")
+    assert heard.error.endswith(str(refused.value))
+
+
 async def test_a_call_that_breaks_makes_the_match_void_and_names_the_model() -> None:
     engine = Engine(Completion("hm", "stop"), Completion.failed("connection refused"))
     with pytest.raises(Void, match="m gave no reply: connection refused") as caught:
@@ -166,11 +196,17 @@ async def test_where_moves_can_be_listed_a_reply_is_one_of_them() -> None:
     assert "Bxf7+" in legal, "and '+' means something in patterns"
     assert all(re.fullmatch(request.regex, f"Move: {move}") for move in legal)
     assert not re.fullmatch(request.regex, "Move: Bxf77")
+    # Endpoints take no patterns.
+    assert request.json_schema is not None
+    assert request.json_schema["properties"]["move"]["enum"] == [*legal]
+    for move in legal:
+        seat = chair(Engine(Completion(json.dumps({"move": move}), "stop")), decoding=listed)
+        assert (await replied(seat)).move == move
     await replied(chair(engine))
-    assert engine.requests[-1].regex is None, "only where it is wanted"
     speech = games.load("debate").new(3)
     await replied(chair(engine, decoding=listed), speech)
-    assert engine.requests[-1].regex is None, "a speech is none of a list"
+    for free, why in zip(engine.requests[1:], ("only where it is wanted", "a speech"), strict=True):
+        assert free.regex is None and free.json_schema is None, why
 
 
 async def seeds(*, match: str = "1/0", asked: int = 0, tries: int = 3) -> list[int | None]:

@@ -6,6 +6,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +27,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from raybench import games
-from raybench.arena.pool import Lines
+from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import Begun, Room, Told
 from raybench.arena.rooms import rooms
 from raybench.arena.seats import Seats
@@ -87,6 +88,36 @@ async def test_turns_are_kept_as_they_happen_and_before_the_match_ends() -> None
         assert set(record["turns"][0]) >= {
             "role", "model", "observation", "reply", "move", "error", "seconds", "tokens"
         }  # fmt: skip
+
+
+async def test_turns_are_kept_before_the_records_of_matches_that_ended_beside_them() -> None:
+    """They were told of together: a kill between the two is to lose no turn."""
+    told, kept = list[Turn](), list[Any]()
+
+    class Telling(Room):
+        async def pick_up(self) -> list[Told]:
+            news = await super().pick_up()
+            for each in news:
+                told.extend(each.turns if each.ending is None else [])
+            return news
+
+    async def keep(some: Lines) -> None:
+        kept.extend(it for it in some if "role" in it)
+
+    async def given() -> Fleet:
+        return fleet_of(SimulatedEngine(), models())
+
+    of, beside = house(), 0
+    pool = Pool(
+        schedule(DICE, 24), Seats([Telling(given, of)]), of, at_once=10, replays=0, keep=keep
+    )
+    async with aclosing(pool.matches()) as ended:
+        async for _ in ended:
+            assert [it["reply"] for it in kept] == [it.reply for it in told]
+            beside += bool(told)
+            told.clear()
+            kept.clear()
+    assert beside > 3
 
 
 @pytest.mark.parametrize("way", ["random", "information"])
@@ -270,6 +301,21 @@ async def test_requests_that_fail_are_counted_though_every_match_is_played_in_th
             assert line["attempt"] == attempts.get(line["match"], 0)
 
 
+async def test_a_match_that_is_begun_anew_is_played_with_other_seeds() -> None:
+    """With the same ones, whatever made it void would come back."""
+    asked = list[int | None]()
+
+    class Seeded(Limited):
+        async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
+            asked.extend(request.seed for request in requests)
+            return await super().complete(model, requests)
+
+    of, engine = house(), Seeded("c", 4)
+    found = await played(here(fleet_of(engine, models()), of), of, DICE, 60, replays=20)
+    assert sum(it["attempt"] for it in found) > 10
+    assert None not in asked and len({*asked}) == len(asked)
+
+
 async def test_turns_of_attempts_that_are_given_up_are_kept() -> None:
     lines: list[Any] = []
 
@@ -402,6 +448,18 @@ async def test_a_few_matches_that_nobody_could_play_are_an_outage_too() -> None:
     of = house()
     with pytest.raises(RunFailed, match="4 matches could not be played"):
         await played(here(fleet_of(Failing(first=9999), models()), of), of, DICE, 4)
+
+
+async def test_who_plays_does_not_judge_and_all_others_do() -> None:
+    of = house(jurors=[*ABILITIES])
+    fleet = fleet_of(SimulatedEngine(), models())
+    found = await played(here(fleet, of), of, {"debate": 2}, 12)
+    for record in found:
+        moves = [it["move"] for it in record["turns"] if it["role"] == games.MANAGER]
+        assert record["void"] is None and moves
+        for move in moves:
+            judging = [vote["juror"] for vote in json.loads(move)["votes"]]
+            assert judging == sorted({*ABILITIES} - {*record["seats"].values()})
 
 
 async def test_the_abler_win() -> None:

@@ -193,9 +193,12 @@ async def test_images_go_along(endpoint: Endpoint) -> None:
     ]
 
 
-async def test_a_regex_is_not_sent(endpoint: Endpoint) -> None:
-    body = await send(endpoint, Request((Message("user", "hello"),), seed=0, regex="[0-9]"))
+@pytest.mark.parametrize("schema", [None, {"type": "object"}])
+async def test_a_regex_is_not_sent_but_a_schema_beside_it(endpoint: Endpoint, schema: Any) -> None:
+    hello = (Message("user", "hello"),)
+    body = await send(endpoint, Request(hello, seed=0, regex="[0-9]", json_schema=schema))
     assert "[0-9]" not in json.dumps(body)
+    assert ("response_format" in body) == (schema is not None)
 
 
 async def test_extra_fields_go_along_and_win(endpoint: Endpoint) -> None:

@@ -88,6 +88,17 @@ def test_positions_with_other_rights_are_no_repetition() -> None:
     assert shuffled.apply("Rb1").apply("Rb8").outcome == "draw by threefold repetition"
 
 
+def test_a_position_in_which_a_pawn_may_be_taken_in_passing_is_another_one() -> None:
+    start = "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"
+    shuffled = after("Kd8 Kd1 Ke8 Ke1 Kd8 Kd1 Ke8 Ke1", start=start)
+    assert not shuffled.over  # the first time the pawn on e4 could be taken
+    assert shuffled.apply("Kd8").outcome == "draw by threefold repetition"
+    # That pawn had no neighbour: the same position from the first time on.
+    alone = "4k3/3p4/8/8/4P3/8/8/4K3 b - e3 0 1"
+    shuffled = after("Kd8 Kd1 Ke8 Ke1 Kd8 Kd1 Ke8 Ke1", start=alone)
+    assert shuffled.outcome == "draw by threefold repetition"
+
+
 @pytest.mark.parametrize(
     ("claims", "clock", "outcome"),
     [

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import Any
 
 import chess
 import chess.pgn
@@ -165,6 +166,20 @@ def test_pgn_holds_opening_and_start() -> None:
     assert (game.headers["SetUp"], game.headers["FEN"]) == ("1", start)
     assert [node.san() for node in game.mainline()] == ["Kd8", "e4"]
     assert (game.headers["Result"], game.headers["Termination"]) == ("*", "unterminated")
+
+
+@pytest.mark.parametrize(
+    "rules", [{}, {"random_plies": 4}, {"openings": "none", "random_plies": 2}]
+)
+def test_pgn_says_where_the_players_begin(rules: dict[str, Any]) -> None:
+    first = GAME.new(3, **rules)
+    game = _written(first, (first.legal() or ())[0])
+    made = game.end().ply() - 1
+    assert f"The first {made} plies were set" in first.observe("white").view
+    said = [(node.ply(), node.comment) for node in game.mainline() if node.comment]
+    assert said == [(made, f"The {made} plies so far were set: the players begin here.")]
+    lost = _written(first, "", outcome="white forfeited (time)", forfeits=("white",))
+    assert lost.end().comment.endswith("begin here. White forfeited (time)")
 
 
 def test_pgn_says_who_forfeited() -> None:

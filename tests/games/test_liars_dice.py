@@ -13,6 +13,7 @@ from raybench.games import InvalidMove, State, Written
 from raybench.games.liars_dice import Dice
 from raybench.games.parts.conformance import play, problems
 from raybench.games.parts.dice.bids import above, chance, count, read
+from raybench.games.parts.dice.hands import Hands
 
 GAME = games.load("liars_dice")
 SMALL = settings(max_examples=40, deadline=None)
@@ -326,6 +327,15 @@ def test_each_round_is_rolled_anew() -> None:
     state = begun(3, players=4, dice=5, rounds="elimination")
     later = after(state, "bid 1 1", "bid 20 6", "call")
     assert later.hands != state.hands and sorted(map(len, later.hands)) == [4, 5, 5, 5]
+    # The last one loses each time: the others roll five dice again, and would roll the same ones.
+    rolls = list[Hands]()
+    for _ in range(4):
+        rolls.append(state.hands[:3])
+        state = replace(state, turn=3)
+        lie = f"bid {sum(map(len, state.hands))} {1 + (state.hands[0][0] == 1)}"
+        state = after(state, lie, "call")
+    assert state.round == 4 and [*map(len, state.hands)] == [5, 5, 5, 1]
+    assert len({*rolls, state.hands[:3]}) == 5
 
 
 # -------------------------------------------------------------------------------- who leaves

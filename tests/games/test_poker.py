@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pokerkit import Card, Deck
+from pokerkit.notation import PokerStarsParser
 
 from raybench import games
 from raybench.errors import ConfigurationError
@@ -759,7 +760,7 @@ def test_matches_are_written_as_hand_histories() -> None:
 
 
 HISTORY = """\
-Hand #1: Hold'em No Limit (1/2)
+PokerStars Hand #1: Hold'em No Limit (1/2)
 Table 'raybench ?' 3-max Seat #1 is the button
 Seat 1: ann (200 in chips)
 Seat 2: bob (player_2) (50 in chips)
@@ -779,9 +780,9 @@ ann: raises 120 to 150 and is all-in
 bob (player_3): calls 40 and is all-in
 Uncalled bet (80) returned to ann
 *** SHOW DOWN ***
-ann: shows [Qc Qd]
-bob (player_2): shows [Ac Ad]
-bob (player_3): shows [Kc Kd]
+ann: shows [Qc Qd] (one pair)
+bob (player_2): shows [Ac Ad] (one pair)
+bob (player_3): shows [Kc Kd] (one pair)
 *** TURN *** [2h 3h 4s] [9s]
 *** RIVER *** [2h 3h 4s 9s] [Jd]
 bob (player_2) collected 150 from main pot
@@ -792,6 +793,7 @@ Board [2h 3h 4s 9s Jd]
 Seat 1: ann showed [Qc Qd] and lost with one pair
 Seat 2: bob (player_2) showed [Ac Ad] and won (150) with one pair
 Seat 3: bob (player_3) showed [Kc Kd] and won (140) with one pair
+
 
 Chips won and lost: ann -120, bob (player_2) +100, bob (player_3) +20
 """
@@ -822,6 +824,72 @@ def test_histories_of_forfeits_tell_who_left() -> None:
         Written(state, moves, {}, {}, "", forfeits=("player_2",), left={1: ("player_2",)})
     )
     assert "player_2: folds" in text and "player_3: checks" in text
+
+
+def _loaded(text: str) -> list[dict[int, int]]:
+    """Return everybody's chips after each hand, by number of the seat, as pokerkit replays it."""
+    hands = PokerStarsParser()(text, error_status=True)
+    ends = [(hand.seats or (), (*hand,)[-1].stacks) for hand in hands]
+    return [dict(zip(seats, map(int, chips), strict=True)) for seats, chips in ends]
+
+
+def test_files_of_matches_are_loaded_as_others_write_them() -> None:
+    """Matches are put behind each other as files have them; one of them was forfeited."""
+    texts, hands = [], list[Hand]()
+    for players, seed in [(2, 1), (3, 2), (6, 3), (10, 4)]:
+        played = play(POKER, seed, good=seed % 2 == 0, players=players, stack=20)
+        last = played.states[-1]
+        assert isinstance(last, Poker) and POKER.written is not None
+        names = {role: f"model {role}" for role in last.roles}
+        match = Written(played.states[0], played.moves, names, last.scores(), last.outcome)
+        texts.append(POKER.written(replace(match, round=str(seed))))
+        hands += last.past
+    texts.insert(1, _history(_new(), [("player_1", "call")], "player_2"))
+    expected = [
+        {seat + 1: chips for seat, chips in zip(hand.order, hand.after, strict=True)}
+        for hand in hands
+    ]
+    assert _loaded("\n\n".join(texts)) == expected
+    assert len(expected) > 10
+
+
+def test_parsers_pass_over_what_they_cannot_replay() -> None:
+    """They take a big blind that was too short to be posted for the size of all bets."""
+    state = _dealt("2c2d 3c3d 4c4d", "AhKhQs9s8d", (200, 200, 1), hands=1)
+    moves = [("player_1", "raise to 4"), ("player_2", "fold")]
+    assert POKER.written is not None
+    text = POKER.written(Written(state, tuple(moves), {}, {}, ""))
+    assert text.startswith("With a short big blind: PokerStars Hand #1: Hold'em No Limit (1/2)\n")
+    assert _loaded(text) == []
+
+
+def test_histories_of_forfeits_tell_chips_from_scores() -> None:
+    """Whoever leaves has the chips that it had: scores count it as worse than losing all."""
+    first = _new(players=3, hands=1)
+    left = _played(first, "call").without("player_2")
+    assert isinstance(left, Poker)
+    left = _played(left, "check", "check", "bet 2", "fold")
+    assert left.over and left.outcome == (
+        "after 1 hand: player_1 has 203, player_2 left with 199, player_3 has 198"
+    )
+    moves = (
+        ("player_1", "call"),
+        ("player_3", "check"),
+        ("player_3", "check"),
+        ("player_1", "bet 2"),
+        ("player_3", "fold"),
+    )
+    assert POKER.written is not None
+    names = {"player_1": "ann", "player_2": "bob", "player_3": "cid"}
+    match = Written(
+        first, moves, names, left.scores(), left.outcome,
+        forfeits=("player_2",), left={1: ("player_2",)},
+    )  # fmt: skip
+    assert POKER.written(match).endswith(
+        "\n\n\nChips won and lost: ann +3, bob -1, cid -2\n"
+        "Forfeited: bob\n"
+        "Scores after that, which are no chips: ann +103, bob -201, cid +98\n"
+    )
 
 
 def test_nobody_posts_the_big_blind_twice_in_a_row_when_two_are_left() -> None:

@@ -1,16 +1,19 @@
 """No text leaves its quotation, and none is longer than it may be."""
 
+import html
+import re
 from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from raybench.games import load, names
 from raybench.games.parts.conformance import play
 from raybench.games.parts.contract import Written
 from raybench.games.parts.quoting import EXACT_NOTICE, bounded, exact, quoted
-from raybench.games.parts.transcript import ended, head, plain
+from raybench.games.parts.transcript import ended, head, plain, speech
 
 anything = st.text(st.characters(exclude_categories=[]))
 """Half characters, which no file takes, among them."""
@@ -74,6 +77,35 @@ def test_no_name_forges_a_line_of_a_transcript(name: str) -> None:
         assert not any(line.startswith(("# Forged", "| x |", "- b:")) for line in begun)
     if game.extension == "md":
         assert "| x" not in text.replace("\\|", "")
+
+
+RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+PARTS = ["<script>", "<!--", "# ", "--", "- ", "=", "1. ", "2)", "```", "~~~", "    ", "[a]", "(b)"]
+PARTS += ["[a]: b", "&lt;", "|", "> ", "\\", "*", "__", "a", "b c", "\n", "\n\n", "\t", "!", "."]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=20).map("".join))
+def test_of_speeches_in_markdown_nothing_is_more_than_text(text: str) -> None:
+    shown = RENDERER.render(speech(text))
+    assert {*re.findall(r"</?(\w+)", shown)} <= {"blockquote", "p"}
+    assert html.unescape(re.sub(r"<[^>]+>", "", shown)).split() == text.split()
+
+
+@pytest.mark.parametrize("name", ["debate", "gandalf", "mathquiz"])
+def test_what_players_say_is_no_markup_of_transcripts(name: str) -> None:
+    game, said = load(name), "Hear <script>alert(1)</script> me\n\n# Forged\n---\n[out](http://a)"
+    first = game.new(1)
+    assert game.written is not None and first.to_move is not None
+    shown = RENDERER.render(game.written(Written(first, ((first.to_move, said),), {}, {}, "")))
+    assert "&lt;script&gt;alert(1)" in shown and "# Forged" in shown
+    assert not re.search(r"<script|<a |<h\d>[^<]*Forged|<hr", shown)
+
+
+def test_why_a_match_is_void_is_no_markup_of_its_transcript() -> None:
+    """The words may be an endpoint's."""
+    match = Written(load("debate").new(1), (), {}, {}, "void: HTTP 502 <h1>Bad *Gateway*</h1>")
+    text = "".join(re.findall(r"<p>(Void.*)</p>", RENDERER.render(head("Debate", match))))
+    assert html.unescape(text) == "Void: HTTP 502 <h1>Bad *Gateway*</h1>."
 
 
 @pytest.mark.parametrize("name", ["mathquiz", "pyjail"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.players.contract import NoMove
+from raybench.players.contract import NoMove, Unmarked
 from raybench.players.reading import as_reply, read
 from raybench.types import Completion, Finish, Form
 
@@ -26,7 +26,6 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
         ("- move : `e4`", "e4"),
         ("> MOVE: 'e4'  ", "e4"),
         ("Move: raise to 12", "raise to 12"),
-        ("e4", "e4"),
         ("Move: e4\n\nThis opens lines.", "e4"),
         ("Move: <e4>", "e4"),
         ("Hm.\n**Final Move:** e4", "e4"),
@@ -34,6 +33,8 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
         ("I am sure.\nMove:\n\ne4", "e4"),
         ("Move:\n```\ne4\n```", "e4"),
         ("Move: e4\nMove:", "e4"),
+        ('{"move": "e4"}', "e4"),
+        ('\n{\n  "move" : "Move\\\\: e4"\n}', "Move\\: e4"),
     ],
 )
 def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
@@ -42,8 +43,41 @@ def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
 
 @pytest.mark.parametrize("text", ["I would\nplay e4", "My move is\ne4", "Move:\n\nhm\nor not"])
 def test_without_such_a_line_there_is_none(text: str) -> None:
-    with pytest.raises(NoMove, match="no line 'Move"):
+    with pytest.raises(
+        NoMove, match=r"there is no (line 'Move: …'|move behind 'Move:') in the reply"
+    ):
         read(reply(text), "line")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("e4", "e4"), ("\n**e4** \n", "e4"), ("I wait.", "I wait.")]
+)
+def test_one_line_that_nothing_marks_may_be_a_move(text: str, line: str) -> None:
+    with pytest.raises(Unmarked, match="no line 'Move") as found:
+        read(reply(text), "line")
+    assert found.value.line == line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"move": "e4"',
+        '{"move": ""}',
+        '{"move": 4}',
+        '{"move": "e4", "why": "it is"}',
+        '{"move": "\\x"}',
+    ],
+)
+def test_of_json_only_what_was_asked_for_is_a_move(text: str) -> None:
+    with pytest.raises(NoMove):
+        read(reply(text), "line")
+
+
+@pytest.mark.parametrize("text", ["Move:", "**Move:** ``", "Move:\nMove:", "***"])
+def test_a_mark_without_a_move_is_none(text: str) -> None:
+    with pytest.raises(NoMove) as found:
+        read(reply(text), "line")
+    assert not isinstance(found.value, Unmarked)
 
 
 def test_of_a_reply_that_was_cut_only_whole_lines_count() -> None:
@@ -102,7 +136,10 @@ def test_no_text_breaks_it(text: str, finish: Finish) -> None:
 
 
 @pytest.mark.timeout(5)
-@pytest.mark.parametrize("text", ["Move:\n" * 50_000 + "a\nb", "**" * 100_000, "```\n" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    ["Move:\n" * 50_000 + "a\nb", "**" * 100_000, "```\n" * 50_000, '{"move": "' + "\\\\" * 99_999],
+)
 def test_long_replies_are_read_in_time(text: str) -> None:
     # Models that cannot stop write such things, and all matches of a room wait meanwhile.
     for form in ("line", "text", "code"):

@@ -27,14 +27,17 @@ def test_an_undefeated_model_has_a_bound_and_no_number() -> None:
     assert (top.value, top.stderr, top.ci95, top.n) == (None, None, None, 20)
     assert top.method.startswith("refused: ")
     low, high = ratings.bounds["a"].interval
-    assert f"at least {low:.0f} where the mean of component 2 is 1000" in top.method
+    assert f"at least {low:.0f} where the mean of group 2 is 1000" in top.method
     assert high == math.inf
-    assert "a; b, c" in ratings.notes[0]
+    assert ratings.notes == (
+        "Group 1 is a; group 2 is b, c. Group 1 won every match against group 2: how far above is "
+        f"not known (at least {low - 1000:.0f} points). Each group has a scale of its own.",
+    )
     # The others are rated as if it had not been there.
     alone = bradley_terry.fit(BELOW)
     for name in "bc":
         assert ratings.table[name].value == pytest.approx(alone.table[name].value)
-        assert "component 2 of 2" in ratings.table[name].method
+        assert "group 2 of 2" in ratings.table[name].method
 
 
 @pytest.mark.parametrize("wins", [1, 5, 40])
@@ -125,7 +128,7 @@ def test_groups_that_never_met_are_rated_apart() -> None:
         (True, True),
         (False, False),
     }
-    assert {it.simultaneous[1] for it in ranks(ratings).values()} == {2}
+    assert {it.simultaneous[1] for it in ranks(ratings).values()} == {4}
 
 
 def test_a_group_above_another_is_listed_first() -> None:
@@ -177,7 +180,7 @@ def test_a_prior_is_so_many_matches_against_a_mean_opponent() -> None:
     end = optimize.brentq(lambda x: 10 * expit(-2 * x) + 1 - 2 * expit(x), 0, 10)
     assert ratings.table["a"].value == pytest.approx(1000 + SPREAD * end, abs=1e-6)
     assert "prior of 2 imaginary matches" in ratings.table["a"].method
-    assert "by the prior alone" in ratings.notes[0]
+    assert "the prior alone says" in ratings.notes[0]
     assert ratings.bounds == {}
     assert ratings.components == (("a", "b"),)
 

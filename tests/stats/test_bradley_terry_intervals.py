@@ -1,6 +1,7 @@
 """How sure it is: standard errors, replicates, orders and ranks, and whether intervals cover."""
 
 import math
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -30,8 +31,13 @@ def test_the_sandwich_is_that_of_single_matches() -> None:
     bread = np.linalg.pinv(rows.T @ (rows * (p * (1 - p))[:, None]))
     pull = rows * (np.array([score for *_, score in games]) - p)[:, None]
     few = len(games) / (len(games) - 5)
-    assert ratings.covariance == pytest.approx(few * bread @ pull.T @ pull @ bread, abs=1e-9)
+    covariance = few * bread @ pull.T @ pull @ bread
+    assert ratings.covariance == pytest.approx(covariance, abs=1e-9)
     assert ratings.degrees == len(games) - 5
+    for a, b in combinations(range(5), 2):
+        both = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        difference = ratings.difference(called[a], called[b])
+        assert difference.stderr == pytest.approx(SPREAD * math.sqrt(both))
     for place, name in enumerate(called):
         stderr = SPREAD * math.sqrt(ratings.covariance[place, place])
         assert ratings.table[name].stderr == pytest.approx(stderr)
@@ -132,7 +138,9 @@ def test_replicates_without_a_maximum_are_kept_and_counted() -> None:
     }
     assert lost == pytest.approx(1000 * expected, abs=60)
     assert np.isfinite(ratings.draws).all()
-    assert ratings.draws[:, 0].max() > math.log(20) / 2
+    # With one loss drawn it is odds of 20 at the most.
+    assert len(ratings.draws) == 1000
+    assert (ratings.draws[:, 0] > math.log(20) / 2 + 0.01).sum() == lost
 
 
 def test_a_chance_is_what_the_strengths_say() -> None:
@@ -164,13 +172,45 @@ def test_orders_and_ranks() -> None:
     places = ranks(ratings)
     assert [it.value for it in places.values()] == [1, 2, 3, 4, 5]
     for rank in places.values():
-        assert rank.replicates is not None
+        assert rank.replicates is not None and rank.value is not None
         low, high = rank.simultaneous
         assert low <= rank.value <= high
         assert low <= rank.replicates[0] <= rank.value <= rank.replicates[1] <= high
     assert places["m00"].simultaneous == (1, 1)
     alike = bradley_terry.fit(round_robin([0] * 4, 5, np.random.default_rng(0)), bootstrap=200)
     assert {it.simultaneous for it in ranks(alike).values()} == {(1, 4)}
+
+
+def test_an_order_holds_where_p_is_small_enough_for_the_number_of_pairs() -> None:
+    ratings = bradley_terry.fit(pool(rounds=8), bootstrap=0)
+    found = sorted(orders(ratings), key=lambda order: order.p or 0)
+    least, holding = 0.0, []
+    for place, order in enumerate(found):
+        assert order.p is not None
+        least = max(least, min(1.0, order.p * (len(found) - place)))
+        assert order.holm == pytest.approx(least)
+        if least < 0.05:
+            holding.append(order)
+    assert any((it.p or 0) < 0.05 < (it.holm or 0) for it in found), "p alone would say more"
+    assert holding
+    for name, rank in ranks(ratings).items():
+        above = sum(it.worse == name for it in holding)
+        below = sum(it.better == name for it in holding)
+        assert rank.simultaneous == (1 + above, 5 - below)
+
+
+def test_ranks_hold_95_of_100_replicates() -> None:
+    ratings = bradley_terry.fit(pool(rounds=4), bootstrap=2000)
+    wide = 0
+    for name, rank in ranks(ratings).items():
+        own = ratings.draws[:, ratings.models.index(name)]
+        places = 1 + (ratings.draws[:, :5] > own[:, None]).sum(1)
+        assert rank.replicates is not None
+        low, high = rank.replicates
+        for beyond, up_to in ((places < low, places <= low), (places > high, places >= high)):
+            assert beyond.mean() <= 0.025 <= up_to.mean()
+        wide += high - low > 1
+    assert wide >= 2
 
 
 def test_a_question_about_nobody_is_answered() -> None:

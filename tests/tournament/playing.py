@@ -29,6 +29,16 @@ def _gumbel(rng: Random) -> float:
     return -log(-log(max(rng.random(), 1e-300)))
 
 
+def wanted(schedule: Schedule, count: int) -> list[tuple[int, Fixture]]:
+    """Take so many matches, none of which is beyond the last one that is wanted.
+
+    A schedule that goes on beyond that has no end, and neither had the test.
+    """
+    taken, most = schedule.take(count), schedule.stop.matches
+    assert most is None or all(number <= most for number, _ in taken), "more than were wanted"
+    return taken
+
+
 def finish(
     schedule: Schedule, strengths: Mapping[str, float], rng: Random, seed: int = 0
 ) -> dict[int, Result | None]:
@@ -36,7 +46,7 @@ def finish(
     under_way: list[tuple[int, Fixture]] = []
     ended: dict[int, Result | None] = {}
     while not schedule.over:
-        under_way += schedule.take(rng.randint(1, 9))
+        under_way += wanted(schedule, rng.randint(1, 9))
         if under_way:
             number, fixture = under_way.pop(rng.randrange(len(under_way)))
             void = derived(seed, "void", number) % 11 == 0

@@ -48,6 +48,15 @@ async def test_a_match_is_played_to_its_end() -> None:
     assert turns[0].reply == "Move: bid 1 4" and "Your dice" in turns[0].observation
 
 
+async def test_a_turn_tells_what_the_reply_took() -> None:
+    def costly(state: State, tries: object) -> Heard:
+        return Heard("Move: bid 1 4", "bid 1 4", None, 0.12345, 7, 300, 2, True)
+
+    _, (turn, _), _ = await played(DICE.new(3), costly, says("call"))
+    assert (turn.reply, turn.move, turn.seconds) == ("Move: bid 1 4", "bid 1 4", 0.123)
+    assert (turn.tokens, turn.prompt_tokens, turn.calls, turn.truncated) == (7, 300, 2, True)
+
+
 async def test_what_the_manager_brought_is_kept_once() -> None:
     """A jury's replies are long: journals had them twice, as the move and as a reply."""
     debate, kept = games.load("debate").new(1, rebuttals=1), list[Turn]()
@@ -61,6 +70,7 @@ async def test_what_the_manager_brought_is_kept_once() -> None:
     ending = await play(debate, by, bring, TERMS, kept.append, zero_sum=True)
     assert ending.ballots == (1, 0) and kept[-1].role == games.MANAGER
     assert kept[-1].reply == "" and "juror" in (kept[-1].move or "")
+    assert kept[-1].calls == 0, "no player was asked"
 
 
 async def test_what_is_invalid_is_answered_with_the_reason_and_tried_again() -> None:

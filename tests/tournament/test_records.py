@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from raybench import games
+from raybench.games import MANAGER
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.match import Terms, told_again
@@ -95,11 +96,14 @@ def test_records_of_older_journals_know_of_one_request_of_a_void_match() -> None
 def test_every_reply_is_of_one_kind() -> None:
     """Illegal moves are read; what is cut is cut, whatever can be read in it."""
     cut, blank = replace(TURNS[0], truncated=True), replace(TURNS[0], move=None)
-    turns = [TURNS[0], cut, replace(cut, move=None), blank, TURNS[1]]
+    brought = replace(TURNS[1], role=MANAGER, model="", calls=0)  # and is no player's
+    turns = [TURNS[0], cut, replace(cut, move=None), blank, brought, TURNS[1]]
     ending = Ending({"player_1": 1.0, "player_2": -1.0}, "won")
     record = records.finished(1, 0, FIXTURE, FIRST.roles, turns, ending)
-    effort = records.kept(json.loads(json.dumps(record))).efforts["player_1"]
+    efforts = records.kept(json.loads(json.dumps(record))).efforts
+    effort = efforts["player_1"]
     assert (effort.turns, effort.invalid, effort.truncated, effort.unparsed) == (1, 4, 2, 1)
+    assert efforts == {"player_1": effort, "player_2": records.Effort()}
 
 
 def test_few_and_short_reasons_stay_in_memory() -> None:

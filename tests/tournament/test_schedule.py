@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tournament.playing import finish, models, play
+from tournament.playing import finish, models, play, wanted
 
 from raybench.tournament.fixtures import Fixture, Result, derived
 from raybench.tournament.pairing import WAYS, Pairing, matchmaking
@@ -29,7 +29,7 @@ def in_order(schedule: Schedule, seed: int = 0) -> dict[int, Result | None]:
     """Play one match at a time."""
     ended: dict[int, Result | None] = {}
     while not schedule.over:
-        for number, fixture in schedule.take(1):
+        for number, fixture in wanted(schedule, 1):
             void = derived(seed, "void", number) % 11 == 0  # as `finish` has it
             ended[number] = None if void else play(fixture, STRENGTHS, seed)
             schedule.done(number, ended[number])
@@ -70,7 +70,7 @@ def test_killed_anywhere_it_goes_on_as_if_nothing_had_been(
     begun: dict[int, Fixture] = {}
     ended: dict[int, Result | None] = {}
     while len(ended) < killed and not first.over:
-        begun |= dict(first.take(rng.randint(1, 9)))
+        begun |= dict(wanted(first, rng.randint(1, 9)))
         if under_way := [number for number in begun if number not in ended]:
             number = rng.choice(under_way)
             ended[number] = expected[number]
@@ -96,7 +96,7 @@ def test_that_a_journal_has_all_matches_is_known_before_anything_is_taken(
     begun: dict[int, Fixture] = {}
     ended: dict[int, Result | None] = {}
     while not first.over:
-        begun |= (taken := dict(first.take(3)))
+        begun |= (taken := dict(wanted(first, 3)))
         ended |= (here := {number: play(it, STRENGTHS) for number, it in taken.items()})
         for number in taken:
             first.done(number, here[number])
@@ -134,7 +134,7 @@ def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: St
         while not schedule.over:
             slow = schedule.slow(1)
             learnt.clear()
-            taken = schedule.take(1)
+            taken = wanted(schedule, 1)
             assert slow or not any(learnt)
             for number, fixture in taken:
                 assert not schedule.slow(0)
@@ -280,7 +280,7 @@ def test_matches_that_came_to_nothing_count_as_played_and_not_as_results() -> No
     narrow = Narrow(1, widest, least=1000)
     schedule = Schedule(pairing("random", size=10), Stop(60, narrow=narrow))
     while not schedule.over:
-        for number, fixture in schedule.take(1):
+        for number, fixture in wanted(schedule, 1):
             schedule.done(number, None if number % 2 else play(fixture, STRENGTHS))
     assert schedule.progress.ended == 60
     assert schedule.progress.void == 30

@@ -217,7 +217,7 @@ def test_a_column_without_any_number_is_told_below_and_not_shown() -> None:
     show_leaderboard({**RESULTS, "models": models}, [*COLUMNS, Column("t/index", "I")], file=out)
     head = next(line for line in out.getvalue().splitlines() if "model" in line and "Score" in line)
     assert head.split() == ["#", "model", "Score", "Other", "ok", "unparsed"]
-    assert "\nNo I: b is missing\n" in out.getvalue()
+    assert "\nI: no model has a number: b is missing\n" in out.getvalue()
 
 
 def test_the_headline_stays_though_nobody_has_a_number() -> None:

@@ -14,6 +14,7 @@ from raybench.tracking.leaderboard import (
     Column,
     alarms,
     counts_shown,
+    measured,
     methods,
     ranking,
     refusals,
@@ -89,6 +90,45 @@ def test_a_refused_number_has_a_footnote_and_a_missing_one_says_so() -> None:
     assert "| — | b | —[^1] |" in text
     assert "[^1]: too few" in text
     assert "[^2]: not measured" in text
+
+
+def placed() -> dict[str, Any]:
+    """Results whose order is not that of the values: a bound first, and two that may change."""
+    table = results(top=None, b=0.4, c=0.9, low=None)
+    ends: dict[str, list[float | None]] = {"top": [1.3127, None], "low": [None, -0.25]}
+    for name, of in table["models"].items():
+        of["t/score"]["ci95"] = ends.get(name, of["t/score"]["ci95"])
+        between = {"b": [2, 3], "c": [2, 3]}.get(name)
+        of["t/place"] = {"value": {"top": 1, "low": 4}.get(name), "ci95": between}
+    return table
+
+
+def test_places_may_come_from_a_metric_of_their_own() -> None:
+    column = Column("t/score", "Score", place="t/place")
+    lines = rows(placed(), [column])
+    assert [(row.model, row.place) for row in lines] == [
+        ("top", "1"), ("b", "2–3"), ("c", "2–3"), ("low", "4"),
+    ]  # fmt: skip
+    told = ranking(lines, [column])
+    assert told.startswith("Ranked by who won every match against whom, and among the others by")
+    assert told.endswith("; where not all are compared, a rank is known to lie between two")
+    absent = placed()
+    del absent["models"]["low"]["t/place"]
+    told = ranking(rows(absent, [column]), [column])
+    assert told.endswith("; a model that is compared with none has no rank")
+    text = to_markdown(placed(), [column])
+    assert "| 1 | top | ≥ 1.313[^1] | 9 |" in text
+    assert "| 4 | low | ≤ -0.250[^1] | 9 |" in text
+    table = [*csv.DictReader(io.StringIO(to_csv(placed(), [column])))]
+    assert [row["rank"] for row in table] == ["1", "2–3", "2–3", "4"]
+    assert (table[0]["t/score"], table[0]["t/score/ci_low"]) == ("", "1.3127")
+    assert (table[0]["t/score/ci_high"], table[3]["t/score/ci_low"]) == ("", "")
+
+
+def test_a_column_of_bounds_is_shown() -> None:
+    for table in (placed(), {"models": {"top": placed()["models"]["top"]}}):
+        assert measured(table, [ERROR, SCORE])[0] == [ERROR, SCORE]
+    assert measured(placed(), [SCORE, ERROR])[1] == ["Error: no model has a number: not measured"]
 
 
 def test_counts_stand_beside_the_scores_unless_all_are_zero() -> None:

@@ -46,6 +46,17 @@ def test_forest() -> None:
     assert "currentColor" in svg
 
 
+def test_forest_of_bounds() -> None:
+    low = {"value": None, "ci95": [1313.4, None]}
+    text = sound(plots.forest({"top": low, "b": estimate(1000.0, [900.0, 1100.0])}, "rating"))
+    assert "≥ 1313" in text
+    assert "refused" not in text
+    panels = {"one": {"b": estimate(1.0)}, "two": {"z": {"value": None, "ci95": [None, 7.0]}}}
+    text = sound(plots.forests(panels, "both"))
+    assert "≤ 7" in text
+    assert {"one", "two", "b", "z"} <= {*text.split()}
+
+
 def test_versus() -> None:
     both = {
         "with": {NASTY: estimate(0.5, [0.4, 0.6]), "two": estimate(None)},
@@ -82,6 +93,25 @@ def test_heatmap() -> None:
     assert "2.50" in text
     assert "3.25" in text
     assert "nan" not in text
+
+
+def colours(svg: str) -> list[str]:
+    """Return the fills of a plot's cells, by how they come first."""
+    return [*dict.fromkeys(re.findall(r"fill: (#[0-9a-f]{6}); stroke: #", svg))]
+
+
+def test_a_heatmaps_colours_can_be_fixed() -> None:
+    def drawn(*row: float) -> list[str]:
+        return colours(plots.heatmap([row], ["a"], [*"bc"], "share", ends=(0.0, 1.0)))
+
+    assert drawn(0.5, 0.6)[0] == drawn(0.5, 0.9)[0]
+    assert drawn(0.4, 0.6) != drawn(0.0, 1.0)
+    assert len({*drawn(0.4, 0.6), *drawn(0.0, 1.0)}) == 4
+
+
+def test_words_stand_in_a_heatmap() -> None:
+    text = sound(plots.heatmap([[None, ">"], ["<", 0.25]], ["a", "b"], ["a", "b"], "chance"))
+    assert ">" in text and "<" in text and "0.25" in text
 
 
 def test_reliability() -> None:

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from raybench.config import Config
-from raybench.experiments.games import prompts, setup, transcripts
+from raybench.experiments.games import prompts, setup, standings, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, sections
@@ -17,18 +17,22 @@ from raybench.experiments.session import Outcome
 from raybench.stats.ratings.outcome import Ratings
 from raybench.tournament import meetings, reliability
 from raybench.tournament.fixtures import Fixture
+from raybench.tournament.ratings import Rated
 from raybench.tournament.records import Match
 from raybench.tournament.reliability import Reliability
 from raybench.tracking.leaderboard import Column
 from raybench.types import Estimate
 
+RANK = "games/rank"
 RATING = Column("games/rating", "Rating", digits=0)
+GROUP = Column("games/group", "Group", digits=0)
+"""Where wins do not lead both ways between all, ratings are compared within groups."""
+PLAYED_GROUP = Column("games/group_without_forfeits", "Group without forfeits", digits=0)
 PLAYED = Column("games/rating_without_forfeits", "Without forfeits", digits=0)
 VALID = Column("games/valid_replies", "Valid replies")
 FORFEITS = Column("games/forfeits", "Matches forfeited")
 LEFT = Column("games/unplayed", "Not played", digits=0, higher_is_better=False)
 _LEFT = "matches that are drawn, and wait for somebody who could not be had"
-RANK = "games/rank"
 ALL = "games"
 """What the ratings over all games are of, where those of each are of its name."""
 PAIRS = "pairs.jsonl"
@@ -37,9 +41,6 @@ STANDINGS = "standings.jsonl"
 """Where each model stands, in each game and over all of them: rank, bound, covariance."""
 _REASONS = 5
 """Of those why matches were begun anew, so many are told."""
-NOT_RATED = Estimate(
-    None, None, None, 0, "refused: no match that it had with another model counts here"
-)
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,8 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
         ],
         replied=reliability.REPLIED,
         columns=(
-            RATING,
-            *((PLAYED,) if found.forfeited else ()),
+            *_with_group(RATING, GROUP, found.all),
+            *(_with_group(PLAYED, PLAYED_GROUP, found.played) if found.forfeited else ()),
             *((LEFT,) if end.unfinished else ()),
             VALID,
             FORFEITS,
@@ -129,19 +130,16 @@ def measured(
     stood: Standing | None,
     reliable: Mapping[str, Reliability],
 ) -> dict[str, dict[str, Estimate]]:
-    """Return every model's metrics."""
+    """Return every model's metrics, the models in the order of the leaderboard."""
     metrics: dict[str, dict[str, Estimate]] = {}
-    for model in models:
-        of = metrics[model] = {RATING.key: _rating(found.all.overall, model)}
+    overall = found.all.overall
+    for model in dict.fromkeys([*(overall.table if overall is not None else ()), *models]):
+        of = metrics[model] = {}
         if stood is not None:
             of[RANK] = stood.rank(model)
-        of |= {f"{game}/rating": _rating(it, model) for game, it in found.all.games.items()}
+        of |= _rated("", found.all, model)
         if found.forfeited:
-            of[PLAYED.key] = _rating(found.played.overall, model)
-            of |= {
-                f"{game}/rating_without_forfeits": _rating(it, model)
-                for game, it in found.played.games.items()
-            }
+            of |= _rated("_without_forfeits", found.played, model)
         of[VALID.key] = reliable[model].valid
         of[FORFEITS.key] = reliable[model].forfeited
     return metrics
@@ -153,10 +151,20 @@ def _every(found: RatedTwice) -> Iterator[tuple[str, Ratings]]:
     yield from found.all.games.items()
 
 
-def _rating(ratings: Ratings | None, model: str) -> Estimate:
-    if ratings is None:
-        return NOT_RATED
-    return ratings.table.get(model, NOT_RATED)
+def _rated(kind: str, found: Rated, model: str) -> dict[str, Estimate]:
+    """Return a model's ratings, over all games and in each, and its groups where there are any."""
+    told: dict[str, Estimate] = {}
+    for of, ratings in {ALL: found.overall, **found.games}.items():
+        told[f"{of}/rating{kind}"] = standings.shown(ratings, model)
+        if (group := standings.group(ratings, model)) is not None:
+            told[f"{of}/group{kind}"] = group
+    return told
+
+
+def _with_group(rating: Column, group: Column, found: Rated) -> tuple[Column, ...]:
+    several = found.overall is not None and len(found.overall.components) > 1
+    place = RANK if rating is RATING else ""
+    return (replace(rating, place=place), group) if several else (rating,)
 
 
 def _matches(matches: Sequence[Match], played: Sequence[str]) -> dict[str, Any]:
@@ -178,12 +186,11 @@ def _notes(
 ) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
-    again = meetings.repeats(matches)
-    notes = {
-        "Matches": f"{counted:,} count"
-        + (f", {again:,} of which repeat another, by models at temperature 0" if again else "")
-        + (f", {void:,} are void" if void else "")
-    }
+    some = f"{counted:,} of {len(matches):,} count, {void:,} {'is' if void == 1 else 'are'} void"
+    every = f"all {counted:,} count" if matches else "none was played"
+    notes = {"Matches": some if void else every}
+    if again := meetings.repeats(matches):
+        notes["Matches"] += f"; repeats of another: {again:,}, by models at temperature 0"
     if anew := [it for it in matches if it.attempt]:
         notes["Begun anew"] = _again(anew)
     if end.stopped:

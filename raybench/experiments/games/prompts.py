@@ -13,6 +13,7 @@ from typing import Any
 
 from raybench import games
 from raybench.games import MANAGER, Jury, State
+from raybench.games.parts.transcript import literal
 from raybench.players.contract import Try
 from raybench.players.direct import prompt
 from raybench.types import Message, Observation
@@ -51,7 +52,8 @@ def written(
     )
     for model, text in own.items():
         if text:
-            yield f"Above all that, {model} has a system prompt of its own:\n\n{_fenced(text)}\n\n"
+            whose = f"Above all that, {literal(model)} has a system prompt of its own"
+            yield f"{whose}:\n\n{_fenced(text)}\n\n"
     first = _first(journal, played)
     for name in played:
         asked = [it for record in first[name] for it in _asked(record, rules.get(name, {}))]

@@ -2,12 +2,17 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from raybench.stats.ratings.outcome import Bound, Ratings
 from raybench.stats.ratings.ranking import orders, ranks
 from raybench.stats.ratings.scale import SPREAD
 from raybench.types import Estimate
+
+NOT_RATED = Estimate(
+    None, None, None, 0, "refused: no match that it had with another model counts here"
+)
 
 
 class Standing:
@@ -19,13 +24,18 @@ class Standing:
         self.ranks = ranks(ratings, self.orders)
 
     def rank(self, model: str) -> Estimate:
-        """Return the model's place among those that it can be compared with."""
+        """Return the model's place among all; between which two it is where that is not known."""
         ratings = self._ratings
         if (place := self.ranks.get(model)) is None:
-            why = "refused: no match that it had with another model counts here"
-            method = ratings.table[model].method if model in ratings.table else why
+            method = ratings.table.get(model, NOT_RATED).method
             return Estimate(None, None, None, ratings.n.get(model, 0), method)
-        method = f"rank among the {len(self._part(model))} that can be compared, 1 is the best"
+        if place.value is None:
+            best, worst = place.ends
+            why = f"refused: somewhere from {best} to {worst}, as not all groups are compared"
+            return Estimate(None, None, (best, worst), ratings.n[model], why)
+        method = f"rank among the {len(self.ranks)} that can be compared, 1 is the best"
+        if len(ratings.components) > 1:
+            method += "; of two groups, that which won every match against the other is before it"
         ends = place.replicates
         if ends is not None:
             method += "; bootstrap percentiles, of this rank alone"
@@ -48,7 +58,9 @@ class Standing:
                 "of": self._of,
                 "model": model,
                 "rating": rating.to_json(),
+                "group": 1 + ratings.components.index(part),
                 "rank": place and place.value,
+                "rank_between": place and place.ends,
                 "rank_ci95": place and place.replicates,
                 "rank_simultaneous": place and place.simultaneous,
                 "compared_with": [it for it in part if it != model],
@@ -72,6 +84,26 @@ class Standing:
 
     def _part(self, model: str) -> tuple[str, ...]:
         return next(part for part in self._ratings.components if model in part)
+
+
+def shown(ratings: Ratings | None, model: str) -> Estimate:
+    """Return a model's rating, or, where it has none, what bounds it: an interval with one end."""
+    if ratings is None or model not in ratings.table:
+        return NOT_RATED
+    rating = ratings.table[model]
+    bound = ratings.bounds.get(model)
+    return rating if bound is None else replace(rating, ci95=bound.interval)
+
+
+def group(ratings: Ratings | None, model: str) -> Estimate | None:
+    """Return the number of a model's group; None where there is but one, or it is in none."""
+    if ratings is None or len(ratings.components) < 2 or model not in ratings.table:
+        return None
+    number = next(n for n, part in enumerate(ratings.components, 1) if model in part)
+    return Estimate(
+        float(number), None, None, ratings.n[model],
+        "models of one group are compared with each other, each group by a scale of its own",
+    )  # fmt: skip
 
 
 def _bound(bound: Bound | None) -> dict[str, Any] | None:

@@ -39,7 +39,7 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
     prompt = request.messages[-1].content
     if rng.random() < ability.infra_error:
         return Completion.failed("simulated infrastructure error")
-    if request.json_schema is not None:
+    if request.json_schema is not None and request.regex is None:
         found = instance(request.json_schema, rng)
         if exam.is_judged(prompt):
             found = exam.fitted(exam.verdict(prompt, ability, rng), found, request.json_schema)

@@ -8,6 +8,8 @@ from raybench.games.parts.contract import MANAGER, Game, State, Written
 
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&]|(?<!\S)#|(?<![^\W_])_|_(?![^\W_])")
 """What Markdown reads as more than text; an underscore within a word is none."""
+_LEADING = re.compile(r"^(\d{0,9})([-+=.)])")
+"""What it reads so at the beginning of a line: of lists, rules, and below titles."""
 
 
 def steps(match: Written) -> Iterator[tuple[State, str, str | None]]:
@@ -39,7 +41,7 @@ def head(title: str, match: Written) -> str:
         f"- {role}: {literal(name)}{_won(match.scores.get(role))}"
         for role, name in match.players.items()
     ]
-    return "\n".join((titled(title, match), "", *seats, "", f"{sentence(ended(match))}."))
+    return "\n".join((titled(title, match), "", *seats, "", f"{sentence(literal(ended(match)))}."))
 
 
 def titled(title: str, match: Written) -> str:
@@ -67,6 +69,12 @@ def line(text: str) -> str:
 def literal(text: str) -> str:
     """Return somebody's words on one line, for Markdown and HTML to take for text, no more."""
     return _MARKUP.sub(r"\\\g<0>", line(text))
+
+
+def speech(text: str) -> str:
+    """Return what somebody said as a quotation in Markdown, none of which is more than text."""
+    lines = (_LEADING.sub(r"\1\\\2", literal(each)) for each in text.splitlines())
+    return "\n".join(f"> {each}".rstrip() for each in lines) or ">"
 
 
 def _won(score: float | None) -> str:

@@ -75,7 +75,7 @@ def _beside(
     if found is None:
         return None
     points = MEAN + SPREAD * found
-    where = part[0] if len(part) == 1 else f"the mean of component {number}"
+    where = part[0] if len(part) == 1 else f"the mean of group {number}"
     told = f"{'at least' if up else 'at most'} {points:.0f} where {where} is {MEAN:g} (95 %, "
     interval = (points, float("inf")) if up else (-float("inf"), points)
     return Bound(interval, part, f"{told}profile likelihood)")

@@ -7,6 +7,7 @@ above the other, or does not know how far: then these are parts, each with a sca
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy import optimize, sparse
@@ -19,6 +20,8 @@ from raybench.stats.ratings.tally import Effect, Tally
 Components = tuple[tuple[str, ...], ...]
 """Models by component, the models in the order of their names; no component is below a later one
 that it has beaten, and of those that have not met the larger is first."""
+Above = frozenset[tuple[int, int]]
+"""Which component is above which for certain, both by their number, the first being 0."""
 
 _MOVES = 1e-7
 """A direction that moves a parameter by less, of at most 1, is rounding."""
@@ -51,6 +54,48 @@ def components(games: Mapping[str, Bundles], models: Sequence[str]) -> Component
         tuple(sorted(name for name, of in zip(models, label, strict=True) if of == it))
         for it in order
     )
+
+
+def above(games: Mapping[str, Bundles], found: Components) -> Above:
+    """Return which components wins lead down to from which, straight or by way of others.
+
+    For matches of single players; `above_by_teams` is for teams.
+    """
+    number = {name: n for n, part in enumerate(found) for name in part}
+    known = {
+        (number[one.model], number[other.model])
+        for bundles in games.values()
+        for bundle in bundles
+        for match, _ in bundle
+        for ahead, behind in _pairs(match)
+        for one in ahead.players
+        for other in behind.players
+    }
+    reached: dict[int, set[int]] = {}
+    # Wins lead to later components alone: whatever these reach is known by then.
+    for here in reversed(range(len(found))):
+        straight = {lower for upper, lower in known if upper == here} - {here}
+        reached[here] = straight.union(*(reached[lower] for lower in straight))
+    return frozenset((upper, lower) for upper, them in reached.items() for lower in them)
+
+
+def above_by_teams(tally: Tally, found: Components) -> Above:
+    """Return which components no direction that raises the likelihood for ever puts below which.
+
+    A team's win is nobody's alone: it orders its models only where all that could explain it does.
+    """
+    place = {name: n for n, name in enumerate(tally.models)}
+    first = [place[part[0]] for part in found]
+    limits = -tally.ahead, np.zeros(tally.ahead.shape[0])
+
+    def least(upper: int, lower: int) -> float:
+        aim = np.zeros(tally.design.size)
+        aim[first[upper]], aim[first[lower]] = 1.0, -1.0
+        solved = optimize.linprog(aim, *limits, bounds=(-1, 1), method="highs")
+        return float(solved.fun) if solved.status == 0 else -1.0
+
+    pairs = combinations(range(len(found)), 2)
+    return frozenset(pair for pair in pairs if least(*pair) > -_MOVES)
 
 
 def within(match: Match, found: Components) -> Iterator[Match]:

@@ -26,6 +26,8 @@ class Fitted:
     games: Mapping[str, Bundles]
     """What was fitted: matches within components."""
     parts: Components
+    whole: Tally | None
+    """Of all matches, where teams play and fall into components: their order follows from it."""
     tally: Tally
     at: Floats
     """Strengths, then effects."""
@@ -49,6 +51,7 @@ def fit(
 ) -> Fitted:
     """Return the maximum of what has one: within components, without effects that are not told."""
     parts: Components = (models,)
+    whole: Tally | None = None
     teams = teams_in(games)
     if prior is None and not teams:
         parts = components(games, models)
@@ -73,7 +76,9 @@ def fit(
         if maxima.found[0] and not lost:
             at = maxima.at[0]
             degrees = _degrees(made, tuple(games), at, curved, design.size - len(parts))
-            return Fitted(games, parts, made, at, curved, ground, imagined, left_out, degrees)
+            return Fitted(
+                games, parts, whole, made, at, curved, ground, imagined, left_out, degrees
+            )
         lost = lost or {game for game, _ in untold(made)}
         if lost:
             left_out += tuple(it for it in effects if it[0] in lost)
@@ -81,7 +86,7 @@ def fit(
             ground = _pinned(models, parts, len(effects))
         elif teams and parts == (models,):
             taken = parted(made)
-            parts, ground = taken.parts, taken.ground
+            parts, ground, whole = taken.parts, taken.ground, made
             games = {
                 name: kept(it, partial(taken.within, made, name)) for name, it in games.items()
             }

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 
 from raybench.errors import ConfigurationError, did_you_mean
-from raybench.stats.ratings.components import Components
+from raybench.stats.ratings.components import Above, Components
 from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.scale import MEAN, SCALE, SPREAD, told
 from raybench.types import Estimate, Interval
@@ -31,6 +31,8 @@ class Ratings:
     table: Mapping[str, Estimate]
     components: Components
     """Only models of one component can be compared: see `stats.ratings.components`."""
+    above: Above
+    """Of two components, which is the better where wins lead from the one to the other alone."""
     bounds: Mapping[str, Bound]
     """For those alone in their component, as far as their matches say anything."""
     roles: Mapping[str, tuple[str, ...]]

@@ -36,14 +36,24 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A model's place within its component, the best being 1; those who are equal share one."""
+    """A model's place among all, the best being 1; those who are equal share one.
 
-    value: int
+    A model of a component that is above another is before all of that one's, however far.
+    """
+
+    ends: tuple[int, int]
+    """The best and the worst it can be: they differ where components are not compared."""
     replicates: tuple[int, int] | None
     """Where 95 % of the replicates have it: for this model alone. None where its rating has no
     interval: replicates of too few matches, or of matches all alike, agree and know nothing."""
     simultaneous: tuple[int, int]
-    """What the orders that hold by Holm leave: true of all models at once in 95 % of pools."""
+    """What the orders that hold by Holm leave: true of all models at once in 95 % of pools. Of two
+    components' models none holds: all that their wins are is one way."""
+
+    @property
+    def value(self) -> int | None:
+        """Return the place, None where it is not known."""
+        return self.ends[0] if self.ends[0] == self.ends[1] else None
 
 
 def orders(ratings: Ratings) -> tuple[Order, ...]:
@@ -63,9 +73,10 @@ def orders(ratings: Ratings) -> tuple[Order, ...]:
 
 
 def ranks(ratings: Ratings, known: Sequence[Order] | None = None) -> Mapping[str, Rank]:
-    """Return the place of each rated model within its component, with both intervals.
+    """Return the place of each model, with both intervals.
 
-    `known` are its orders, where they have been worked out already.
+    Of a component of several, models whose number is refused have none. `known` are the orders,
+    where they have been worked out already.
     """
     above, below = dict.fromkeys(ratings.models, 0), dict.fromkeys(ratings.models, 0)
     for order in orders(ratings) if known is None else known:
@@ -73,22 +84,29 @@ def ranks(ratings: Ratings, known: Sequence[Order] | None = None) -> Mapping[str
             above[order.worse] += 1
             below[order.better] += 1
     found = {}
-    for ranked in _ranked(ratings):
+    places = _ranked(ratings)
+    whole = sum(map(len, places))
+    for number, ranked in enumerate(places):
+        higher = sum(len(places[upper]) for upper, lower in ratings.above if lower == number)
+        lower = sum(len(places[lower]) for upper, lower in ratings.above if upper == number)
+        unknown = whole - len(ranked) - higher - lower
         drawn = _drawn(ratings, ranked)
         at = {name: ratings.strengths[ratings.models.index(name)] for name in ranked}
         for name in ranked:
             # Equal models share the better place, as they do within a replicate.
             place = 1 + sum(bool(it > at[name] + _ROUNDING) for it in at.values())
-            sure = (1 + above[name], len(ranked) - below[name])
-            bounded = ratings.table[name].ci95 is not None
-            found[name] = Rank(place, drawn.get(name) if bounded else None, sure)
+            ends = (higher + place, higher + place + unknown)
+            sure = (1 + above[name], whole - below[name])
+            own = drawn.get(name) if ratings.table[name].ci95 is not None else None
+            replicates = own and (higher + own[0], higher + own[1] + unknown)
+            found[name] = Rank(ends, replicates, sure)
     return found
 
 
 def _ranked(ratings: Ratings) -> list[list[str]]:
-    """Return the rated models of each component, best first."""
+    """Return the rated models of each component, best first, and those that are one alone."""
     return [
-        [name for name in ratings.table if name in part and ratings.rated(name)]
+        [name for name in ratings.table if name in part and (ratings.rated(name) or len(part) == 1)]
         for part in ratings.components
     ]
 

@@ -7,11 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from raybench.errors import ConfigurationError
+from raybench.stats.ratings import groups
 from raybench.stats.ratings.bounds import bound
-from raybench.stats.ratings.components import Components, components
+from raybench.stats.ratings.components import (
+    Above,
+    Components,
+    above,
+    above_by_teams,
+    components,
+)
 from raybench.stats.ratings.fitting import Fitted, fit, roles_of
-from raybench.stats.ratings.matches import Bundles, matches, played
+from raybench.stats.ratings.matches import Bundles, matches, played, teams_in
 from raybench.stats.ratings.outcome import Bound, Ratings
+from raybench.stats.ratings.scale import MEAN
 from raybench.stats.ratings.spread import bootstrap, sandwich
 from raybench.types import Estimate
 
@@ -30,7 +38,7 @@ def rated(
 
     With `weights` a game weighs so much as a whole, however many matches it has; without them each
     match weighs the same. `bounds=False` leaves out those of models without a number, which take
-    far longer than everything else.
+    far longer than everything else, and the order of components with them.
     """
     games = dict(sorted(games.items()))
     n = played(games)
@@ -39,14 +47,22 @@ def rated(
     share = dict.fromkeys(games, 1.0) if weights is None else _shares(games, weights)
     fitted = fit(games, models, share, prior)
     ratings = _fitted(fitted, replicates, seed, _method(model, prior, weights))
-    parts = fitted.parts if prior is None else components(games, models)
-    ratings = replace(
-        ratings, n=n, played=matches(games),
-        notes=(*_notes(parts, joined=prior is not None), *ratings.notes),
-    )  # fmt: skip
     alone = [name for part in fitted.parts if len(part) == 1 < len(models) for name in part]
     found = {name: bound(name, games, fitted.parts) for name in alone if bounds}
-    return _tabled(ratings, {name: it for name, it in found.items() if it is not None})
+    known = {name: it for name, it in found.items() if it is not None}
+    order = _order(games, fitted) if bounds else frozenset()
+    told = groups.told(fitted.parts, order, known, teams=teams_in(games)) if bounds else ""
+    if prior is not None:
+        told = _joined(components(games, models))
+    notes = (*((told,) if told else ()), *ratings.notes)
+    ratings = replace(ratings, n=n, played=matches(games), above=order, notes=notes)
+    return _tabled(ratings, known)
+
+
+def _order(games: Mapping[str, Bundles], fitted: Fitted) -> Above:
+    if fitted.whole is not None:
+        return above_by_teams(fitted.whole, fitted.parts)
+    return above(games, fitted.parts) if len(fitted.parts) > 1 else frozenset()
 
 
 def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
@@ -71,6 +87,7 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
     return Ratings(
         table={},
         components=fitted.parts,
+        above=frozenset(),
         bounds={},
         roles={game: them for game, them in roles_of(fitted.games).items() if game in told},
         notes=notes,
@@ -100,7 +117,7 @@ def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
                 continue
             estimate = ratings.rating(name)
             if len(ratings.components) > 1:
-                of = f"component {number} of {len(ratings.components)}, comparable within it only"
+                of = f"group {number} of {len(ratings.components)}, whose mean is {MEAN:g}"
                 estimate = replace(estimate, method=f"{estimate.method}; {of}")
             table[name] = estimate
     return replace(ratings, table=table, bounds=bounds)
@@ -116,12 +133,14 @@ def _method(model: str, prior: float | None, weights: Mapping[str, float] | None
     return method
 
 
-def _notes(found: Components, *, joined: bool) -> tuple[str, ...]:
+def _joined(found: Components) -> str:
     if len(found) == 1:
-        return ()
+        return ""
     listed = "; ".join(", ".join(part) for part in found)
-    end = "They are compared by the prior alone." if joined else "Each has a scale of its own."
-    return (f"There are {len(found)} components that the matches do not compare: {listed}. {end}",)
+    return (
+        f"Between {len(found)} groups wins do not lead both ways: {listed}. How far apart "
+        "they are, the prior alone says."
+    )
 
 
 def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[str, float]:

@@ -1,10 +1,10 @@
 """Plots as inline SVG: text stays text, ink is the page's colour, equal data give equal bytes."""
 
 from raybench.tracking.plots.budgets import budgets
-from raybench.tracking.plots.forest import forest
+from raybench.tracking.plots.forest import forest, forests
 from raybench.tracking.plots.heatmap import heatmap
 from raybench.tracking.plots.lines import lines
 from raybench.tracking.plots.reliability import reliability
 from raybench.tracking.plots.versus import versus
 
-__all__ = ["budgets", "forest", "heatmap", "lines", "reliability", "versus"]
+__all__ = ["budgets", "forest", "forests", "heatmap", "lines", "reliability", "versus"]

@@ -7,28 +7,37 @@ from raybench.tracking.plots.style import Number, drawing, finite, named
 
 
 def heatmap(
-    matrix: Sequence[Sequence[Number]],
+    matrix: Sequence[Sequence[Number | str]],
     rows: Sequence[str],
     columns: Sequence[str],
     label: str,
     *,
     digits: int = 2,
+    ends: tuple[float, float] | None = None,
 ) -> str:
-    """Return coloured cells with their numbers, blank where None; rows from the top."""
+    """Return coloured cells with their numbers, blank where None; rows from the top.
+
+    Words stand in cells without a colour. The colours go from the least to the largest number, or
+    from one of `ends` to the other, whatever the numbers are.
+    """
     size = 0.52
     names = [named(name) for name in columns]
     with drawing(size * max(len(columns), 1) + 0.4, size * 0.7 * max(len(rows), 1) + 0.4) as made:
         figure, svg = made
         axes = figure.add_subplot()
-        cells = [[math.nan if (v := finite(x)) is None else v for x in line] for line in matrix]
+        cells = [[_number(value) for value in line] for line in matrix]
         known = [value for line in cells for value in line if not math.isnan(value)]
-        low, high = (min(known), max(known)) if known else (0.0, 1.0)
+        low, high = ends or ((min(known), max(known)) if known else (0.0, 1.0))
         if low == high:
             low, high = low - 0.5, high + 0.5
         if rows and columns:
             mesh = axes.pcolormesh(
                 cells, cmap="cividis", vmin=low, vmax=high, edgecolors="face", lw=0.4
             )
+            for y, said in enumerate(matrix):
+                for x, word in enumerate(said):
+                    if isinstance(word, str):
+                        axes.text(x + 0.5, y + 0.5, word, ha="center", va="center", fontsize=9)
             for y, line in enumerate(cells):
                 for x, value in enumerate(line):
                     if not math.isnan(value):
@@ -48,3 +57,8 @@ def heatmap(
             spine.set_visible(False)
         axes.set_xlabel(label)
         return svg(label)
+
+
+def _number(value: Number | str) -> float:
+    number = None if isinstance(value, str) else finite(value)
+    return math.nan if number is None else number

@@ -53,8 +53,8 @@ def test_matches_that_repeat_another_are_told() -> None:
         won(5, "a", "b", 1),
     ]
     told = _notes(matches, NOTHING, End(), "ab")["Matches"]
-    assert told == "4 count, 1 of which repeat another, by models at temperature 0, 1 are void"
-    assert _notes(matches[2:], NOTHING, End(), "ab")["Matches"] == "2 count, 1 are void"
+    assert told == ("4 of 5 count, 1 is void; repeats of another: 1, by models at temperature 0")
+    assert _notes(matches[2:], NOTHING, End(), "ab")["Matches"] == "2 of 3 count, 1 is void"
 
 
 def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:

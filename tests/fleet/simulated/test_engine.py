@@ -244,6 +244,13 @@ async def test_json_fits_its_schema(schema: Mapping[str, Any], seed: int) -> Non
     jsonschema.validate(json.loads(reply.text), schema)
 
 
+async def test_a_schema_beside_a_regex_is_for_engines_that_take_none() -> None:
+    gold = json.dumps({"good": "Move: e4", "any": "Move: e4"})
+    schema = {"type": "object", "properties": {"move": {"const": "e4"}}}
+    (reply,) = await ask(model(), gold=gold, regex="Move: (e4)", json_schema=schema)
+    assert (reply.text, reply.finish) == ("Move: e4", "stop")
+
+
 async def test_it_reports_as_many_tokens_as_it_is_told_and_says_the_same() -> None:
     plain = await ask(model(), seeds=range(MANY))
     told = await ask(model(tokens=5000), seeds=range(MANY))

@@ -13,6 +13,7 @@ from raybench.tournament.pairing.contract import Seated
 from raybench.tournament.pairing.information import InformationGain
 from raybench.tournament.pairing.seats import met
 from raybench.tournament.pairing.strengths import (
+    chances,
     covariance,
     expected,
     likeliest,
@@ -59,6 +60,22 @@ def test_who_has_won_everything_is_met_still() -> None:
     chooser = InformationGain(5, 2, Random(1))
     chooser.learn(many({(a, b): (9, 9) if a else (4, 0) for a, b in met(tuple(range(5)))}))
     assert any(0 in chooser.draw() for _ in range(6))
+    # Of 200 wins a single estimate says that there is nothing left to learn.
+    chooser = InformationGain(5, 2, Random(1))
+    chooser.learn(many({(a, b): (3, 3) if a else (50, 0) for a, b in met(tuple(range(5)))}))
+    assert any(0 in chooser.draw() for _ in range(20))
+
+
+def test_a_tables_worth_is_the_mean_over_all_that_the_strengths_may_be() -> None:
+    """Nearly: against adding p (1 - p) up over a normal difference. Two seatings each."""
+    chooser = InformationGain(5, 2, Random(1))
+    chooser.learn(many({(0, 1): (9, 0), (1, 2): (4, 1), (2, 3): (1, 1)}))
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    around = np.sqrt(spreads(covariance(chooser._known)))
+    for a, b in met(tuple(range(5))):
+        wins = chances(chooser._strengths[a] - chooser._strengths[b] + around[a, b] * nodes)
+        mean = float((weights * wins * (1 - wins)).sum() / weights.sum())
+        assert chooser._weight[a, b] == pytest.approx(2 * mean, rel=0.12)
 
 
 def test_tables_under_way_count_as_played() -> None:

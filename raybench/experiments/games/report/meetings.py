@@ -25,7 +25,8 @@ def sections(shown: Shown) -> Iterator[Section]:
             ],
             rows=models,
             columns=models,
-            label="share won",
+            label="share won; colours from 0 (dark) to 1 (bright)",
+            ends=(0.0, 1.0),
         ),
     )
     rows = [

@@ -1,11 +1,12 @@
 """What it is worth to sit in a role, and how each model does there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.tournament.meetings import in_roles
 from raybench.tracking.report import Section, Table, Value
+from raybench.types import Estimate
 
 _SHARES = (
     "The share of the others that a model was better than in each role, ties as half, here and in "
@@ -30,20 +31,37 @@ def sections(shown: Shown) -> Iterator[Section]:
             yield Section(
                 f"{games.load(game).title}: results by role",
                 "" if said else _SHARES,
-                table=Table(("model", *roles), rows, digits=2),
+                table=Table(("model", *roles), rows, digits=3),
                 folded=f"{len(rows)} models in {len(roles)} roles",
             )
             said = True
 
 
 def _worth(shown: Shown) -> Iterator[Section]:
-    rows = [(games.load(game).title, *worth) for game in shown.games for worth in shown.worth(game)]
+    rows = [
+        (games.load(game).title, role, over, points)
+        for game in shown.games
+        for role, over, points in shown.worth(game)
+    ]
     if rows:
         yield Section(
             "What a role is worth",
             "By how many points of the rating it is better to sit in one role than in another. In "
             "chess the first is White's advantage; in games whose sides do different things it "
             "says which side has it easier.",
-            table=Table(("game", "role", "over", "points"), rows, digits=0),
+            table=Table(
+                ("game", "role", "over", "points"), rows, caption=_unbounded(rows), digits=0
+            ),
             folded=f"{len(rows)} pairs of roles" * (len(rows) > LONG),
         )
+
+
+def _unbounded(rows: Sequence[tuple[str, str, str, Estimate]]) -> str:
+    """Return why numbers have no interval, by game, or ''."""
+    why = dict.fromkeys(
+        f"{game}: {clause}"
+        for game, _, _, points in rows
+        for clause in points.method.split("; ")
+        if clause.startswith("no interval")
+    )
+    return ". ".join(why) + "." * bool(why)

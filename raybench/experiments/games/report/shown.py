@@ -31,6 +31,7 @@ class Shown:
     """Over all games; None where nothing was rated."""
     reliable: Mapping[str, Reliability]
     metrics: Mapping[str, Mapping[str, Estimate]]
+    """Of the models in the leaderboard's order."""
     recorded: Recorded
     """The matches with all texts."""
     rules: Mapping[str, Mapping[str, Any]]
@@ -38,13 +39,8 @@ class Shown:
 
     @property
     def best_first(self) -> list[str]:
-        """Return the models in the leaderboard's order: those without a rating last."""
-
-        def at(model: str) -> float:
-            value = self.metrics[model]["games/rating"].value
-            return float("inf") if value is None else -value
-
-        return sorted(self.models, key=at)
+        """Return the models in the leaderboard's order: the best group first."""
+        return [*self.metrics]
 
     def of(self, game: str) -> list[Match]:
         """Return the matches of a game."""

@@ -1,15 +1,17 @@
 """Where the models stand, over all games and in each, and how sure the order is."""
 
-import math
 from collections.abc import Iterator
+from itertools import chain
+from typing import Any
 
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.experiments.games.standings import Standing
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.ranking import SURE
+from raybench.stats.ratings.scale import MEAN
 from raybench.tracking import plots
-from raybench.tracking.report import Section, Table
+from raybench.tracking.report import Section, Table, Value
 
 
 def sections(shown: Shown) -> Iterator[Section]:
@@ -25,9 +27,8 @@ def sections(shown: Shown) -> Iterator[Section]:
         "or a start from which models at temperature 0 always go on alike, count as one group) and "
         "those of each model's own rating: two may overlap although their order is sure. "
         f"{' '.join(ratings.notes)}".strip(),
-        figure=plots.forest(
-            {it: shown.metrics[it]["games/rating"].to_json() for it in shown.best_first},
-            xlabel="rating",
+        figure=plots.forests(
+            _panels(ratings, shown), "rating: estimate and 95 % interval of each model"
         ),
     )
     yield from _by_game(shown)
@@ -35,28 +36,76 @@ def sections(shown: Shown) -> Iterator[Section]:
     yield from _orders(ratings, stood, shown)
 
 
+def _panels(ratings: Ratings, shown: Shown) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return what stands on each scale: a group, and those that are bounded beside it."""
+    drawn = {it: shown.metrics[it]["games/rating"].to_json() for it in shown.best_first}
+    if len(ratings.components) == 1:
+        return {"rating": drawn}
+    rest = {*drawn}
+    scales: dict[str, dict[str, dict[str, Any]]] = {}
+    # A model alone has a scale where somebody is bounded beside it who has no place elsewhere.
+    for number, part in sorted(enumerate(ratings.components, 1), key=lambda it: -len(it[1])):
+        beside = {it for it in rest if it in ratings.bounds and ratings.bounds[it].beside == part}
+        alone = len(part) == 1
+        if alone and not beside:
+            continue
+        where = part[0] if alone else f"the mean of group {number}"
+        them = {it: drawn[it] for it in drawn if it in beside or it in part}
+        scales[f"rating where {where} is {MEAN:g}"] = (
+            them | {part[0]: {"value": MEAN}} if alone else them
+        )
+        rest -= them.keys()
+    order = [*drawn]
+    panels = dict(sorted(scales.items(), key=lambda it: order.index(next(iter(it[1])))))
+    return panels | ({"no rating": {it: {} for it in drawn if it in rest}} if rest else {})
+
+
 def _by_game(shown: Shown) -> Iterator[Section]:
     if len(shown.games) < 2:
         return
+    several = {
+        game: ratings.notes[0]
+        for game, ratings in shown.rated.all.games.items()
+        if len(ratings.components) > 1
+    }
+    titles = {game: games.load(game).title for game in shown.games}
+    heads = [_head(shown, titles[it], it) for it in shown.games]
     yield Section(
         "Ratings by game",
         "Each game by itself. Ratings of different games lie differently far apart, as skill "
         "decides more in some than in others; where a rating is refused, its footnote says what "
-        "the matches do tell.",
+        "the matches do tell. Where a game has groups, its numbers are compared within each.",
         table=Table(
-            ("model", *(games.load(it).title for it in shown.games)),
+            ("model", *chain.from_iterable(heads)),
             [
-                (model, *(shown.metrics[model].get(f"{it}/rating") for it in shown.games))
+                (model, *chain.from_iterable(_rated(shown, model, it) for it in shown.games))
                 for model in shown.best_first
             ],
+            caption=" ".join(f"{titles[game]}: {note}" for game, note in several.items()),
             digits=0,
         ),
     )
 
 
+def _head(shown: Shown, title: str, of: str, kind: str = "") -> tuple[str, ...]:
+    """Return the titles of the columns that `_rated` fills."""
+    several = any(f"{of}/group{kind}" in it for it in shown.metrics.values())
+    return (title, "group") if several else (title,)
+
+
+def _rated(shown: Shown, model: str, of: str, kind: str = "") -> Iterator[Value]:
+    """Yield a model's rating, and its group where there are several."""
+    yield shown.metrics[model].get(f"{of}/rating{kind}")
+    if len(_head(shown, "", of, kind)) > 1:
+        group = shown.metrics[model].get(f"{of}/group{kind}")
+        yield None if group is None or group.value is None else int(group.value)
+
+
 def _forfeits(shown: Shown) -> Iterator[Section]:
     if not shown.rated.forfeited:
         return
+    columns = {"": "all matches", "_without_forfeits": "without forfeits"}
+    heads = [_head(shown, title, "games", kind) for kind, title in columns.items()]
     yield Section(
         "With and without forfeits",
         f"{shown.rated.forfeited:,} matches were forfeited: a player had no tries left, or took "
@@ -66,12 +115,11 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
         "what it loses, and all others worse: its lost matches are gone, and no interval knows. "
         "The mean is 1000 in either column, so that what one loses by forfeits the others gain.",
         table=Table(
-            ("model", "all matches", "without forfeits"),
+            ("model", *chain.from_iterable(heads)),
             [
                 (
                     model,
-                    shown.metrics[model]["games/rating"],
-                    shown.metrics[model]["games/rating_without_forfeits"],
+                    *chain.from_iterable(_rated(shown, model, "games", it) for it in columns),
                 )
                 for model in shown.best_first
             ],
@@ -81,46 +129,63 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
 
 
 def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section]:
-    rated = {model for model, it in ratings.table.items() if it.value is not None}
-    models = [model for model in shown.best_first if model in rated]
+    places = stood.ranks
+    models = [model for model in shown.best_first if model in places]
     if len(models) < 2:
         return
     sure = {(it.better, it.worse): it.holm is not None and it.holm < SURE for it in stood.orders}
-    places = stood.ranks
+    several = len(ratings.components) > 1
+    within = f"Of {len(sure):,} orders{' within groups' if several else ''}"
     yield Section(
         "Chances of winning",
         "How often the model of the row would win against that of the column, in a match of no "
-        "particular role, ties as half a win; in games as they were weighed. Of "
-        f"{math.comb(len(models), 2):,} orders {sum(sure.values()):,} hold by Holm's steps over "
-        "all of them. The file pairs.jsonl has all differences, standings.jsonl all ranks, bounds "
-        "and covariances, in each game and over all.",
+        "particular role, ties as half a win; in games as they were weighed. "
+        + ("Between groups, > and < say which is above where that is known. " if several else "")
+        + (f"{within} {sum(sure.values()):,} hold by Holm's steps over all of them. " * bool(sure))
+        + "The file pairs.jsonl has all differences, "
+        "standings.jsonl all ranks, bounds and covariances, in each game and over all.",
         figure=plots.heatmap(
-            [
-                [None if row == other else ratings.chance(row, other).value for other in models]
-                for row in models
-            ],
+            [[_chance(ratings, row, other) for other in models] for row in models],
             rows=models,
             columns=models,
-            label="chance of winning",
+            label="chance of winning; colours from 0 (dark) to 1 (bright)",
+            ends=(0.0, 1.0),
         ),
         table=Table(
             ("model", "rank", "95 % of the replicates", "holds for all at once", "is above"),
             [
                 (
                     model,
-                    places[model].value,
+                    _span(places[model].ends),
                     _span(places[model].replicates),
                     _span(places[model].simultaneous),
                     ", ".join(it for it in models if sure.get((model, it))) or "-",
                 )
                 for model in models
             ],
-            caption="Rank among the models that can be compared. The third column is each rank's "
-            "own interval, not known where the rating has none; the fourth is true of all ranks at "
-            "once in 95 % of such tournaments.",
+            caption="The third column is each rank's own interval, not known where the rating has "
+            "none; the fourth is true of all ranks at once in 95 % of such tournaments, and the "
+            "fifth names the orders that it rests on."
+            + " The rank is that of the groups first; as wins lead one way between them, how sure "
+            "that is is not known, and the last two columns leave it open." * several,
         ),
         folded=f"Ranks of {len(models)} models" * (len(models) > LONG),
     )
+
+
+def _chance(ratings: Ratings, row: str, other: str) -> float | str | None:
+    """Return the chance of winning, or which of two groups is above the other."""
+    if row == other:
+        return None
+    of, against = (
+        next(number for number, part in enumerate(ratings.components) if it in part)
+        for it in (row, other)
+    )
+    if of == against:
+        return ratings.chance(row, other).value
+    if (of, against) in ratings.above:
+        return ">"
+    return "<" if (against, of) in ratings.above else None
 
 
 def _span(ends: tuple[int, int] | None) -> str:

@@ -16,7 +16,7 @@ _RESULTS = {1.0: "1-0", 0.0: "1/2-1/2", -1.0: "0-1"}
 
 
 def written(match: Written) -> str:
-    """Return the PGN of a match, with the opening's moves in front.
+    """Return the PGN of a match, with the opening's moves in front and a comment where they end.
 
     One that cannot be replayed says so in a comment: readers take all else for moves.
     """
@@ -37,7 +37,11 @@ def written(match: Written) -> str:
     if state.opening.name:
         game.headers["Opening"] = state.opening.name
     game.headers["PlyCount"] = str(len(moves))
-    end.comment = sentence(ended(match)) if match.forfeits else match.outcome
+    how = sentence(ended(match)) if match.forfeits else match.outcome
+    if made := len(state.opening.moves):
+        begin = [*game.mainline()][made - 1]
+        begin.comment = f"The {made} plies so far were set: the players begin here."
+    end.comment = " ".join(filter(None, (end.comment, how)))
     return _exported(game)
 
 

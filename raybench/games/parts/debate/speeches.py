@@ -32,10 +32,15 @@ def titled(speech: Speech, words: int) -> str:
     return f"{speech.part}{number}" + (f" (cut after {words} words)" if speech.cut else "")
 
 
-def shown(speeches: Sequence[Speech], words: int, name: Callable[[str], str]) -> str:
-    """Return the speeches, each behind its side's name."""
+def shown(
+    speeches: Sequence[Speech],
+    words: int,
+    name: Callable[[str], str],
+    quote: Callable[[str], str] = quoted,
+) -> str:
+    """Return the speeches, each behind its side's name, quoted for players or as readers need."""
     return "\n\n".join(
-        f"{name(speech.role)}, {titled(speech, words)}:\n{quoted(speech.text)}"
+        f"{name(speech.role)}, {titled(speech, words)}:\n{quote(speech.text)}"
         for speech in speeches
     )
 

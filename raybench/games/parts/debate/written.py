@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 from raybench.games.parts.contract import MANAGER, Written
 from raybench.games.parts.debate.missing import reasons
 from raybench.games.parts.debate.speeches import shown
-from raybench.games.parts.transcript import head, last, literal
+from raybench.games.parts.transcript import head, last, literal, speech
 
 if TYPE_CHECKING:
     from raybench.games.debate import Debate
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 def written(match: Written) -> str:
     """Return a match in Markdown."""
     state = cast("Debate", last(match))
-    said = shown(state.speeches, state.rules.words, lambda side: f"**{side}**")
+    said = shown(state.speeches, state.rules.words, lambda side: f"**{side}**", speech)
     brought = next((move for role, move in match.moves[::-1] if role == MANAGER), None)
     wrong = reasons(brought) if brought else {}
     ballot = "\n".join(
-        f"- {vote.juror}: 'for' {_signed(vote.for_first, why.get('for'))} when read first, "
-        f"{_signed(vote.against_first, why.get('against'))} when read second"
+        f"- {literal(vote.juror)}: 'for' {_signed(vote.for_first, why.get('for'))} when read "
+        f"first, {_signed(vote.against_first, why.get('against'))} when read second"
         for vote in state.votes
         for why in [wrong.get(vote.juror, {})]
     )
     jury = ballot and f"The jury, by how many points 'for' was better:\n\n{ballot}"
-    parts = (head("Debate", match), f"The motion: {state.topic}", said, jury)
+    parts = (head("Debate", match), f"The motion: {literal(state.topic)}", said, jury)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

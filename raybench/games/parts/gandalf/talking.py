@@ -1,6 +1,6 @@
 """What was said, as players and readers see it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from raybench.games.parts.gandalf.folding import folded
@@ -21,14 +21,16 @@ def spoken(text: str) -> str:
     return "".join(filter(str.isalpha, folded(text)))
 
 
-def conversation(said: Sequence[Said], password: str = "") -> str:
-    """Return what was said, in words that show who said it; a password says which guess is right.
+def conversation(
+    said: Sequence[Said], password: str = "", quote: Callable[[str], str] = quoted
+) -> str:
+    """Return what was said, quoted, behind who said it; a password says which guess is right.
 
     It begins with the sentinel.
     """
     return "\n\n".join(
         f"The infiltrator guessed '{text}', which is {'right' if text == password else 'wrong'}."
         if how == "guesses"
-        else f"The {ROLES[at % 2]}:\n{quoted(text)}"
+        else f"The {ROLES[at % 2]}:\n{quote(text)}"
         for at, (how, text) in enumerate(said)
     )

@@ -14,11 +14,12 @@ def told(stacks: Sequence[int], gone: Sequence[int], hands: int) -> str:
     return f"after {hands} hand{'s' * (hands != 1)}: {won}"
 
 
-def won(stacks: Sequence[int], gone: Sequence[int], start: int) -> dict[str, float]:
-    """Return what each has won, of so many chips at the start.
+def scored(stacks: Sequence[int], gone: Sequence[int], start: int) -> dict[str, float]:
+    """Return the scores: what each has won, of so many chips at the start, where nobody left.
 
-    Who left has lost a chip more than all. What that leaves goes to those who still have chips, as
-    who is bust has lost them all; to all who stayed, where whoever was all in left and won the pot.
+    Who left counts as having lost one more than all. What that leaves goes to those who still have
+    chips, as who is bust has lost them all; to all who stayed, where whoever was all in left and
+    won the pot.
     """
     shared = sum(stacks[seat] + 1 for seat in gone)
     stayed = {seat for seat in range(len(stacks)) if seat not in gone}

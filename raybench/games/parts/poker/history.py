@@ -1,6 +1,6 @@
 """A match as a hand history, as card rooms write them: for the reader after it, all cards open."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from raybench.games.parts.contract import Written
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from raybench.games.poker import Poker
 
 _STREETS = {3: "FLOP", 4: "TURN", 5: "RIVER"}
+_BETWEEN = "\n\n\n"
+"""Two blank lines end a hand, as pokerkit's parser has it: what follows is passed over."""
 _FOLDED = {0: "before Flop", 3: "on the Flop", 4: "on the Turn", 5: "on the River"}
 
 
@@ -29,34 +31,53 @@ def written(match: Written) -> str:
     names = {role: f"{name} ({role})" if name in several else name for role, name in plain.items()}
     known = [names.get(named(seat), named(seat)) for seat in range(rules.players)]
     texts = ["\n".join(_hand(hand, known, rules, match)) for hand in hands]
-    scores = ", ".join(f"{names.get(role, role)} {won:+g}" for role, won in match.scores.items())
-    end = f"Chips won and lost: {scores}" if scores else "The match was not finished."
-    if match.forfeits and rules.players == 2:
-        end = "The match was forfeited."  # which is no matter of chips
-    left = ", ".join(names.get(role, role) for role in match.forfeits)
-    return "\n\n".join((*texts, end + (f"\nForfeited: {left}" if left else ""))) + "\n"
+    return _BETWEEN.join((*texts, "\n".join(_end_of(match, state, names)))) + "\n"
+
+
+def _end_of(match: Written, state: "Poker", names: Mapping[str, str]) -> Iterator[str]:
+    begun = cast("Poker", match.first).stacks
+    won = {
+        named(seat): now - then
+        for seat, (then, now) in enumerate(zip(begun, state.stacks, strict=True))
+    }
+    yield f"Chips won and lost: {_numbers(won, names)}"
+    if match.forfeits:
+        yield f"Forfeited: {', '.join(names.get(role, role) for role in match.forfeits)}"
+    if match.forfeits and match.scores:
+        yield f"Scores after that, which are no chips: {_numbers(match.scores, names)}"
+
+
+def _numbers(of: Mapping[str, float], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{names.get(role, role)} {number:+g}" for role, number in of.items())
 
 
 def _hand(hand: Hand, names: list[str], rules: PokerRules, match: Written) -> Iterator[str]:
     # Of many matches in one file, no two hands have the same number.
     number = f"{match.round}{hand.number:03}" if match.round.isdecimal() else f"{hand.number}"
-    yield f"Hand #{number}: Hold'em No Limit ({rules.small_blind}/{rules.big_blind})"
+    ended = any(event.what == "wins" for event in hand.events)
+    big = hand.order[0] if len(hand.order) == 2 else hand.order[1]
+    posts = {event.seat: event for event in hand.events if event.what == "posts"}
+    # Parsers know a hand by its first word, and take what was posted as the big blind for the size
+    # of all bets: what they cannot replay they are to pass over.
+    remark = "" if ended else "Not finished: "
+    if posts[big].chips < rules.big_blind:
+        remark = "With a short big blind: "
+    blinds = f"{rules.small_blind}/{rules.big_blind}"
+    yield f"{remark}PokerStars Hand #{number}: Hold'em No Limit ({blinds})"
     button = hand.order[-1] + 1
     table = line(f"{match.event} {match.round}")
     yield f"Table '{table}' {rules.players}-max Seat #{button} is the button"
     chips = dict(zip(hand.order, hand.before, strict=True))
     for seat in sorted(chips):
         yield f"Seat {seat + 1}: {names[seat]} ({chips[seat]} in chips)"
-    posts = [event for event in hand.events if event.what == "posts"]
-    big = hand.order[0] if len(hand.order) == 2 else hand.order[1]
-    for event in sorted(posts, key=lambda event: event.seat == big):
-        which = "big" if event.seat == big else "small"
-        yield f"{names[event.seat]}: posts {which} blind {event.chips}{_all_in(event)}"
+    for seat, event in sorted(posts.items(), key=lambda post: post[0] == big):
+        which = "big" if seat == big else "small"
+        yield f"{names[seat]}: posts {which} blind {event.chips}{_all_in(event)}"
     yield "*** HOLE CARDS ***"
     for seat, hole in zip(hand.order, hand.holes, strict=True):
         yield f"Dealt to {names[seat]} [{cards_written(hole)}]"
     yield from _played(hand, names, rules.big_blind)
-    if any(event.what == "wins" for event in hand.events):
+    if ended:
         yield from _summary(hand, names)
     else:
         yield "*** NOT FINISHED ***"
@@ -64,6 +85,7 @@ def _hand(hand: Hand, names: list[str], rules: PokerRules, match: Written) -> It
 
 def _played(hand: Hand, names: list[str], highest: int) -> Iterator[str]:
     pots = {event.to for event in hand.events if event.what == "wins"}
+    board = tuple(card for event in hand.events if event.what == "board" for card in event.cards)
     open_: Cards = ()
     shown = False
     for event in hand.events:
@@ -87,7 +109,7 @@ def _played(hand: Hand, names: list[str], highest: int) -> Iterator[str]:
                 shown = True
                 yield "*** SHOW DOWN ***"
             yield (
-                f"{name}: shows [{cards_written(event.cards)}]"
+                f"{name}: shows [{cards_written(event.cards)}] ({kind((*event.cards, *board))})"
                 if event.cards
                 else f"{name}: mucks hand"
             )
