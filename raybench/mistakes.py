@@ -124,7 +124,8 @@ def _closest(key: str, known: Collection[str], overrides: Sequence[str] = ()) ->
     parent, _, last = key.rpartition(".")
     elsewhere = sorted(name for name in known if name.rpartition(".")[2] == last)
     if elsewhere:
-        return f" Did you mean '{elsewhere[0]}'?"
+        named = {f"{it.partition('=')[2]}.{last}" for it in overrides if "experiment=" in it}
+        return f" Did you mean '{next((it for it in elsewhere if it in named), elsewhere[0])}'?"
     siblings = [name for name in known if name.rpartition(".")[0] == parent]
     own = [] if parent else _own(known, overrides)
     return did_you_mean(key, [*siblings, *own] or known)

@@ -36,6 +36,10 @@ MISTAKES = {
         ["autobench.rating_temperature", "0 to 2", "null"],
     ),
     "out of range": ([AUTOBENCH, "autobench.iterations=0"], ["autobench.iterations", "1 or more"]),
+    "setting of the named one": (
+        ["+experiment=games", "+weights.chess=2"],
+        ["Did you mean 'games.weights'"],
+    ),
     "setting of a group": ([AUTOBENCH, "iterations=9"], ["Did you mean 'autobench.iterations'"]),
     **{
         f"setting without its prefix: {given}": (

@@ -11,6 +11,8 @@ from raybench.errors import did_you_mean
 
 PAIRINGS = ("round_robin", "random", "swiss", "information")
 """The ways of raybench.tournament.pairing."""
+FEWEST = 100
+"""Replicates below which no bootstrap is published: raybench.stats.ratings.scale.FEWEST."""
 
 
 @dataclass
@@ -42,6 +44,18 @@ class GamesConf:
     at_once: int | None = None
     bootstrap: int = 1000
 
+    def __post_init__(self) -> None:
+        self.pairing = spelled(self.pairing)
+
+
+def spelled(pairing: str) -> str:
+    """Return a way by its own name: 'Round Robin' is round_robin, as 'Chess' is chess."""
+    return next((way for way in PAIRINGS if _plain(way) == _plain(pairing)), pairing)
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
+
 
 def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
     """Yield what is wrong with a tournament of a roster; what games say of their rules, they do."""
@@ -66,9 +80,13 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
             f"games.at_once is {games.at_once}: it is 1 or more, or null for as many as keep the "
             "engines busy"
         )
-    for name in ("replays", "bootstrap"):
-        if getattr(games, name) < 0:
-            yield f"games.{name} is {getattr(games, name)}: it is 0 or more"
+    if games.replays < 0:
+        yield f"games.replays is {games.replays}: it is 0 or more"
+    if games.bootstrap < FEWEST and games.bootstrap != 0:
+        yield (
+            f"games.bootstrap is {games.bootstrap}: intervals need {FEWEST} replicates or more, or "
+            "0 for those of the sandwich alone"
+        )
     if games.temperature is not None and not 0 <= games.temperature <= 2:
         yield (
             f"games.temperature is {games.temperature}: it is 0 to 2, or null for each model's own"

@@ -86,6 +86,7 @@ class Session:
         progress: console.Progress,
         versions: Mapping[str, str],
         concluded_with: Mapping[str, Any],
+        limits: Mapping[str, Any],
     ) -> None:
         self.journal = journal
         self._config = config
@@ -95,6 +96,7 @@ class Session:
         self._progress = progress
         self._versions = versions
         self._concluded_with = concluded_with
+        self._limits = limits
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
         self._account = Account(model.name for model in plan.models)
@@ -314,6 +316,7 @@ class Session:
             "seconds_this_session": round(time.monotonic() - self._begun, 1),
             "mlflow_run_id": self._tracker.run_id,
             "concluded_with": dict(self._concluded_with),
+            **({"limits": dict(self._limits)} if self._limits else {}),
             **self._concluded().about,
             **({"failed": failed} if (failed := self._failed()) else {}),
             **self._versions,
@@ -330,10 +333,12 @@ async def open_session(
     keep: Keep | None = None,
     inputs: Mapping[str, str] = MappingProxyType({}),
     conclusions: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    aside: Sequence[str] = (),
 ) -> AsyncIterator[Session]:
     """Open the run, the unfinished one or a new one, and all that records it.
 
-    What `inputs` and `conclusions` are, `open_run` says.
+    What `inputs`, `conclusions`, `limits` and `aside` are, `open_run` says.
     """
     folder, versions = Path(config.runs_dir), recording.versions()
     concluded_with = settings(resolved, conclusions)
@@ -343,13 +348,15 @@ async def open_session(
         resolved,
         inputs=inputs,
         conclusions=conclusions,
+        limits=limits,
+        aside=aside,
         resume=config.resume,
     )
     with opened as run:
         units = run.journal(journal, keep) if keep else run.journal(journal)
         done = len(units.records)
         _tell_beginning(run, plan, done, concluded_with)
-        if run.finished or not (run.folder / CONFIG).exists():
+        if run.finished or limits or aside or not (run.folder / CONFIG).exists():
             run.write(CONFIG, recording.config_text(resolved, versions))
         tracker = Tracker.open(
             uri=config.tracking.uri,
@@ -368,8 +375,9 @@ async def open_session(
                 console.Progress(plan.units, plan.several, done=done) as progress,
             ):
                 session = Session(
-                    config, plan, run, units, tracker, progress, versions, concluded_with
-                )
+                    config, plan, run, units, tracker, progress, versions, concluded_with,
+                    settings(resolved, limits),
+                )  # fmt: skip
                 yield session
             results = session.write()
         except BaseException as error:

@@ -3,15 +3,17 @@
 A run's name ends in the fingerprint of its configuration: the same command finds the unfinished run
 of the same configuration and goes on from its journal. A run is finished when its results.json is
 there, which is written last. A finished one is opened again only to conclude something else from
-what its journal holds. A lock that dies with its process tells a run that is under way from one
-that was killed.
+what its journal holds; one that is to go further leaves a copy of its journals to a new one. A lock
+that dies with its process tells a run that is under way from one that was killed.
 """
 
 import contextlib
 import fcntl
 import hashlib
 import json
+import math
 import os
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +24,8 @@ from raybench.errors import RunFailed
 
 RESULTS = "results.json"
 _INPUTS = "inputs.json"
+_JOURNAL = "journal"
+_ASIDE = ".journal.tmp"
 _VOLATILE = ("resume", "dry_run", "games.patience_s")
 """Settings that change how a run is invoked, not what it does."""
 
@@ -127,7 +131,7 @@ class Run:
 
     def journal(self, name: str, keep: Keep = _whole) -> Journal:
         """Open one of the run's journals."""
-        return Journal(self.folder / "journal" / f"{name}.jsonl", keep)
+        return Journal(self.folder / _JOURNAL / f"{name}.jsonl", keep)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file whole or not at all."""
@@ -167,6 +171,8 @@ def open_run(
     *,
     inputs: Mapping[str, str] = MappingProxyType({}),
     conclusions: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    aside: Sequence[str] = (),
     resume: bool = True,
 ) -> Run:
     """Return the unfinished run of this configuration, or a new one.
@@ -174,13 +180,18 @@ def open_run(
     `inputs` are the digests of what the run reads: one that read something else is not gone on
     with. `conclusions` are the settings ('index.partial') that change only what is made of a
     journal: where the last run differs in nothing else, it is opened again although it is finished.
+    `limits` are those that say only how far it goes, as numbers or null for no end: an unfinished
+    run goes on to others; where those of the last one, which is finished, are raised, a new run
+    begins with a copy of its journals. `aside` change how it is done, and not what.
     """
     parent = runs_dir / experiment
-    mark = fingerprint(config, without=conclusions)
+    mark = fingerprint(config, without=(*conclusions, *limits, *aside))
     passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        there = begun(runs_dir, experiment, config, conclusions=conclusions)
+        there = begun(
+            runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
+        )
         for folder in there if resume else []:
             finished = (folder / RESULTS).exists()
             if finished and not _differs(folder, config, conclusions):
@@ -199,7 +210,12 @@ def open_run(
             else:
                 os.close(lock)  # it was finished between the look and the lock
         else:
+            last = next(iter(sorted(parent.glob(f"*-{mark}"), reverse=True)), None)
             run = _new_run(parent, mark, passed)
+            if resume and last and _raised(last, config, limits) and not _changed(last, inputs):
+                shutil.copytree(last / _JOURNAL, run.folder / _ASIDE)
+                (run.folder / _ASIDE).rename(run.folder / _JOURNAL)
+                passed.append(f"{last} is finished: this run goes on from a copy of its journal")
         if inputs and not (run.folder / _INPUTS).exists():
             run.write_json(_INPUTS, dict(inputs))
         return run
@@ -210,19 +226,29 @@ def open_run(
 
 
 def begun(
-    runs_dir: Path, experiment: str, config: Mapping[str, Any], *, conclusions: Sequence[str] = ()
+    runs_dir: Path,
+    experiment: str,
+    config: Mapping[str, Any],
+    *,
+    conclusions: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    aside: Sequence[str] = (),
 ) -> list[Path]:
     """Return the runs that the same command may go on with, the newest first.
 
     Those are unfinished ones, and the last one where it is to be concluded otherwise.
     """
-    mark = fingerprint(config, without=conclusions)
+    mark = fingerprint(config, without=(*conclusions, *limits, *aside))
     runs = sorted((runs_dir / experiment).glob(f"*-{mark}"), reverse=True)
     return [
         folder
         for folder in runs
         if not (folder / RESULTS).exists()
-        or (folder == runs[0] and _differs(folder, config, conclusions))
+        or (
+            folder == runs[0]
+            and _differs(folder, config, conclusions)
+            and _told(folder).get("limits", {}) == settings(config, limits)
+        )
     ]
 
 
@@ -265,11 +291,29 @@ def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, An
 
 def _differs(folder: Path, config: Mapping[str, Any], conclusions: Sequence[str]) -> bool:
     """Tell whether a finished run was concluded by other settings than these."""
+    concluded = _told(folder).get("concluded_with")
+    return concluded is not None and bool(concluded != settings(config, conclusions))
+
+
+def _raised(folder: Path, config: Mapping[str, Any], limits: Sequence[str]) -> bool:
+    """Tell whether a finished run had lower limits than these; one that failed is no beginning."""
+    told, wanted = _told(folder), settings(config, limits)
+    had = told.get("limits", {})
+    if "failed" in told or had == wanted or {*had} != {*wanted}:
+        return False
+    ends = {name: math.inf if it is None else it for name, it in wanted.items()}
+    return all(ends[name] >= (math.inf if it is None else it) for name, it in had.items())
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """Return what the results say of a run.
+
+    Nothing where it is unfinished, or they were changed from outside.
+    """
     try:
-        concluded = json.loads((folder / RESULTS).read_bytes())["run"]["concluded_with"]
-    except (ValueError, LookupError, TypeError):
-        return False  # an older one, which does not say, or one that was changed from outside
-    return bool(concluded != settings(config, conclusions))
+        return dict(json.loads((folder / RESULTS).read_bytes())["run"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
 
 
 def _changed(folder: Path, inputs: Mapping[str, str]) -> list[str]:

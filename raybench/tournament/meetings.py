@@ -50,6 +50,15 @@ def tallies(matches: Iterable[Match], models: Sequence[str]) -> dict[str, dict[s
     return found
 
 
+def repeats(matches: Iterable[Match]) -> int:
+    """Return how many matches that count repeat another.
+
+    That is, models that always reply alike went on from the same start in the same seats.
+    """
+    counted = [(it.drawn_with, it.fixture.seats) for it in matches if it.void is None]
+    return len(counted) - len({*counted})
+
+
 def in_roles(matches: Sequence[Match], model: str) -> dict[str, Estimate]:
     """Return which share of the others a model has beaten in each role; matches are of one game.
 

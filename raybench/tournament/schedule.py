@@ -7,10 +7,15 @@ whatever has ended, no second run would play the same matches. So the last round
 the next one's begin. The intervals are looked at by the same rule. Where neither the pairing nor
 the end depends on results, nothing waits.
 
+What is under way when the intervals are narrow enough is played in vain. So rounds begin small
+there, and each look says how many matches will be enough: no more are begun, and once they are,
+the next look waits until all of them have ended. What the pairing drew beyond a round comes next.
+
 Only a budget is not of that kind: what is spent by when depends on the clock, and so does how many
 matches it pays for. Which ones they are does not.
 """
 
+import math
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Mapping
@@ -78,6 +83,14 @@ class Schedule:
         self._complete = 0
         self._counted: list[Result] = []
         self._counted_rounds = 0
+        self._looked = 0
+        """Rounds by whose results the intervals were last looked at."""
+        self._enough = math.inf
+        """So many matches are thought to make the intervals narrow enough."""
+        self._rounds = 0
+        """Rounds that the pairing drew."""
+        self._drawn: list[Fixture] = []
+        """What is left of the last of these."""
 
     def take(self, count: int) -> list[tuple[int, Fixture]]:
         """Return up to so many matches that may begin, with their numbers.
@@ -186,9 +199,20 @@ class Schedule:
     @property
     def _waits(self) -> bool:
         """Whether the next round needs results that are not here."""
-        wanted = len(self._borders) - 2
-        learns = self.pairing.adaptive or self.stop.looks(wanted)
-        return learns and self._complete < wanted
+        learns = self.pairing.adaptive or self._looks
+        return learns and self._complete < self._wanted
+
+    @property
+    def _wanted(self) -> int:
+        """The rounds whose results count for the next one."""
+        return len(self._open) - (self._borders[-1] < self._enough)
+
+    @property
+    def _looks(self) -> bool:
+        """Whether the intervals are looked at before the next round."""
+        if self._wanted <= self._looked:
+            return False
+        return self._borders[-1] >= self._enough or self.stop.looks(self._wanted)
 
     def _handed_out(self, number: int) -> bool:
         return number in self._under_way or number in self._begun
@@ -208,18 +232,14 @@ class Schedule:
         """Draw the next round; False where it has to wait, or there is none."""
         if not self._more:
             return False
+        while self._looks and not self._waits:
+            if self._narrow_enough():
+                return False
         if self._waits:
             return False
-        number = len(self._borders)
-        looks = self.stop.looks(number - 2)
-        if looks or self.pairing.adaptive:
-            self._count(number - 2)
-            if looks and (reason := self.stop.narrow_enough(self._counted)):
-                self._close(reason)
-                return False
-        fixtures = self.pairing.round(number, self._counted)
-        if self.stop.matches is not None:
-            fixtures = fixtures[: self.stop.matches - self._borders[-1]]
+        if self.pairing.adaptive:
+            self._count(self._wanted)
+        fixtures = self._next()
         if not fixtures:
             self._close("everybody has met everybody in every seat, as often as was wanted")
             return False
@@ -227,6 +247,31 @@ class Schedule:
         if self._borders[-1] == self.stop.matches:
             self._close(f"{self.stop.matches:,} matches were wanted")
         return True
+
+    def _narrow_enough(self) -> bool:
+        """Look at the intervals; close where they are narrow enough."""
+        self._count(self._wanted)
+        self._looked = self._counted_rounds
+        ended, begun = self._borders[self._looked], self._borders[-1]
+        width = self.stop.width(self._counted)
+        self._enough = self.stop.enough(width, ended)
+        reason = self.stop.narrow_enough(width, len(self._counted), begun)
+        if reason:
+            self._close(reason)
+        return bool(reason)
+
+    def _next(self) -> list[Fixture]:
+        """Return what the next round has: the next that the pairing drew, whole tables of it."""
+        if not self._drawn:
+            self._rounds += 1
+            self._drawn = self.pairing.round(self._rounds, self._counted)
+        end = self.stop.round_of(self._borders[-1], self._enough) or len(self._drawn)
+        while 0 < end < len(self._drawn) and self._drawn[end].seed == self._drawn[end - 1].seed:
+            end += 1  # the seatings of a table say more together
+        fixtures, self._drawn = self._drawn[:end], self._drawn[end:]
+        if self.stop.matches is not None:
+            fixtures = fixtures[: self.stop.matches - self._borders[-1]]
+        return fixtures
 
     def _add(self, fixtures: list[Fixture]) -> None:
         before = self._borders[-1]

@@ -331,6 +331,51 @@ def test_only_the_last_run_is_concluded_anew_and_only_by_other_settings(tmp_path
         assert not third.resumed
 
 
+LIMITS: dict[str, Any] = {"limits": ["games.matches", "games.cycles"], "aside": ["games.at_once"]}
+
+
+def of(matches: int, cycles: int | None, at_once: int | None = None) -> dict[str, Any]:
+    return {"seed": 0, "games": {"matches": matches, "cycles": cycles, "at_once": at_once}}
+
+
+def test_an_unfinished_run_goes_on_to_other_limits(tmp_path: Path) -> None:
+    with open_run(tmp_path, "games", of(40, None), **LIMITS) as first:
+        pass
+    with open_run(tmp_path, "games", of(60, 1, at_once=4), **LIMITS) as again:
+        assert again.folder == first.folder
+    with open_run(tmp_path, "games", of(60, 1)) as other:
+        assert not other.resumed
+
+
+@pytest.mark.parametrize(
+    ("had", "wanted", "taken"),
+    [
+        (of(40, None), of(60, None), True),
+        (of(40, 1), of(40, None), True),
+        (of(40, None), of(60, 1), False),
+        (of(40, 2), of(60, 1), False),
+        (of(40, 2), of(40, 2, at_once=4), False),
+    ],
+)
+@pytest.mark.parametrize("more", [{}, {"failed": {"a": "it is away"}}])
+def test_where_limits_are_raised_a_new_run_takes_over_what_a_finished_one_has(
+    tmp_path: Path, had: dict[str, Any], wanted: dict[str, Any], taken: bool, more: dict[str, Any]
+) -> None:
+    limits = {f"games.{name}": had["games"][name] for name in ("matches", "cycles")}
+    with open_run(tmp_path, "games", had, **LIMITS) as first:
+        journal = first.journal("matches")
+        journal.append({"match": 1})
+        first.write_json(RESULTS, {"run": {"limits": limits, **more}})
+    with open_run(tmp_path, "games", wanted, **LIMITS) as second:
+        assert second.folder != first.folder and not second.resumed
+        assert second.journal("matches").records == [{"match": 1}] * (taken and not more)
+        assert bool(second.passed) is (taken and not more)
+        second.journal("matches").append({"match": 2})
+    assert reopened(journal.path) == [{"match": 1}], "a finished run is never touched again"
+    with open_run(tmp_path, "games", wanted, resume=False, **LIMITS) as third:
+        assert third.journal("matches").records == []
+
+
 def test_a_finished_run_whose_inputs_changed_is_left_as_it_is(tmp_path: Path) -> None:
     inputs = {"mgsm": "aa"}
     first = open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS, inputs=inputs)

@@ -1,5 +1,6 @@
 """The same matches whatever the order in which they end, each once, and no more than wanted."""
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -37,7 +38,7 @@ def in_order(schedule: Schedule, seed: int = 0) -> dict[int, Result | None]:
 
 def fifty(results: Sequence[Result]) -> float | None:
     """Say a width that is reached with about fifty results, whoever won."""
-    return 1000 / len(results) - sum(result.scores[0] for result in results) / 100
+    return 1000 / max(1, len(results)) - sum(result.scores[0] for result in results) / 100
 
 
 STOPS = [Stop(matches=61), Stop(narrow=Narrow(20, fifty)), Stop(90, narrow=Narrow(25, fifty))]
@@ -117,19 +118,19 @@ def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: St
     learnt: list[bool] = []
     drawing = pairing(way)
     schedule = Schedule(drawing, stop)
-    rounds, looks = drawing.round, stop.narrow_enough
+    rounds, looks = drawing.round, Stop.width
 
     def drawn(number: int, results: Sequence[Result]) -> list[Fixture]:
         learnt.append(drawing.adaptive)
         return rounds(number, results)
 
-    def looked(self: Stop, results: Sequence[Result]) -> str:
+    def looked(self: Stop, results: Sequence[Result]) -> float | None:
         learnt.append(self.narrow is not None)
-        return looks(results)
+        return looks(self, results)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(drawing, "round", drawn)
-        patched.setattr(Stop, "narrow_enough", looked)
+        patched.setattr(Stop, "width", looked)
         while not schedule.over:
             slow = schedule.slow(1)
             learnt.clear()
@@ -171,7 +172,8 @@ def test_nothing_waits_where_nothing_depends_on_results(way: str) -> None:
 
 
 def test_where_only_the_end_depends_on_results_looks_alone_are_waited_for() -> None:
-    schedule = Schedule(pairing("random"), Stop(narrow=Narrow(1e-9, fifty)))
+    never = Narrow(1, lambda results: None, least=1000)
+    schedule = Schedule(pairing("random"), Stop(narrow=never))
     drawn = []
     for _ in range(8):
         begun = schedule.take(1000)
@@ -181,6 +183,47 @@ def test_where_only_the_end_depends_on_results_looks_alone_are_waited_for() -> N
     # All that was drawn has ended each time. Looks come after rounds 1 to 8, 10, 12, 15, 18, and
     # are wanted by the next round but one.
     assert drawn == [2, 4, 6, 8, 11, 13, 16, 19]
+
+
+def root(results: Sequence[Result]) -> float | None:
+    """Say a width that falls as widths do: 50 by 400 results."""
+    return 1000 / math.sqrt(len(results)) if results else None
+
+
+@pytest.mark.parametrize("points", [50, 30, 100])
+@pytest.mark.parametrize("way", WAYS)
+def test_hardly_more_begin_than_narrow_intervals_take(way: str, points: float) -> None:
+    """However many could be under way at once: two rounds of 512 here."""
+    looks: list[int] = []
+
+    def look(results: Sequence[Result]) -> float | None:
+        looks.append(len(results))
+        return root(results)
+
+    drawing = pairing(way, size=256)
+    schedule = Schedule(drawing, Stop(narrow=Narrow(points, look, least=10)))
+    played = 0
+    while not schedule.over:
+        begun = schedule.take(1000)
+        played += len(begun)
+        for number, fixture in begun:
+            schedule.done(number, play(fixture, STRENGTHS))
+    assert (1000 / points) ** 2 <= played <= (1000 / points) ** 2 + 10
+    assert looks == sorted({*looks}), "nothing is looked at twice"
+    assert f"by {played} results of {played} matches" in schedule.stopped.replace(",", "")
+
+
+def test_what_a_round_leaves_of_those_drawn_is_played_next() -> None:
+    narrow = Stop(matches=200, narrow=Narrow(1, root, least=10))
+    drawn = Schedule(pairing("round_robin", size=40), Stop(matches=200)).take(200)
+    assert in_order(Schedule(pairing("round_robin", size=40), narrow)) == in_order(
+        Schedule(pairing("round_robin", size=40), Stop(matches=200))
+    )
+    schedule = Schedule(pairing("round_robin", size=40), narrow)
+    first = schedule.take(200)
+    assert 10 <= len(first) < 40 and first == drawn[: len(first)]
+    # The seatings of a table share a seed, and a round.
+    assert drawn[len(first)][1].seed != first[-1][1].seed
 
 
 def test_nothing_begins_once_the_budget_is_spent_and_what_is_under_way_is_finished() -> None:
@@ -234,7 +277,8 @@ def test_matches_that_came_to_nothing_count_as_played_and_not_as_results() -> No
     def widest(results: Sequence[Result]) -> None:
         seen.append(len(results))
 
-    schedule = Schedule(pairing("random", size=10), Stop(60, narrow=Narrow(1, widest)))
+    narrow = Narrow(1, widest, least=1000)
+    schedule = Schedule(pairing("random", size=10), Stop(60, narrow=narrow))
     while not schedule.over:
         for number, fixture in wanted(schedule, 1):
             schedule.done(number, None if number % 2 else play(fixture, STRENGTHS))

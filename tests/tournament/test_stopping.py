@@ -1,5 +1,6 @@
 """When it is enough, and that stopping so leaves the intervals as wide as they have to be."""
 
+import math
 from collections.abc import Sequence
 from random import Random
 from statistics import fmean
@@ -8,7 +9,7 @@ import pytest
 from tournament.playing import models, play
 
 from raybench.stats.ratings.scale import SPREAD
-from raybench.tournament.fixtures import Fixture, Result
+from raybench.tournament.fixtures import Result
 from raybench.tournament.pairing import matchmaking
 from raybench.tournament.ratings import looked, rate
 from raybench.tournament.schedule import Schedule
@@ -29,13 +30,24 @@ def test_looks_become_rare() -> None:
 )
 def test_narrow_is_what_is_known_to_be(width: float | None, enough: bool) -> None:
     stop = Stop(narrow=Narrow(30, lambda results: width))
-    said = stop.narrow_enough([Result(Fixture("x", ("a", "b"), 1), (1, -1))] * 1200)
+    said = stop.narrow_enough(stop.width([]), 1200, 1300)
     assert bool(said) is enough
     if enough:
         assert said == (
-            "the widest 95 % interval of a rating was ±30 points after 1,200 matches that "
-            "counted: ±30 were wanted"
+            "the widest 95 % interval of a rating was ±30 points by 1,200 results of 1,300 "
+            "matches: ±30 were wanted"
         )
+
+
+def test_how_many_are_enough_is_known_from_a_look() -> None:
+    stop = Stop(narrow=Narrow(30, lambda results: None, least=8))
+    assert stop.enough(60, 100) == 400
+    assert stop.enough(None, 100) == math.inf
+    assert stop.round_of(0, math.inf) == 8
+    assert stop.round_of(100, math.inf) == 50
+    assert stop.round_of(100, 120.5) == 21
+    assert stop.round_of(100, 101) == 8
+    assert Stop(matches=9).round_of(100, math.inf) is None
 
 
 def test_any_budget_that_is_spent_is_named() -> None:

@@ -107,6 +107,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "stopped": end.stopped,
             "matches": _matches(matches, played),
             "roles": {game: _worth(shown, game) for game in found.all.games},
+            "repeats": meetings.repeats(matches),
             "votes_missing": _lost(matches),
         },
         notes=_notes(matches, found, end, models),
@@ -188,8 +189,10 @@ def _notes(
     some = f"{counted:,} of {len(matches):,} count, {void:,} {'is' if void == 1 else 'are'} void"
     every = f"all {counted:,} count" if matches else "none was played"
     notes = {"Matches": some if void else every}
-    if again := [it for it in matches if it.attempt]:
-        notes["Begun anew"] = _again(again)
+    if again := meetings.repeats(matches):
+        notes["Matches"] += f"; repeats of another: {again:,}, by models at temperature 0"
+    if anew := [it for it in matches if it.attempt]:
+        notes["Begun anew"] = _again(anew)
     if end.stopped:
         notes["Ended"] = end.stopped
     if end.unfinished:

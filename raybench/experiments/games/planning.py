@@ -18,7 +18,7 @@ from raybench.types import Plan
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     asked = {model.name: model for model in setup.asked(config)}
-    models = tuple(asked[model.name] for model in config.roster.models)
+    models = tuple(setup.drawn(config, asked[model.name]) for model in config.roster.models)
     referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
@@ -63,7 +63,7 @@ def _so_many(matches: float) -> str:
 
 
 def ignored(config: Config) -> list[str]:
-    """Return a note on settings of games that are not played, where there are such."""
+    """Return notes on settings of games that are not played, where there are such."""
     played = setup.seats(config)
     given = {"weights": config.games.weights, "rules": config.games.rules}
     found = [
@@ -72,10 +72,26 @@ def ignored(config: Config) -> list[str]:
         for name in of
         if games.load(name).name not in played
     ]
-    if not found:
-        return []
-    which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
-    return [f"{', '.join(found)}: of no effect, as {which} not played"]
+    notes = []
+    if found:
+        which = "this game is" if len({it.rpartition(".")[2] for it in found}) == 1 else "these are"
+        notes.append(f"{', '.join(found)}: of no effect, as {which} not played")
+    if config.games.jury and not any(game.jury for game in setup.chosen(config)):
+        notes.append("games.jury: of no effect, as no game that is played has a jury")
+    return notes
+
+
+def told(config: Config) -> list[str]:
+    """Return the notes that a run gives, too: what may not be what somebody wanted."""
+    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
+    if not again or len(setup.greedy(config)) < 2:
+        return ignored(config)
+    return [
+        f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
+        "opening, topic, word or number. Such matches are counted as one group, which widens "
+        "intervals: games.temperature=0.7, say, has them play differently",
+        *ignored(config),
+    ]
 
 
 def _notes(config: Config) -> Iterator[str]:
@@ -118,12 +134,5 @@ def _notes(config: Config) -> Iterator[str]:
         yield "programs that models write run in the sandbox"
     if conf.listed_moves:
         yield "where moves can be listed, one of them is decoded"
-    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
-    if again and len(setup.greedy(config)) > 1:
-        yield (
-            f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
-            "opening, topic, word or number. Such matches are counted as one group, which widens "
-            "intervals: games.temperature=0.7, say, has them play differently"
-        )
     yield from pairing.notes(len(config.roster.models), tables)
-    yield from ignored(config)
+    yield from told(config)

@@ -33,14 +33,16 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the matches that are still missing, many at once."""
     async with open_session(
         config,
-        resolved,
+        setup.resolved(config, resolved),
         planning.plan(config),
         journal="matches",
         keep=records.kept,
         conclusions=setup.CONCLUSIONS,
+        limits=setup.limits(config),
+        aside=setup.aside(config),
     ) as session:
         played: list[Match] = session.journal.records
-        for note in planning.ignored(config):
+        for note in planning.told(config):
             console.say(f"Note: {note}")
         if session.finished is None:
             end = await _completed(config, session)
@@ -69,6 +71,11 @@ async def _completed(config: Config, session: Session) -> End:
             finally:
                 noting.cancel()
                 account.append(spent.line())
+        if not played:
+            raise RunFailed(
+                f"the budget was spent before the first match began: {schedule.stopped}, with what "
+                "it took to bring up engines. Give a larger one"
+            )
         return End(schedule.stopped)
 
 
@@ -89,6 +96,12 @@ def _schedule(
     """Return the schedule as far as it has come."""
     begun = {it.number: it.fixture for it in played}
     begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
+    if (last := max(begun, default=0)) > (most := setup.units(config)):
+        raise RunFailed(
+            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
+            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
+            "resume=false"
+        )
     stop = setup.stop(config, lambda results: widest(config, results), spent)
     try:
         schedule = Schedule(setup.matchmaking(config), stop, begun)

@@ -4,7 +4,7 @@ import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from raybench import games
 from raybench.arena.chair import Decoding
@@ -23,6 +23,8 @@ from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
+_LIMITS = ("games.matches", "games.cycles", "games.budget_tokens", "games.budget_s")
+_ASIDE = ("games.at_once",)
 _BATCH = 256
 """Requests that vLLM works on at once, where its options do not say otherwise."""
 _ROUNDS = 8
@@ -30,6 +32,33 @@ _ROUNDS = 8
 _ENGINES_EACH = 8
 _MATCHES_EACH = 2_000
 """Matches of stand-ins that pay for the start of an actor."""
+
+
+def limits(config: Config) -> tuple[str, ...]:
+    """Return the settings that say only how far it goes: the matches up to there are the same."""
+    return _LIMITS if _sized(config) else ()
+
+
+def aside(config: Config) -> tuple[str, ...]:
+    """Return the settings that say only how it is done: the matches are the same."""
+    return _ASIDE if _sized(config) else ()
+
+
+def _sized(config: Config) -> bool:
+    """Tell whether rounds are as large as ever, however many matches there are or run at once."""
+    return config.games.narrow is None and config.games.pairing != "information"
+
+
+def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was given with each game and way by its own name, in one order.
+
+    A run is known again by it, however somebody spells them.
+    """
+    conf = dict(given["games"])
+    conf["names"] = sorted(games.load(it).name for it in conf["names"])
+    for table in ("rules", "weights"):
+        conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
+    return {**given, "games": conf | {"pairing": config.games.pairing}}
 
 
 def chosen(config: Config) -> list[Game[Any]]:
@@ -109,15 +138,15 @@ def greedy(config: Config) -> frozenset[str]:
     return frozenset(
         it.name
         for it in (model.spec() for model in config.roster.models)
-        if it.engine != "simulated" and _temperature(it, config.games.temperature) == 0
+        if it.engine != "simulated" and drawn(config, it).drawn_with["temperature"] == 0
     )
 
 
-def _temperature(model: ModelSpec, asked: float | None) -> float | None:
-    """Return what a model's moves are drawn with; None where its endpoint decides."""
-    own = model.sampling.temperature if asked is None else asked
-    drawn = replace(model, sampling=replace(model.sampling, temperature=own)).drawn_with
-    return cast("float | None", drawn["temperature"])
+def drawn(config: Config, model: ModelSpec) -> ModelSpec:
+    """Return a player with the temperature that its moves are drawn with."""
+    if config.games.temperature is None:
+        return model
+    return replace(model, sampling=replace(model.sampling, temperature=config.games.temperature))
 
 
 def seats(config: Config) -> dict[str, int]:
@@ -145,12 +174,12 @@ def round_of(config: Config) -> int:
     Where something is drawn from results, two rounds are under way at most: they bound how many
     matches there are at once. A Swiss round stays what it is, everybody twice in each game: of more
     matches by the same standings most would be between models that do not stand alike. Pairs chosen
-    for what they tell count on those before them in their round, and a look at the intervals gains
-    nothing by coming sooner than all that is under way ends: there rounds are as large as keeps
-    everything busy, up to an eighth of all matches, so that most are chosen by results.
+    for what they tell count on those before them in their round: there, and where intervals are
+    looked at, rounds are as large as keeps everything busy, up to an eighth of all matches, so that
+    most are chosen by results. For looks the schedule makes smaller ones of the first and the last.
     """
     conf, models = config.games, len(config.roster.models)
-    if conf.pairing == "swiss" or (conf.pairing != "information" and conf.narrow is None):
+    if conf.pairing == "swiss" or _sized(config):
         return 2 * models
     busy = min(at_once(config), units(config) // _ROUNDS)
     return max(2 * models, math.ceil(busy / len(chosen(config))))
@@ -171,6 +200,7 @@ def stop(
     """Return when it is enough."""
     conf = config.games
     limits = {"tokens": conf.budget_tokens, "seconds": conf.budget_s}
+    least = 2 * len(config.roster.models)
     return Stop(
         matches=conf.matches,
         budgets=tuple(
@@ -178,7 +208,7 @@ def stop(
             for unit, limit in limits.items()
             if limit is not None
         ),
-        narrow=None if conf.narrow is None else Narrow(conf.narrow, widest),
+        narrow=None if conf.narrow is None else Narrow(conf.narrow, widest, least),
     )
 
 

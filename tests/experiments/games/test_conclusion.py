@@ -43,6 +43,20 @@ def test_where_none_was_begun_anew_nothing_is_said() -> None:
     assert "Begun anew" not in _notes([won(1, "a", "b", 1)], NOTHING, End(), "ab")
 
 
+def test_matches_that_repeat_another_are_told() -> None:
+    start = "chess: a, b: e4"
+    matches = [
+        replace(won(1, "a", "b", 1), table=start),
+        replace(won(2, "a", "b", 1), table=start),
+        replace(won(3, "b", "a", 1), table=start),  # the seats exchanged
+        replace(won(4, "b", "a", 0, void="gone"), table=start),
+        won(5, "a", "b", 1),
+    ]
+    told = _notes(matches, NOTHING, End(), "ab")["Matches"]
+    assert told == ("4 of 5 count, 1 is void; repeats of another: 1, by models at temperature 0")
+    assert _notes(matches[2:], NOTHING, End(), "ab")["Matches"] == "2 of 3 count, 1 is void"
+
+
 def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:
     """No count of results.json has them: those are of the models that play."""
     matches = [

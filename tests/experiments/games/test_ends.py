@@ -10,11 +10,13 @@ from typing import Any, NoReturn
 
 import pytest
 from helpers import last_run, results_of, with_store
+from omegaconf import OmegaConf
 
 from raybench import cli
 from raybench.config import Config
 from raybench.experiments import session
 from raybench.experiments.games import planning, ratings, setup
+from raybench.pipeline.store import fingerprint
 from raybench.tournament.records import kept
 
 FOUR = ", ".join(
@@ -81,6 +83,81 @@ def test_spent_tokens_end_it_and_it_is_concluded_as_it_ended(tmp_path: Path) -> 
     assert 8 < len(journal(folder)) < 1000
     again = run(folder, *settings, "games.bootstrap=100", engines=False)
     assert again["run"]["stopped"] == results["run"]["stopped"]
+
+
+def test_a_budget_that_engines_take_up_leaves_no_finished_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = with_store(tmp_path / "runs")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert cli._job(_composed(["games.budget_s=1e-9"])) == 1
+    assert "the budget was spent before the first match began: " in capsys.readouterr().err
+    assert not (last_run(folder, "games") / "results.json").exists()
+
+
+def test_raised_limits_go_on_from_what_there_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From the same run while it is unfinished; of a finished one from a copy of its journals."""
+    folder, alone = with_store(tmp_path / "runs"), with_store(tmp_path / "alone")
+    runs = folder / "runs" / "games"
+    run(folder, "games.matches=12")
+    first = last_run(folder, "games")
+    (first / "results.json").unlink()
+    run(folder, "games.matches=16", "games.at_once=3")
+    assert [*runs.iterdir()] == [first]
+    before = (first / "results.json").read_bytes()
+    capsys.readouterr()
+    longer = run(folder, "games.matches=40", "games.pairing='Round Robin'")
+    assert "is finished: this run goes on from a copy of its journal" in capsys.readouterr().err
+    assert len([*runs.iterdir()]) == 2 and (first / "results.json").read_bytes() == before
+    assert [it["match"] for it in journal(folder)] == [*range(1, 41)]
+    assert journal(folder)[:16] == [
+        json.loads(it) for it in sorted(
+            (first / "journal" / "matches.jsonl").read_bytes().splitlines(),
+            key=lambda line: int(json.loads(line)["match"]),
+        )
+    ]  # fmt: skip
+    whole = run(alone, "games.matches=40")
+    assert longer["models"] == whole["models"]
+    fewer = run(folder, "games.matches=12")
+    assert len([*runs.iterdir()]) == 3 and len(journal(folder)) == 12
+    assert fewer["run"]["limits"]["games.matches"] == 12
+
+
+def test_limits_below_what_has_begun_are_refused_with_the_mend(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = with_store(tmp_path / "runs")
+    run(folder, "games.matches=12")
+    (last_run(folder, "games") / "results.json").unlink()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert cli._job(_composed(["games.matches=8"])) == 1
+    said = capsys.readouterr().err
+    assert "12 matches have begun in this run, which is unfinished, and 8 are wanted" in said
+    assert "resume=false" in said
+    assert len(journal(folder)) == 12
+
+
+def test_limits_that_size_the_rounds_tell_runs_apart() -> None:
+    assert setup.limits(config("games.pairing=swiss")) and setup.aside(config())
+    for sizing in ("games.pairing=information", "games.narrow=30"):
+        assert not setup.limits(config(sizing)) and not setup.aside(config(sizing))
+
+
+def test_a_run_is_known_again_however_its_games_are_spelled() -> None:
+    def known(*settings: str) -> str:
+        composed = OmegaConf.to_container(_composed(settings), resolve=True)
+        assert isinstance(composed, dict)
+        given = {str(name): of for name, of in composed.items()}
+        return fingerprint(setup.resolved(config(*settings), given))
+
+    one = known("games.names=[chess,liars_dice]", "games.weights.chess=2", "games.pairing=swiss")
+    other = known("games.names=[Liars Dice,Chess]", "games.weights.Chess=2", "games.pairing=Swiss")
+    assert one == other
+    assert one != known("games.names=[chess]", "games.weights.chess=2", "games.pairing=swiss")
 
 
 def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ import pytest
 
 from raybench import cli
 from raybench.config import Config, everybody
-from raybench.config.games import PAIRINGS
+from raybench.config.games import FEWEST, PAIRINGS
 from raybench.errors import ConfigurationError
 from raybench.experiments.games import planning, setup
+from raybench.stats.ratings import scale
 from raybench.tournament.pairing import WAYS
 
 TWO = "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated}]"
@@ -154,6 +155,28 @@ def test_settings_of_games_that_are_not_played_are_told() -> None:
     assert "games.weights.debate" in notes(TWO, "weights.debate=2"), "it is left out there"
 
 
+def test_a_jury_of_nothing_is_told() -> None:
+    told = "games.jury: of no effect, as no game that is played has a jury"
+    assert planning.ignored(config("names=[chess]", "jury=[sim-01]")) == [told]
+    assert planning.ignored(config("names=[chess,debate]", "jury=[sim-judge]")) == []
+
+
+def test_ways_are_spelled_as_freely_as_games() -> None:
+    assert config("pairing=Swiss").games.pairing == "swiss"
+    assert config("pairing='Round Robin'").games.pairing == "round_robin"
+    with pytest.raises(ConfigurationError, match=r"games.pairing is 'swis'. Did you mean 'swiss'"):
+        config("pairing=swis")
+
+
+def test_so_few_replicates_as_say_nothing_are_refused() -> None:
+    assert FEWEST == scale.FEWEST
+    assert config("bootstrap=0").games.bootstrap == 0
+    assert config("bootstrap=100").games.bootstrap == 100
+    for few in (99, 1, -1):
+        with pytest.raises(ConfigurationError, match=f"games.bootstrap is {few}: .* or 0 for"):
+            config(f"bootstrap={few}")
+
+
 ENDPOINT = "options: {base_url: 'http://localhost:1/v1'"
 GREEDY = (
     f"roster.models=[{{name: a, engine: openai, weights: m, {ENDPOINT}}}}}, "
@@ -170,9 +193,18 @@ def test_models_that_always_reply_alike_are_known() -> None:
     assert setup.greedy(config()) == frozenset()  # stand-ins draw by seeds
 
 
+def test_the_plan_shows_the_temperature_that_holds() -> None:
+    def drawn(*given: str) -> list[object]:
+        return [it.drawn_with["temperature"] for it in planning.plan(config(*given)).models]
+
+    assert drawn(GREEDY) == [0, 0.5, 0.7, None]
+    assert drawn(GREEDY, "temperature=0") == [0, 0, 0.7, None], "an endpoint's own fields win"
+
+
 def test_it_is_said_where_matches_would_be_the_same_again() -> None:
     assert "the same match again" not in notes(GREEDY), "one alone meets others"
     told = notes(GREEDY, "temperature=0", "names=[chess,poker,mathquiz]")
     assert "chess, mathquiz: models at temperature 0 play the same match again" in told
+    assert "the same match again" in "\n".join(planning.told(config(GREEDY, "temperature=0")))
     assert "the same match again" not in notes(GREEDY, "temperature=0", "names=[poker]")
     assert "the same match again" not in notes()

@@ -6,7 +6,7 @@ from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.games.parts.debate.bias import first_is_better
 from raybench.tournament import votes
-from raybench.tournament.meetings import outcomes
+from raybench.tournament.meetings import outcomes, repeats
 from raybench.tracking.report import Section, Table
 
 
@@ -17,7 +17,16 @@ def sections(shown: Shown) -> Iterator[Section]:
         for game in shown.games
         for how, count in sorted(outcomes(shown.of(game)).items(), key=lambda it: -it[1])
     ]
-    yield Section("How matches ended", table=Table(("game", "end", "matches"), rows))
+    again = repeats(shown.matches)
+    text = (
+        f"{again:,} of {len(shown.matches):,} matches repeat another: models at "
+        "temperature 0 go on alike from the same start. The ratings count them as one group."
+    )
+    yield Section(
+        "How matches ended",
+        text * (again > 0),
+        table=Table(("game", "end", "matches"), rows),
+    )
     yield from _jury(shown)
 
 
