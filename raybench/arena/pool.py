@@ -39,8 +39,8 @@ class Unplayed(RunFailed):
         """`gone` says why of each, `failed` how many requests of these matches got no reply."""
         told = " and ".join(f"{source} ({why})" for source, why in gone.items())
         super().__init__(
-            f"{told} could not be had: {left:,} matches wait for that. All others are played, but "
-            "for those drawn by their results"
+            f"{told} could not be had: {left:,} {'match waits' if left == 1 else 'matches wait'} "
+            "for that. All others are played, but for those drawn by their results"
         )
         self.gone = gone
         self.failed = failed
@@ -142,13 +142,7 @@ class Pool:
         if not self._open:
             await asyncio.sleep(seconds)
             return []
-        try:
-            async with asyncio.timeout(None if seconds == math.inf else seconds) as limit:
-                return await self._rooms.pick_up()
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            return []
+        return await self._rooms.pick_up(None if seconds == math.inf else seconds)
 
     async def _begin(self) -> None:
         """Have as many matches under way as there may be."""

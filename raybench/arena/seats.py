@@ -88,8 +88,11 @@ class Seats(Generic[O, B]):
             self._asked[place] |= {order.key: order for order in some}
             await self._put(place, some)
 
-    async def pick_up(self) -> list[B]:
-        """Wait for something to be brought; there has to be something to wait for."""
+    async def pick_up(self, seconds: float | None = None) -> list[B]:
+        """Wait for something to be brought, or so long; there has to be something to wait for.
+
+        Nobody may end the wait from outside: what is brought then, or being mended, is lost.
+        """
         if self._error is not None:
             raise self._error
         brought: list[B] = []
@@ -99,8 +102,12 @@ class Seats(Generic[O, B]):
                     self._picking[seat] = asyncio.ensure_future(seat.pick_up())
             if not self._picking:
                 raise RuntimeError("something is waited for, and nobody was asked")
-            await asyncio.wait(self._picking.values(), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(
+                self._picking.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+            )
             done = [seat for seat, picking in self._picking.items() if picking.done()]
+            if not done:
+                break
             for seat in done:
                 try:
                     brought += await self._picked_up(seat, self._picking.pop(seat))

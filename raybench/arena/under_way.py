@@ -39,7 +39,7 @@ class UnderWay:
 
     @property
     def order(self) -> Begun:
-        """Return what a room is asked to play: all that is not told yet."""
+        """Return what a room is asked: to go on with the match behind all that is told."""
         return Begun(self.number, self.attempt, self.fixture, [*self.turns])
 
     def begin(self) -> Sequence[Line]:

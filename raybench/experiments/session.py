@@ -87,6 +87,7 @@ class Session:
         versions: Mapping[str, str],
         concluded_with: Mapping[str, Any],
         limits: Mapping[str, Any],
+        config_text: str,
     ) -> None:
         self.journal = journal
         self._config = config
@@ -97,6 +98,7 @@ class Session:
         self._versions = versions
         self._concluded_with = concluded_with
         self._limits = limits
+        self._config_text = config_text
         self._begun = time.monotonic()
         self._outcome: Outcome | None = None
         self._account = Account(model.name for model in plan.models)
@@ -183,6 +185,7 @@ class Session:
         Of a run that is not over, results are not written: they would end it.
         """
         run, outcome = self._run, self._concluded()
+        run.write(CONFIG, self._config_text)  # limits may be others than those it began with
         about = self._about()
         account = self._account.to_json()
         results = {
@@ -356,8 +359,9 @@ async def open_session(
         units = run.journal(journal, keep) if keep else run.journal(journal)
         done = len(units.records)
         _tell_beginning(run, plan, done, concluded_with)
-        if run.finished or limits or aside or not (run.folder / CONFIG).exists():
-            run.write(CONFIG, recording.config_text(resolved, versions))
+        text = recording.config_text(resolved, versions)
+        if run.finished or not (run.folder / CONFIG).exists():
+            run.write(CONFIG, text)
         tracker = Tracker.open(
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
@@ -376,7 +380,7 @@ async def open_session(
             ):
                 session = Session(
                     config, plan, run, units, tracker, progress, versions, concluded_with,
-                    settings(resolved, limits),
+                    settings(resolved, limits), text,
                 )  # fmt: skip
                 yield session
             results = session.write()

@@ -210,11 +210,11 @@ def open_run(
             else:
                 os.close(lock)  # it was finished between the look and the lock
         else:
-            last = next(iter(sorted(parent.glob(f"*-{mark}"), reverse=True)), None)
             run = _new_run(parent, mark, passed)
-            if resume and last and _raised(last, config, limits) and not _changed(last, inputs):
-                shutil.copytree(last / _JOURNAL, run.folder / _ASIDE)
-                (run.folder / _ASIDE).rename(run.folder / _JOURNAL)
+        if resume and not (run.folder / _JOURNAL).exists():  # also where a kill cut the copy off
+            last = next((it for it in _all(parent, mark) if (it / RESULTS).exists()), None)
+            if last and _raised(last, config, limits) and not _changed(last, inputs):
+                _copy(last, run.folder)
                 passed.append(f"{last} is finished: this run goes on from a copy of its journal")
         if inputs and not (run.folder / _INPUTS).exists():
             run.write_json(_INPUTS, dict(inputs))
@@ -239,7 +239,7 @@ def begun(
     Those are unfinished ones, and the last one where it is to be concluded otherwise.
     """
     mark = fingerprint(config, without=(*conclusions, *limits, *aside))
-    runs = sorted((runs_dir / experiment).glob(f"*-{mark}"), reverse=True)
+    runs = _all(runs_dir / experiment, mark)
     return [
         folder
         for folder in runs
@@ -250,6 +250,18 @@ def begun(
             and _told(folder).get("limits", {}) == settings(config, limits)
         )
     ]
+
+
+def _all(parent: Path, mark: str) -> list[Path]:
+    """Return the folders of all runs of a configuration, the newest first."""
+    return sorted(parent.glob(f"*-{mark}"), reverse=True)
+
+
+def _copy(last: Path, folder: Path) -> None:
+    """Copy a run's journals, all or none of them."""
+    shutil.rmtree(folder / _ASIDE, ignore_errors=True)
+    shutil.copytree(last / _JOURNAL, folder / _ASIDE)
+    (folder / _ASIDE).rename(folder / _JOURNAL)
 
 
 def inputs_of(folder: Path) -> dict[str, str]:
@@ -297,6 +309,8 @@ def _differs(folder: Path, config: Mapping[str, Any], conclusions: Sequence[str]
 
 def _raised(folder: Path, config: Mapping[str, Any], limits: Sequence[str]) -> bool:
     """Tell whether a finished run had lower limits than these; one that failed is no beginning."""
+    if not (folder / _JOURNAL).is_dir():
+        return False
     told, wanted = _told(folder), settings(config, limits)
     had = told.get("limits", {})
     if "failed" in told or had == wanted or {*had} != {*wanted}:

@@ -255,7 +255,9 @@ def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") 
     refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every {of}"
     head = columns[0]
     if head.place and any(row.place != "—" for row in lines):
-        text = f"Ranked by who won every match against whom, and among the others by {head.title}"
+        text = (
+            f"Ranked by groups, as wins lead down from one to the next, and in each by {head.title}"
+        )
         if any(row.between for row in lines):
             text += "; where not all are compared, a rank is known to lie between two"
         if any(row.place == "—" for row in lines):

@@ -18,6 +18,7 @@ PROMOTION = "3r3k/4P3/8/8/8/8/8/K7 w - - 0 1"
 PASSING = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1"
 PAIR = "4k3/8/8/3p4/2P1P3/8/8/4K3 w - - 0 1"
 AFTER_E4 = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1"
+EITHER = "4k3/8/8/B7/8/2n5/1P2B3/4K3 w - - 0 1"
 BISHOPS = "4k3/8/8/8/8/2p2p2/1P2B3/4K3 w - - 0 1"
 
 
@@ -111,6 +112,8 @@ def uci(text: str, start: str = "standard") -> str:
         ),
         *((it, PAIR, "c4d5") for it in ("c pawn takes d5", "c-pawn captures pawn on d5")),
         ("bishop takes f3", BISHOPS, "e2f3"),
+        *((it, EITHER, "a5c3") for it in ("B takes c3", "B captures knight on c3", "Bxc3")),
+        *((it, EITHER, "b2c3") for it in ("b takes c3", "B PAWN TAKES C3", "bxc3")),
         ("BISHOP TO B5", BISHOPS, "e2b5"),
         ("B PAWN TAKES C3", BISHOPS, "b2c3"),
         ("pawn takes c3", BISHOPS, "b2c3"),
@@ -165,7 +168,7 @@ def test_moves_as_people_write_them(text: str, start: str, move: str) -> None:
         ("pawn to d5", PAIR, "can mean exd5 or cxd5: say which"),
         ("a pawn takes d5", PAIR, "can mean exd5 or cxd5: say which"),
         ("c pawn takes knight on d5", PAIR, "there is no knight on d5 to take"),
-        ("pawn takes pawn on e3", KINGS, "cannot go to e3|no pawn"),
+        ("pawn takes pawn on e3", KINGS, "no pawn of yours can go to e3"),
         ("pawn to e8", PROMOTION, "write which"),
         ("pawn takes e4", "4k3/8/8/8/4p3/4P3/8/4K3 w - - 0 1", "blocked: e4 is occupied"),
         ("pawn to e4", "4k3/8/8/8/4p3/4P3/8/4K3 w - - 0 1", "blocked: e4 is occupied"),

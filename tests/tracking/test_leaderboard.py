@@ -110,7 +110,9 @@ def test_places_may_come_from_a_metric_of_their_own() -> None:
         ("top", "1"), ("b", "2–3"), ("c", "2–3"), ("low", "4"),
     ]  # fmt: skip
     told = ranking(lines, [column])
-    assert told.startswith("Ranked by who won every match against whom, and among the others by")
+    assert told.startswith(
+        "Ranked by groups, as wins lead down from one to the next, and in each by"
+    )
     assert told.endswith("; where not all are compared, a rank is known to lie between two")
     absent = placed()
     del absent["models"]["low"]["t/place"]

@@ -53,8 +53,8 @@ class End:
     """Who is gone that the rest needs; '' where there is no rest."""
     left: Sequence[Fixture] = ()
     """The matches that wait for that."""
-    gone: Mapping[str, str] = field(default_factory=dict)
-    """Why, by who it is."""
+    gone: Sequence[tuple[str, str]] = ()
+    """Who is, and why; one who plays and judges may be so twice."""
     failed: Mapping[str, int] = field(default_factory=dict)
     """Requests of these matches that got no reply, by model."""
 
@@ -92,7 +92,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
         counts=reliability.counts(reliable, matches),
         failures=[
             *reliability.failures(matches),
-            *({"model": it, "kind": "not played", "why": why} for it, why in end.gone.items()),
+            *({"model": it, "kind": "not played", "why": why} for it, why in end.gone),
         ],
         replied=reliability.REPLIED,
         columns=(
@@ -204,18 +204,23 @@ def _notes(
             f"{found.forfeited:,} matches were forfeited, which counts as a loss; ratings without "
             "them stand beside"
         )
-    if jury := [*_jury(matches, models)]:
+    if jury := [*_jury(matches, models, end.failed)]:
         notes["Jury"] = "; ".join(jury)
     return notes
 
 
-def _jury(matches: Sequence[Match], models: Sequence[str]) -> Iterator[str]:
-    """Yield how many votes are missing, and what is lost of jurors who do not play."""
+def _jury(
+    matches: Sequence[Match], models: Sequence[str], lost: Mapping[str, int]
+) -> Iterator[str]:
+    """Yield how many votes are missing, and what is lost of jurors who do not play.
+
+    `lost` are requests of matches that have not ended.
+    """
     missing = sum(it.votes_missing for it in matches)
     if votes := sum(it.votes for it in matches) + missing:
         of = ", ".join(f"{juror} {count:,}" for juror, count in _lost(matches).items())
         yield f"{missing:,} of {votes:,} votes are missing" + (f" ({of})" if of else "")
-    failed = Counter[str]()
+    failed = Counter({name: n for name, n in lost.items() if name not in models})
     for match in matches:
         failed.update({name: n for name, n in match.failed.items() if name not in models})
     for juror, count in sorted(failed.items()):

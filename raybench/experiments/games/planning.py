@@ -103,7 +103,8 @@ def _notes(config: Config) -> Iterator[str]:
     for name in sorted(left_out):
         yield f"{name} is left out: nobody is left to judge (games.jury=[NAME])"
     many, wanted = setup.under_way(config), setup.at_once(config)
-    yield f"{conf.pairing.replace('_', ' ')}; {many} matches at once" + (
+    most = "" if conf.narrow is None else "at most "  # rounds begin small
+    yield f"{conf.pairing.replace('_', ' ')}; {most}{many} matches at once" + (
         f", not {wanted}: two rounds, as a third one waits for the results of the first"
         if many < wanted
         else ""

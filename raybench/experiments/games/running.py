@@ -66,7 +66,7 @@ async def _completed(config: Config, session: Session) -> End:
             try:
                 await _play(config, session, schedule, ledger, turns, spent)
             except Unplayed as gone:
-                missing = {source.name: why for source, why in gone.gone.items()}
+                missing = [(source.name, why) for source, why in gone.gone.items()]
                 return End("", str(gone), schedule.left, missing, gone.failed)
             finally:
                 noting.cancel()

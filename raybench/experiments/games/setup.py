@@ -23,7 +23,8 @@ from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
-_LIMITS = ("games.matches", "games.cycles", "games.budget_tokens", "games.budget_s")
+_BUDGETS = ("games.budget_tokens", "games.budget_s")
+_LIMITS = ("games.matches", "games.cycles", *_BUDGETS)
 _ASIDE = ("games.at_once",)
 _BATCH = 256
 """Requests that vLLM works on at once, where its options do not say otherwise."""
@@ -36,7 +37,7 @@ _MATCHES_EACH = 2_000
 
 def limits(config: Config) -> tuple[str, ...]:
     """Return the settings that say only how far it goes: the matches up to there are the same."""
-    return _LIMITS if _sized(config) else ()
+    return _LIMITS if _sized(config) else _BUDGETS
 
 
 def aside(config: Config) -> tuple[str, ...]:
@@ -56,7 +57,7 @@ def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     conf = dict(given["games"])
     conf["names"] = sorted(games.load(it).name for it in conf["names"])
-    for table in ("rules", "weights"):
+    for table in ("rules", "roster_rules", "weights"):
         conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
     return {**given, "games": conf | {"pairing": config.games.pairing}}
 

@@ -35,7 +35,7 @@ class Standing:
             return Estimate(None, None, (best, worst), ratings.n[model], why)
         method = f"rank among the {len(self.ranks)} that can be compared, 1 is the best"
         if len(ratings.components) > 1:
-            method += "; of two groups, that which won every match against the other is before it"
+            method += "; of two groups, the one from which wins lead down to the other is before it"
         ends = place.replicates
         if ends is not None:
             method += "; bootstrap percentiles, of this rank alone"
@@ -52,13 +52,14 @@ class Standing:
         covariance = SPREAD**2 * ratings.covariance
         number = {name: n for n, name in enumerate(ratings.models)}
         for model, rating in ratings.table.items():
-            part, place = self._part(model), self.ranks.get(model)
+            group, place = ratings.group(model), self.ranks.get(model)
+            part = ratings.components[group]
             known = part if rating.stderr is not None else ()
             yield {
                 "of": self._of,
                 "model": model,
                 "rating": rating.to_json(),
-                "group": 1 + ratings.components.index(part),
+                "group": 1 + group,
                 "rank": place and place.value,
                 "rank_between": place and place.ends,
                 "rank_ci95": place and place.replicates,
@@ -82,9 +83,6 @@ class Standing:
                 "share_of_replicates": order.share,
             }
 
-    def _part(self, model: str) -> tuple[str, ...]:
-        return next(part for part in self._ratings.components if model in part)
-
 
 def shown(ratings: Ratings | None, model: str) -> Estimate:
     """Return a model's rating, or, where it has none, what bounds it: an interval with one end."""
@@ -99,9 +97,8 @@ def group(ratings: Ratings | None, model: str) -> Estimate | None:
     """Return the number of a model's group; None where there is but one, or it is in none."""
     if ratings is None or len(ratings.components) < 2 or model not in ratings.table:
         return None
-    number = next(n for n, part in enumerate(ratings.components, 1) if model in part)
     return Estimate(
-        float(number), None, None, ratings.n[model],
+        1.0 + ratings.group(model), None, None, ratings.n[model],
         "models of one group are compared with each other, each group by a scale of its own",
     )  # fmt: skip
 

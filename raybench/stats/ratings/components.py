@@ -31,16 +31,7 @@ _APART = 0.5
 
 def components(games: Mapping[str, Bundles], models: Sequence[str]) -> Components:
     """Return the strongly connected components of who was ahead of whom; ties lead both ways."""
-    number = {name: n for n, name in enumerate(models)}
-    edges = {
-        (number[one.model], number[other.model])
-        for bundles in games.values()
-        for bundle in bundles
-        for match, _ in bundle
-        for above, below in _pairs(match)
-        for one in above.players
-        for other in below.players
-    }
+    edges = _edges(games, {name: n for n, name in enumerate(models)})
     size = len(models)
     ahead, behind = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2).T
     graph = sparse.csr_array((np.ones(len(ahead)), (ahead, behind)), shape=(size, size))
@@ -56,13 +47,9 @@ def components(games: Mapping[str, Bundles], models: Sequence[str]) -> Component
     )
 
 
-def above(games: Mapping[str, Bundles], found: Components) -> Above:
-    """Return which components wins lead down to from which, straight or by way of others.
-
-    For matches of single players; `above_by_teams` is for teams.
-    """
-    number = {name: n for n, part in enumerate(found) for name in part}
-    known = {
+def _edges(games: Mapping[str, Bundles], number: Mapping[str, int]) -> set[tuple[int, int]]:
+    """Return who was ahead of whom, by the numbers that the models have."""
+    return {
         (number[one.model], number[other.model])
         for bundles in games.values()
         for bundle in bundles
@@ -71,6 +58,14 @@ def above(games: Mapping[str, Bundles], found: Components) -> Above:
         for one in ahead.players
         for other in behind.players
     }
+
+
+def above(games: Mapping[str, Bundles], found: Components) -> Above:
+    """Return which components wins lead down to from which, straight or by way of others.
+
+    For matches of single players; `above_by_teams` is for teams.
+    """
+    known = _edges(games, {name: n for n, part in enumerate(found) for name in part})
     reached: dict[int, set[int]] = {}
     # Wins lead to later components alone: whatever these reach is known by then.
     for here in reversed(range(len(found))):

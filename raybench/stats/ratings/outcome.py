@@ -176,6 +176,10 @@ class Ratings:
         """Tell whether a model has a number."""
         return self.table[name].value is not None
 
+    def group(self, name: str) -> int:
+        """Return the place of the model's component among all, the first being 0."""
+        return next(place for place, part in enumerate(self.components) if name in part)
+
     def _apart(self, one: str, other: str) -> str | None:
         for component in self.components:
             if one in component and other in component:

@@ -144,7 +144,9 @@ def test_limits_below_what_has_begun_are_refused_with_the_mend(
 def test_limits_that_size_the_rounds_tell_runs_apart() -> None:
     assert setup.limits(config("games.pairing=swiss")) and setup.aside(config())
     for sizing in ("games.pairing=information", "games.narrow=30"):
-        assert not setup.limits(config(sizing)) and not setup.aside(config(sizing))
+        assert "games.matches" not in setup.limits(config(sizing))
+        assert "games.budget_s" in setup.limits(config(sizing))
+        assert not setup.aside(config(sizing))
 
 
 def test_a_run_is_known_again_however_its_games_are_spelled() -> None:

@@ -113,7 +113,12 @@ def _forfeits(shown: Shown) -> Iterator[Section]:
         "matches they say how well models play when they keep to the rules. Who forfeits when "
         "it stands badly looks better there than it is, by a hundred points if that is half of "
         "what it loses, and all others worse: its lost matches are gone, and no interval knows. "
-        "The mean is 1000 in either column, so that what one loses by forfeits the others gain.",
+        + (
+            "Rows compare only models whose groups are of the same models in both."
+            if any(len(head) > 1 for head in heads)
+            else "The mean is 1000 in either column, so that what one loses by forfeits the others "
+            "gain."
+        ),
         table=Table(
             ("model", *chain.from_iterable(heads)),
             [
@@ -177,10 +182,7 @@ def _chance(ratings: Ratings, row: str, other: str) -> float | str | None:
     """Return the chance of winning, or which of two groups is above the other."""
     if row == other:
         return None
-    of, against = (
-        next(number for number, part in enumerate(ratings.components) if it in part)
-        for it in (row, other)
-    )
+    of, against = ratings.group(row), ratings.group(other)
     if of == against:
         return ratings.chance(row, other).value
     if (of, against) in ratings.above:

@@ -29,6 +29,7 @@ _BEFORE = re.compile(
     r"|(?:my\s+)?(?:next\s+)?move(?:\s+is\b|\s*:))[\s:*_]*",
     re.IGNORECASE,
 )
+_BISHOP = re.compile(r"\bB(?=\s*(?:takes?|captures?)\b)")
 _VICTIM = re.compile(rf"x\s*({_NAME})\s+(?=[a-h][1-8])")
 _NAMES = re.compile(rf"\b{_NAME}\b")
 
@@ -54,6 +55,8 @@ def noted(text: str) -> tuple[str, str]:
     """
     if not _SPOKEN.search(text):
         return text, ""
+    if text != text.upper():  # in a text that is shouted, B is the file as well
+        text = _BISHOP.sub("bishop", text)
     low = text.lower()
     if "castl" in low:
         return _FILLERS.sub("", low), ""

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from raybench.games.parts.contract import Unjudged
+from raybench.games.parts.debate.missing import reasons
 from raybench.games.parts.debate.verdict import votes
 from raybench.stats import intervals
 from raybench.types import Estimate
@@ -20,7 +21,9 @@ def first_is_better(moves: Iterable[str]) -> dict[str, Estimate]:
         try:
             cast = votes(move)
         except Unjudged:
-            continue
+            cast = ()
+        for juror in reasons(move):
+            found[juror]  # also who has no vote in any
         for vote in cast:
             taste = vote.first_is_better
             found[vote.juror].extend([] if taste is None else [taste])

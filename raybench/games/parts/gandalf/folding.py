@@ -21,10 +21,10 @@ _ALIKE = {
 _ROWS = (0x1F1E6, 0x1F130, 0x1F150, 0x1F170, 0x1F110, 0xE0061, 0xE0041)
 """Where alphabets of signs begin: flags, letters in squares and circles, and invisible tags."""
 _BRAILLE = "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _TABLE = str.maketrans(
-    {chr(first + at): letter for first in _ROWS for at, letter in enumerate(_LETTERS)}
-    | dict(zip(_BRAILLE, _LETTERS, strict=True))
+    {chr(first + at): letter for first in _ROWS for at, letter in enumerate(LETTERS)}
+    | dict(zip(_BRAILLE, LETTERS, strict=True))
     | _ALIKE
 )
 _OTHER = re.compile(r"[^a-z]+")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from raybench.games.parts.gandalf.codes import read
+from raybench.games.parts.gandalf.folding import LETTERS
 from raybench.games.parts.numbers import WORDS
 
 _ORDINALS = (
@@ -16,8 +17,7 @@ ORDINAL = {word: value for value, word in enumerate(_ORDINALS, start=1)}
 _UNIT = "|".join((*_ORDINALS[:9], *WORDS[1:10]))
 _LONGEST_FIRST = "|".join(sorted((*WORDS, *_ORDINALS), key=len, reverse=True))
 _NUMBER = re.compile(rf"\btwenty[ -](?P<unit>{_UNIT})\b|\b(?P<word>{_LONGEST_FIRST})\b|[0-9]+")
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
-MIRROR = str.maketrans(_ALPHABET, _ALPHABET[::-1])
+MIRROR = str.maketrans(LETTERS, LETTERS[::-1])
 """Each letter's place from the other end."""
 APART = str.maketrans({letter: f"t{unit}" for letter, unit in zip("uvwxyz", "abcdef", strict=True)})
 """Letters as 'twenty one' has them where that is read as two numbers."""

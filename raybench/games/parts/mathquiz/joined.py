@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 _JOINING = re.compile(r"\b(?:concatenat|append|glu(?:e|ing)|join|side by side)")
 _LINK = re.compile(
-    r"(?:[\s,;:'\"()-]|\b(?:and|with|to|then|next|the|digits?|numbers?|append(?:ed)?"
+    r"(?:[\s,;:'\"-]|\b(?:and|with|to|then|next|the|digits?|numbers?|append(?:ed)?"
     r"|concatenated|joined)\b){1,12}"
 )
 _NUMBER = re.compile(r"(?<![\w.])\d{1,13}(?![\w/^*%°]|\.\d)")
