@@ -376,6 +376,23 @@ def test_where_limits_are_raised_a_new_run_takes_over_what_a_finished_one_has(
         assert third.journal("matches").records == []
 
 
+@pytest.mark.parametrize("cut", ["before it", "within it"])
+def test_a_copy_that_a_kill_cut_off_is_made_again(tmp_path: Path, cut: str) -> None:
+    with open_run(tmp_path, "games", of(40, None), **LIMITS) as first:
+        first.journal("matches").append({"match": 1})
+        limits = {"games.matches": 40, "games.cycles": None}
+        first.write_json(RESULTS, {"run": {"limits": limits}})
+    with open_run(tmp_path, "games", of(60, None), **LIMITS) as second:
+        pass
+    (second.folder / "journal").rename(second.folder / ".journal.tmp")
+    if cut == "before it":
+        (second.folder / ".journal.tmp" / "matches.jsonl").unlink()
+        (second.folder / ".journal.tmp").rmdir()
+    with open_run(tmp_path, "games", of(60, None), **LIMITS) as again:
+        assert again.folder == second.folder and again.resumed
+        assert again.journal("matches").records == [{"match": 1}]
+
+
 def test_a_finished_run_whose_inputs_changed_is_left_as_it_is(tmp_path: Path) -> None:
     inputs = {"mgsm": "aa"}
     first = open_run(tmp_path, "index", INDEX, conclusions=CONCLUSIONS, inputs=inputs)

@@ -68,3 +68,6 @@ def test_what_is_lost_of_jurors_who_do_not_play_is_told() -> None:
         "2 of 5 votes are missing (juror 0 1, juror 1 1); 4 requests to judge got no reply"
     )
     assert "Jury" not in _notes(matches[1:], NOTHING, End(), ["a", "b", "judge"])
+    gone = End(unfinished="judge is gone", failed={"judge": 6, "b": 2})
+    told = _notes(matches, NOTHING, gone, ["a", "b"])["Jury"]
+    assert told.endswith("10 requests to judge got no reply")

@@ -132,9 +132,11 @@ def test_limits_below_what_has_begun_are_refused_with_the_mend(
     folder = with_store(tmp_path / "runs")
     run(folder, "games.matches=12")
     (last_run(folder, "games") / "results.json").unlink()
+    settings = (last_run(folder, "games") / "config.yaml").read_bytes()
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         assert cli._job(_composed(["games.matches=8"])) == 1
+    assert (last_run(folder, "games") / "config.yaml").read_bytes() == settings
     said = capsys.readouterr().err
     assert "12 matches have begun in this run, which is unfinished, and 8 are wanted" in said
     assert "resume=false" in said

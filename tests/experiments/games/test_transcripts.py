@@ -2,15 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raybench import games
 from raybench.experiments.games import transcripts
 from raybench.experiments.games.recorded import Recorded
+from raybench.experiments.games.report.endings import _jury
+from raybench.experiments.games.report.shown import Shown
 from raybench.games.parts.debate.verdict import CRITERIA
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.turns import Ending, Turn
+from raybench.types import Estimate
 
 SCORES = json.dumps({side: dict.fromkeys(CRITERIA, 5) for side in ("side_a", "side_b")})
 
@@ -45,3 +48,23 @@ def test_votes_that_came_of_a_debate_that_was_not_judged_are_shown(tmp_path: Pat
     assert "Void: none of 2 jurors gave scores" in text
     assert "- c: 'for' read first: 'for' 20 points, 'against' 20; 'against' read first: the" in text
     assert "- d: 'for' read first: the reply holds no scores" in text
+
+
+def test_a_juror_of_whom_no_vote_ever_came_stands_in_the_report(tmp_path: Path) -> None:
+    """One that only sat where nobody could judge is no reason to have no report."""
+    votes: list[dict[str, Any]] = [{"juror": "c", "replies": ["hm", "hm"]}]
+    void = "none of 1 jurors gave scores that can be read, both ways round"
+    record = debate(1, votes, void, None)
+    journal, nothing = tmp_path / "matches.jsonl", cast(Any, None)
+    journal.write_text(json.dumps(record) + "\n")
+    matches = [records.kept(record)]
+    of = Shown(
+        models=["a", "b"], games=["debate"], matches=matches, rated=nothing, stood=None,
+        reliable={}, metrics={}, recorded=Recorded(journal, matches), rules={},
+    )  # fmt: skip
+    (section,) = _jury(of)
+    assert "1 of 1 votes are missing" in section.text
+    assert section.table is not None
+    ((juror, asked, missing, liking),) = section.table.rows
+    assert (juror, asked, missing) == ("c", 1, 1)
+    assert isinstance(liking, Estimate) and liking.method.startswith("refused")
