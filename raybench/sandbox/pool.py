@@ -97,12 +97,14 @@ class Pool:
     async def call(self, function: Callable[..., T], *arguments: Any, alone: bool = False) -> T:
         """Call a function in a free slot; `alone`, while its node's other slots do nothing.
 
-        A slot that dies under it, or its node, costs another try. Raises what the function raises,
-        and SandboxFaultError where slots die every time.
+        A slot that dies under it, or its node, costs another try; further slots of a node that is
+        gone cost none. Raises what the function raises, and SandboxFaultError where slots die every
+        time.
         """
         from ray.exceptions import RayError, RayTaskError
 
-        for _ in range(_TRIES):
+        tries, gone = 0, set[str]()
+        while tries < _TRIES:
             async with self._taken(alone) as (node, slot):
                 try:
                     answer = slot.actor.call.remote(function, arguments)
@@ -111,7 +113,9 @@ class Pool:
                     raise error.cause from None
                 except (RayError, TimeoutError) as error:
                     last = str(error) or f"no answer within {_LONGEST_S:g} s"
-                    await self._renew(node, slot)
+                    renewed = await self._renew(node, slot)
+                    tries += renewed or slot.node not in gone
+                    gone |= set() if renewed else {slot.node}
                     continue
                 return result
         raise SandboxFaultError(
@@ -133,13 +137,17 @@ class Pool:
                     "s: look at `ray status`, then run again"
                 ) from None
 
-    async def _renew(self, node: _Node, slot: _Place) -> None:
-        """Start a slot that died anew; one whose node died goes with it."""
+    async def _renew(self, node: _Node, slot: _Place) -> bool:
+        """Start a slot that died anew; one whose node died goes with it. Return whether it did not.
+
+        A node that has just died may pass for one that is there: that shows at the next try.
+        """
         slot.end()  # it may be out of reach and no more
         if slot.node in await asyncio.to_thread(_nodes):
             slot.begin()
-        else:
-            node.slots.remove(slot)
+            return True
+        node.slots.remove(slot)
+        return False
 
     @asynccontextmanager
     async def _taken(self, alone: bool) -> AsyncIterator[tuple[_Node, _Place]]:

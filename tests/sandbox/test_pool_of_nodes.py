@@ -4,12 +4,14 @@ import asyncio
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from ray.cluster_utils import Cluster
+from ray.exceptions import RayActorError
 
 from raybench.sandbox import SandboxUnavailableError, Settings
-from raybench.sandbox.pool import Pool
+from raybench.sandbox.pool import Pool, _Node
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -27,6 +29,43 @@ def nodes() -> Iterator[Cluster]:
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+class Slot:
+    """One whose work comes to this; it is begun anew as dead as it was."""
+
+    def __init__(self, node: str, answer: str | Exception) -> None:
+        self.node, self._answer = node, answer
+        self.actor = self.call = self
+
+    def remote(self, function: object, arguments: object) -> "asyncio.Future[str]":
+        future = asyncio.get_running_loop().create_future()
+        if isinstance(self._answer, Exception):
+            future.set_exception(self._answer)
+        else:
+            future.set_result(self._answer)
+        return future
+
+    def begin(self) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+async def test_a_node_that_dies_costs_no_more_tries_than_it_takes_to_see_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At first it passes for one that is there, and then each of its slots is found out."""
+    looks = iter([{"gone": 4, "left": 1}] + [{"left": 1}] * 3)
+    monkeypatch.setattr("raybench.sandbox.pool._nodes", lambda: next(looks))
+    pool: Any = Pool.__new__(Pool)
+    pool._turn = asyncio.Condition()
+    dead: list[Any] = [Slot("gone", RayActorError()) for _ in range(3)]
+    left: Any = Slot("left", "done")
+    pool._nodes = [_Node([*dead], [*dead]), _Node([left], [left])]
+    assert await pool.call(nap) == "done"
+    assert pool.slots == 1
 
 
 def nap() -> int:
