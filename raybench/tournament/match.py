@@ -42,7 +42,8 @@ class Terms:
     Waits for a place at an engine, in the queue of one of ours, and for requests that an endpoint
     failed or turned away do not count, so that nobody forfeits because many play at once. What the
     server behind an endpoint lets a request wait before it thinks cannot be seen, and counts. So
-    does that an engine writes more slowly to many at once.
+    does that an engine writes more slowly to many at once. It is looked at when a reply is there:
+    no request is cut at it, and one that never gets a reply has failed, which is no forfeit.
     """
 
 
