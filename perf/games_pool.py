@@ -251,7 +251,9 @@ _DRAWN = random.Random(0)
 class _Random:
     model: str
 
-    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+    async def reply(
+        self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
+    ) -> Heard:
         move = state.sample(_DRAWN)
         return Heard(f"Move: {move}", move)
 
@@ -262,14 +264,16 @@ class _Asked:
     decoding: Decoding
     match: str
 
-    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+    async def reply(
+        self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
+    ) -> Heard:
         move = state.sample(_DRAWN)
 
         async def put(model: str, request: Request) -> Completion:
             return Completion(f"Move: {move}", "stop", output_tokens=5)
 
         chair = Chair(self.model, _STRATEGY, put, self.decoding, self.match)
-        return await chair.reply(state, seen, tries)
+        return await chair.reply(state, seen, tries, left_s)
 
 
 _STRATEGY = Direct()

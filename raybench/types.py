@@ -2,16 +2,17 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
 Finish = Literal[
-    "stop", "length", "thinking", "empty", "refusal", "overflow", "unsupported", "error"
+    "stop", "length", "late", "thinking", "empty", "refusal", "overflow", "unsupported", "error"
 ]
 """How a request ended.
 
-stop: answered. length: the answer was cut at the token limit. thinking: the limit came before the
+stop: answered. length: the answer was cut at the token limit. late: it was cut because the time was
+up that the request gave. thinking: the limit came before the
 answer began. empty: the model stopped by itself without a word. refusal: the model declined, or
 somebody's content filter stopped it. overflow: prompt and reply do not fit the model's context.
 unsupported: the model does not take what the prompt holds, images for one. error: something broke,
@@ -66,8 +67,17 @@ class Request:
     It always ends in time if each text has a maxLength and max_tokens has room for all of them at
     four tokens a character, which is what a model that cannot stop writing emoji takes.
     """
+    deadline_s: float | None = None
+    """So long may the model work on it: then the request is ended, and the completion is late.
+
+    It is the model's own time, without what the request waits for (`Completion.waited`). That a
+    server hangs is no model's time either: then the request fails.
+    """
     gold: str | None = None
     """A right reply, from which simulated models make theirs. Requests to others have none."""
+
+
+_LATE = "the time was up that the request gave the model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +111,15 @@ class Completion:
     ) -> "Completion":
         """Return the completion of a request that got no reply."""
         return cls(text="", finish=finish, seconds=seconds, waited=waited, error=reason)
+
+    @classmethod
+    def late(cls, *, seconds: float, waited: float = 0.0) -> "Completion":
+        """Return the completion of a request that was ended when its time was up."""
+        return cls.failed(_LATE, finish="late", seconds=seconds, waited=waited)
+
+    def cut(self) -> "Completion":
+        """Return what had been written when the time was up."""
+        return replace(self, finish="late", error=_LATE)
 
 
 Grader = Literal["parity", "improved"]

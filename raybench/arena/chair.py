@@ -52,24 +52,36 @@ class Chair:
     shown: bool = True
     """The model gets the images of what it sees, until it turns out that it takes none."""
 
-    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
-        """Return what the model replies. Raises Void where it could not be reached."""
+    async def reply(
+        self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
+    ) -> Heard:
+        """Return what the model replies, in the time that is left for all calls together.
+
+        Raises Void where it could not be reached.
+        """
         heard: list[Completion] = []
 
         async def ask(messages: Sequence[Message]) -> Completion:
-            completion = await self._ask(state, seen, messages)
+            left = None if left_s is None else left_s - sum([it.own_seconds for it in heard])
+            if left is not None and left <= 0:
+                raise _Late
+            completion = await self._ask(state, seen, messages, left)
             heard.append(completion)
+            if completion.finish == "late":
+                raise _Late
             return completion
 
         try:
             return _heard(heard, await self.player.move(seen, ask, tries), None)
+        except _Late:
+            return replace(_heard(heard, None, "its time was up"), late=True)
         except Unmarked as why:
             return _heard(heard, *_taken(state, why))
         except NoMove as why:
             return _heard(heard, None, str(why))
 
     async def _ask(
-        self, state: State, seen: Observation, messages: Sequence[Message]
+        self, state: State, seen: Observation, messages: Sequence[Message], left_s: float | None
     ) -> Completion:
         if not self.shown:
             messages = [replace(it, images=()) for it in messages]
@@ -83,6 +95,7 @@ class Chair:
             temperature=self.decoding.temperature,
             regex=f"Move: ({'|'.join(map(re.escape, listed))})" if listed else None,
             json_schema=as_schema(listed) if listed else None,
+            deadline_s=left_s,
             gold=_examples(state, seen.form, seed) if self.imitates else None,
         )
         completion = await self.put(self.model, request)
@@ -90,8 +103,12 @@ class Chair:
             raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
         if completion.finish == "unsupported" and any(it.images for it in messages):
             self.shown = False  # the text has it all
-            return await self._ask(state, seen, messages)
+            return await self._ask(state, seen, messages, left_s)
         return completion
+
+
+class _Late(Exception):
+    """The time of the turn is up."""
 
 
 def _taken(state: State, said: Unmarked) -> tuple[str | None, str | None]:
@@ -116,7 +133,7 @@ def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -
         tokens=sum([it.output_tokens for it in replies]),
         prompt_tokens=sum([it.prompt_tokens for it in replies]),
         calls=len(replies),
-        truncated=any(it.finish in ("length", "thinking") for it in replies),
+        truncated=any(it.finish in ("length", "late", "thinking") for it in replies),
     )
 
 

@@ -119,7 +119,7 @@ def problems(config: Config) -> Iterator[str]:
     if config.experiment == "autobench_biases":
         yield from autobench_biases.problems(config.autobench_biases)
     if config.experiment == "games":
-        yield from games.problems(config.games, config.roster)
+        yield from games.problems(config.games, config.roster, config.fleet)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
     if config.experiment == "hle":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from raybench.config.places import FleetConf
 from raybench.config.roster import RosterConf
 from raybench.errors import did_you_mean
 
@@ -57,7 +58,7 @@ def _plain(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
-def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
+def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:
     """Yield what is wrong with a tournament of a roster; what games say of their rules, they do."""
     if len(roster.models) == 1:
         yield (
@@ -73,6 +74,12 @@ def problems(games: GamesConf, roster: RosterConf) -> Iterator[str]:
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
             yield f"games.{name} is {value}: it is more than 0, or null"
+    if games.deadline_s is not None and fleet.reply_deadline_s <= games.deadline_s < math.inf:
+        yield (
+            f"games.deadline_s is {games.deadline_s:g}, but a request without a reply is given up "
+            f"after {fleet.reply_deadline_s:g} s, as a failure that makes the match void: set "
+            "fleet.reply_deadline_s above it"
+        )
     if games.patience_s is not None and not 0 <= games.patience_s < math.inf:
         yield (f"games.patience_s is {games.patience_s}: it is 0 or more, or null to wait for ever")
     if games.at_once is not None and games.at_once < 1:

@@ -21,8 +21,9 @@ from raybench.fleet.concessions import Body, Concession, Concessions, mend, want
 from raybench.fleet.connections import Connections
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
+from raybench.fleet.presence import Presence
 from raybench.fleet.streams import Placed, as_finished
-from raybench.types import Completion, Finish, ModelSpec, Request
+from raybench.types import Completion, Finish, Message, ModelSpec, Request
 
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
 _MISSING_KEY, _TOO_MANY = 401, 429
@@ -31,6 +32,8 @@ _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
 _CONNECT_S = 20.0
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
+_WORD = Request((Message("user", "Say a word."),), seed=0, max_tokens=16)
+"""What an endpoint is asked to see whether it answers anybody."""
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
@@ -164,6 +167,7 @@ class RemoteEngine:
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
         self._concessions = Concessions()
+        self._presence = Presence()
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
@@ -184,15 +188,17 @@ class RemoteEngine:
 
     async def close(self) -> None:
         """Close the connections."""
+        self._presence.close()
         await self._connections.close()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
         """Ask, and once more in another way where the model turns out not to take this one."""
         body = self._body(model, request)
         while True:
-            reply = await self._patiently(model, self._concessions.put(model, body))
+            asked = self._concessions.put(model, body)
+            reply = await self._patiently(model, asked, request.deadline_s)
             if isinstance(reply, Completion):
-                return reply
+                return await self._late(model, reply) if reply.finish == "late" else reply
             if self._concessions.make(model, reply) and reply.remark:
                 self._say(f"{self._host}: {model.name} {reply.remark}")
 
@@ -201,7 +207,28 @@ class RemoteEngine:
         body = _body(model, request) | dict(self._extra)
         return {name: value for name, value in body.items() if value is not None}
 
-    async def _patiently(self, model: ModelSpec, body: Body) -> Completion | Concession:
+    async def _late(self, model: ModelSpec, reply: Completion) -> Completion:
+        """Return the completion of a request that was not answered in time.
+
+        It is late where the model has answered anybody since it was sent, or answers now. Else the
+        endpoint hangs, which is no model's time: the request has failed.
+        """
+
+        async def probe() -> str | None:
+            word = self._concessions.put(model, self._body(model, _WORD))
+            told = await self._patiently(model, word)
+            return told.error if isinstance(told, Completion) and told.finish == "error" else None
+
+        sent = time.monotonic() - reply.own_seconds
+        reason = await self._presence.absent(model.weights, sent, probe)
+        if reason is None:
+            return reply
+        took = f"no reply within {reply.own_seconds:.3g} s, and none to a word: {reason}"
+        return replace(reply, finish="error", error=took)
+
+    async def _patiently(
+        self, model: ModelSpec, body: Body, deadline_s: float | None = None
+    ) -> Completion | Concession:
         begun = time.monotonic()
         give_up, wait, attempt = math.inf, 0.0, 0
         while True:
@@ -214,11 +241,13 @@ class RemoteEngine:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
                 sent = time.monotonic()
-                outcome = await self._try(model, body, give_up)
+                outcome = await self._try(model, body, give_up, deadline_s or math.inf)
                 own = time.monotonic() - sent
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
+                if outcome.finish != "late":
+                    self._presence.heard(model.weights)
                 return self._safe(_timed(outcome, begun, own))
             failure = outcome
             wait = max(back_off(attempt), failure.wait)
@@ -241,16 +270,18 @@ class RemoteEngine:
         return replace(completion, text=text, reasoning=reasoning, error=error or None)
 
     async def _try(
-        self, model: ModelSpec, body: Body, give_up: float
+        self, model: ModelSpec, body: Body, give_up: float, own_deadline: float
     ) -> Completion | Concession | _Failure:
         """Send a request once."""
         deadline = min(self._fleet.reply_deadline_s, give_up - time.monotonic())
         try:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
-            async with asyncio.timeout(deadline):
+            async with asyncio.timeout(min(deadline, own_deadline)):
                 with self._connections.lent() as client:
                     response = await client.post("chat/completions", json=body)
         except TimeoutError:
+            if own_deadline <= deadline:
+                return Completion.late(seconds=own_deadline)
             return _Failure(f"no reply within {deadline:.3g} s")
         except httpx.HTTPError as error:
             return _Failure(f"{type(error).__name__}: {error}")

@@ -4,6 +4,7 @@ Imported only where ray and vllm are wanted (host.py, and the replica's own proc
 """
 
 import asyncio
+import math
 import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
+from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.preload import preload
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
@@ -105,24 +107,28 @@ class BatchServer(LLMServer):
             )
         except Exception as refusal:  # what messages hold is data: an image may be anywhere
             return _refused(refusal, images=images, seconds=time.monotonic() - begun)
-        asked_at = time.monotonic()
+        asked_at, name = time.monotonic(), uuid4().hex
         try:
             final: Any = None
-            async for output in engine.generate(
-                prompt,
-                sampling(request, **thinking.sampling),
-                uuid4().hex,
-                # For the engine itself, which constrains the answer and leaves the thinking free.
-                reasoning_parser_kwargs={"chat_template_kwargs": template},
-            ):
-                final = output
+            async with ended_in_time(engine, name, request.deadline_s):
+                async for output in engine.generate(
+                    prompt,
+                    sampling(request, **thinking.sampling),
+                    name,
+                    # For the engine itself, which constrains the answer and leaves the thinking
+                    # free.
+                    reasoning_parser_kwargs={"chat_template_kwargs": template},
+                ):
+                    final = output
         except EngineDeadError as death:
             raise self._dying(death) from death
         except (VLLMClientError, ValueError) as refusal:
             return _refused(refusal, images=images, seconds=time.monotonic() - begun)
         reply, seconds = final.outputs[0], time.monotonic() - begun
-        waited = seconds - _own(final.metrics, time.monotonic() - asked_at)
-        if reply.finish_reason in ("abort", "error"):
+        own = _own(final.metrics, time.monotonic() - asked_at)
+        waited = seconds - own
+        late = reply.finish_reason == "abort" and own >= (request.deadline_s or math.inf)
+        if reply.finish_reason in ("abort", "error") and not late:
             reason = f"the engine broke the reply off ({reply.finish_reason})"
             return Completion.failed(reason, seconds=seconds, waited=waited)
         try:
@@ -130,7 +136,7 @@ class BatchServer(LLMServer):
         except Exception as error:  # what a parser makes of a model's words is data here
             reason = f"the reasoning parser cannot read the reply ({error})"
             return Completion.failed(reason, seconds=seconds, waited=waited)
-        return answered(
+        completion = answered(
             text,
             reply.finish_reason,
             reasoning=reasoning,
@@ -140,6 +146,7 @@ class BatchServer(LLMServer):
             seconds=seconds,
             waited=waited,
         )
+        return completion.cut() if late else completion
 
     def _dying(self, death: Exception) -> Exception:
         """Return the last words of a replica without an engine; it ends once they are out.

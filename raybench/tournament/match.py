@@ -39,11 +39,11 @@ class Terms:
     deadline_s: float | None = None
     """Of the model's own time, for one turn with all its tries.
 
-    Waits for a place at an engine, in the queue of one of ours, and for requests that an endpoint
-    failed or turned away do not count, so that nobody forfeits because many play at once. What the
-    server behind an endpoint lets a request wait before it thinks cannot be seen, and counts. So
-    does that an engine writes more slowly to many at once. It is looked at when a reply is there:
-    no request is cut at it, and one that never gets a reply has failed, which is no forfeit.
+    At its end the request that is under way is ended. Waits for a place at an engine, in the queue
+    of one of ours, and for requests that an endpoint failed or turned away do not count, so that
+    nobody forfeits because many play at once; nor does an engine that hangs, which has failed. What
+    the server behind an endpoint lets a request wait before it thinks cannot be seen, and counts.
+    So does that an engine writes more slowly to many at once.
     """
 
 
@@ -60,6 +60,8 @@ class Heard:
     prompt_tokens: int = 0
     calls: int = 1
     truncated: bool = False
+    late: bool = False
+    """It was ended because the time was up."""
 
 
 class Seated(Protocol):
@@ -70,10 +72,12 @@ class Seated(Protocol):
         """The name of the model."""
         ...
 
-    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+    async def reply(
+        self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
+    ) -> Heard:
         """Return the reply of the role that is to move, to what it has seen of the state.
 
-        Raises Void where none can be had.
+        So many seconds of the model's own time are left for it. Raises Void where none can be had.
         """
         ...
 
@@ -131,8 +135,11 @@ async def _managed(state: State, manage: Manage) -> Turn:
 async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State | None]:
     """Return the turn, and the state that its move leads to where it is valid."""
     seen = match.state.observe(role)
-    heard = await seat.reply(match.state, seen, match.tries)
-    error, after = heard.error, None
+    left = match.left_s
+    heard = await seat.reply(match.state, seen, match.tries, left)
+    error, after, seconds = heard.error, None, round(heard.seconds, 3)
+    if heard.late and left is not None:  # however clocks and their roundings differ
+        seconds = max(seconds, math.ceil(left * 1000) / 1000)
     if heard.move is not None:
         try:
             after = match.state.apply(heard.move)
@@ -146,7 +153,7 @@ async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State 
         heard.reply,
         heard.move,
         error,
-        round(heard.seconds, 3),
+        seconds,
         heard.tokens,
         heard.prompt_tokens,
         heard.calls,
@@ -191,17 +198,22 @@ class _Match:
         self._invalid: dict[str, int] = {}
         self._turns = 0
 
+    @property
+    def left_s(self) -> float | None:
+        """How many seconds are left of this turn; None where it may take as long as it likes."""
+        deadline = self._terms.deadline_s
+        return None if deadline is None else deadline - self._spent
+
     def take(self, turn: Turn, after: State | None = None) -> None:
         """Go on by a turn, to the state that its move leads to.
 
         Raises Unjudged where the manager's move decides nothing.
         """
         self._turns += 1
-        self._spent += turn.seconds
-        late = self._terms.deadline_s is not None and self._spent > self._terms.deadline_s
-        if late and turn.role != MANAGER:
-            took = round(self._spent, 3)
-            self._forfeit(Forfeit(turn.role, "time", self._turns, took, self._terms.deadline_s))
+        self._spent = round(self._spent + turn.seconds, 3)
+        deadline = self._terms.deadline_s
+        if deadline is not None and self._spent >= deadline and turn.role != MANAGER:
+            self._forfeit(Forfeit(turn.role, "time", self._turns, self._spent, deadline))
         elif turn.error is None and turn.move is not None:
             self._go_on(after or self.state.apply(turn.move))
         else:

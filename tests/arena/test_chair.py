@@ -122,8 +122,10 @@ def chair(
     return Chair("m", player or Direct(), engine.put, decoding, match, **more)
 
 
-async def replied(seat: Chair, state: State = CHESS, *tries: Try) -> Heard:
-    return await seat.reply(state, state.observe(state.to_move or ""), tries)
+async def replied(
+    seat: Chair, state: State = CHESS, *tries: Try, left_s: float | None = None
+) -> Heard:
+    return await seat.reply(state, state.observe(state.to_move or ""), tries, left_s)
 
 
 async def test_what_all_calls_of_a_try_took_is_told_together() -> None:
@@ -267,7 +269,9 @@ async def test_a_turn_takes_the_models_own_time_and_not_its_waits() -> None:
 
     state = games.load("liars_dice").new(1)
     (role, *_) = state.roles
-    heard = await Chair("m", Twice(), put, DECODING, "1/0").reply(state, state.observe(role), ())
+    heard = await Chair("m", Twice(), put, DECODING, "1/0").reply(
+        state, state.observe(role), (), None
+    )
     assert (heard.seconds, heard.calls) == (1.0, 2)
 
 
@@ -283,6 +287,39 @@ async def test_a_model_that_takes_no_images_plays_by_the_text() -> None:
 
     state = games.load("chess").new(1, picture=True)
     seat = Chair("m", Direct(), put, DECODING, "1/0")
-    assert (await seat.reply(state, state.observe("white"), [])).move == "e4"
-    await seat.reply(state, state.observe("white"), [Try("e5", "no")])
+    assert (await seat.reply(state, state.observe("white"), [], None)).move == "e4"
+    await seat.reply(state, state.observe("white"), [Try("e5", "no")], None)
     assert shown == [1, 0, 0]
+
+
+async def test_the_time_left_is_given_to_all_calls_of_a_try_together() -> None:
+    engine = Engine(
+        Completion("hm", "stop", seconds=7.5, waited=7.0), Completion("e4", "stop", seconds=0.25)
+    )
+    heard = await replied(chair(engine, Thinker()), left_s=2.0)
+    assert [it.deadline_s for it in engine.requests] == [2.0, 1.5]
+    assert (heard.move, heard.late) == ("e4", False)
+    engine = Engine(Completion("e4", "stop"))
+    await replied(chair(engine))
+    assert engine.requests[0].deadline_s is None
+
+
+async def test_a_reply_that_was_ended_holds_no_move_whatever_is_in_it() -> None:
+    cut = Completion("Move: e4", "late", output_tokens=9, seconds=2.0, error="the time was up")
+    heard = await replied(chair(Engine(cut)), left_s=2.0)
+    assert (heard.reply, heard.move, heard.error) == ("Move: e4", None, "its time was up")
+    assert (heard.late, heard.truncated, heard.tokens) == (True, True, 9)
+
+
+async def test_nobody_is_asked_when_the_time_is_up() -> None:
+    engine = Engine(Completion("hm", "stop", seconds=2.0))
+    heard = await replied(chair(engine, Thinker()), left_s=2.0)
+    assert len(engine.requests) == 1
+    assert (heard.reply, heard.move, heard.late, heard.calls) == ("hm", None, True, 1)
+
+
+async def test_the_time_left_is_given_to_a_prompt_without_its_images_too() -> None:
+    state = games.load("chess").new(1, picture=True)
+    engine = Engine(Completion.failed("no images", finish="unsupported"))
+    await replied(chair(engine), state, left_s=2.0)
+    assert [it.deadline_s for it in engine.requests] == [2.0, 2.0]

@@ -1,7 +1,6 @@
-"""Who forfeits by time: the slow, and not those whose requests wait for one another."""
+"""Who forfeits by time: the slow, and not those whose requests wait for one another, or hang."""
 
 import re
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +26,8 @@ class Table(HttpEndpoint):
     def __init__(self, pace: Mapping[str, float]) -> None:
         super().__init__()
         self._pace = pace
+        self.hung: set[str] = set()
+        """Models whose requests are taken and never answered."""
         self.busy = False
         """Every request is told once to come again."""
         self._told: set[str] = set()
@@ -38,8 +39,14 @@ class Table(HttpEndpoint):
             self._told.add(asked)
         if refused:
             return handler.send(429, {"error": "slow down"})
-        time.sleep(self._pace[handler.body["model"]])
+        if (model := handler.body["model"]) in self.hung:
+            handler.server.closing.wait(60)
+            return None
         prompt = handler.body["messages"][0]["content"]
+        if "Bids:" not in prompt:  # somebody wants to know whether it answers at all
+            said = {"message": {"content": "Hello"}, "finish_reason": "stop"}
+            return handler.send(200, {"choices": [said]})
+        handler.server.closing.wait(self._pace[model])
         bids = re.findall(r"(\d+) (?:dice|die) of (\d+)", prompt[prompt.rindex("Bids:") :])
         dice, face = map(int, bids[-1]) if bids else (0, 3)
         move = "call" if dice > 3 else f"bid {dice + 1} {face}"
@@ -54,14 +61,19 @@ def table() -> Iterator[Table]:
 
 
 async def records(
-    table: Table, *models: str, at_once: int, matches: int = _MATCHES
+    table: Table,
+    *models: str,
+    at_once: int,
+    matches: int = _MATCHES,
+    deadline_s: float = _DEADLINE_S,
+    **fleet_conf: Any,
 ) -> list[dict[str, Any]]:
     options = {"base_url": table.url, "concurrency": 2}
     specs = [ModelSpec(name, "openai", name, options=options) for name in models]
-    of = house(terms=Terms(deadline_s=_DEADLINE_S), stand_ins=frozenset(), at_once=at_once)
+    of = house(terms=Terms(deadline_s=deadline_s), stand_ins=frozenset(), at_once=at_once)
     dealt = pairing.matchmaking("random", [*models], {"liars_dice": 2}, seed=3, size=4)
     plan = Schedule(dealt, Stop(matches=matches))
-    async with open_fleet(specs, FleetConf(), lambda _: None) as fleet:
+    async with open_fleet(specs, FleetConf(**fleet_conf), lambda _: None) as fleet:
         return await played(here(fleet, of), of, {}, plan=plan, at_once=at_once)
 
 
@@ -83,3 +95,26 @@ async def test_who_is_slow_forfeits_however_few_play(table: Table, at_once: int)
     for match in found:
         (forfeit,) = match["forfeits"]
         assert (match["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
+
+
+async def test_who_is_not_done_at_the_deadline_is_not_waited_for(table: Table) -> None:
+    """Its request is ended: such a match takes no longer than the deadline and a word."""
+    table._pace = {"quick": 0.05, "slow": 5.0}
+    (found,) = await records(table, "quick", "slow", at_once=1, matches=1, deadline_s=0.2)
+    (forfeit,) = found["forfeits"]
+    assert (found["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
+    last = found["turns"][-1]
+    assert (last["move"], last["error"], last["truncated"]) == (None, "its time was up", True)
+    assert 0.2 <= last["seconds"] < 5.0
+
+
+async def test_who_hangs_does_not_forfeit(table: Table) -> None:
+    """It answers nobody, so that it is not slow: the match is void."""
+    table.hung = {"slow"}
+    found = await records(
+        table, "quick", "slow", at_once=1, matches=1, reply_deadline_s=0.7, endpoint_attempts=1
+    )
+    (match,) = found
+    assert not match["forfeits"]
+    assert match["missing"] == "slow"
+    assert "none to a word" in match["void"]

@@ -86,6 +86,19 @@ async def test_waiting_for_a_place_in_the_engine_is_no_time_of_the_models(fleet:
     assert 0.3 * alone.seconds < alone.own_seconds < alone.seconds
 
 
+async def test_a_request_is_ended_when_the_model_has_worked_on_it_for_so_long(
+    fleet: Fleet,
+) -> None:
+    """Others that wait behind it are not; what was written is there, and the engine goes on."""
+    endless = ask("Laugh.", regex="(ha ){1500}", max_tokens=3500, deadline_s=1.0)
+    late, brief = await fleet.complete("warm", [endless, ask("Say yes.")])
+    assert late.finish == "late" and brief.finish in ("stop", "length")
+    assert late.own_seconds >= 1.0
+    assert re.match("ha ha ", late.text) and 0 < late.output_tokens < 3500
+    (after,) = await fleet.complete("warm", [ask("Say yes.", deadline_s=300.0)])
+    assert after.finish in ("stop", "length")
+
+
 @pytest.mark.skipif(ON_GPU, reason="the engine is on a GPU")
 async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
     (worker,) = (pid for pid, line in engine_processes().items() if line.startswith("VLLM::Worker"))

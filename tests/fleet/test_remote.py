@@ -908,3 +908,81 @@ async def test_control_tokens_of_others_do_not_reach_an_endpoint(endpoint: Endpo
             ],
         )
     assert (ours.text, theirs.text) == (text, "4< /s>[ INST]< |im_end|>")
+
+
+# ---------------------------------------------------------------- requests whose time is up
+
+
+async def timed(
+    endpoint: Endpoint, *prompts: str, conf: FleetConf | None = None, deadline_s: float = 0.2
+) -> list[Any]:
+    """Ask side by side, one by one as matches do; each may take so much of the model's own time."""
+    requests = [Request((Message("user", it),), seed=5, deadline_s=deadline_s) for it in prompts]
+    async with opened(endpoint, conf or FleetConf(endpoint_attempts=1), {}) as fleet:
+        calls = (fleet.complete("mine", [request]) for request in requests)
+        return [completion for (completion,) in await asyncio.gather(*calls)]
+
+
+def words(endpoint: Endpoint) -> int:
+    """Return how often it was asked for a word."""
+    return sum(it.body["messages"][-1]["content"] == "Say a word." for it in endpoint.seen)
+
+
+async def test_a_request_is_ended_at_its_deadline_where_the_model_is_slow(
+    endpoint: Endpoint,
+) -> None:
+    endpoint.scripts["hello"] = [after(30)]
+    begun = time.monotonic()
+    (slow,) = await timed(endpoint, "hello")
+    assert time.monotonic() - begun < 10
+    assert (slow.finish, slow.text) == ("late", "")
+    assert 0.2 <= slow.own_seconds < 10
+    assert words(endpoint) == 1
+    word = endpoint.seen[-1].body
+    assert (word["model"], word["max_tokens"]) == ("gpt", 16)
+
+
+async def test_who_answered_others_meanwhile_is_not_asked_for_a_word(endpoint: Endpoint) -> None:
+    endpoint.scripts = {"hello": [after(30)], "quick": [after(0.1)]}
+    slow, quick = await timed(endpoint, "hello", "quick", deadline_s=2.0)
+    assert (slow.finish, quick.finish) == ("late", "stop")
+    assert words(endpoint) == 0
+
+
+async def test_an_endpoint_that_hangs_has_failed_and_is_not_slow(endpoint: Endpoint) -> None:
+    """However many doubt it, it is asked once."""
+    prompts = [str(number) for number in range(5)]
+    endpoint.scripts = {prompt: [after(30)] for prompt in [*prompts, "Say a word."]}
+    conf = FleetConf(endpoint_attempts=1, reply_deadline_s=0.5)
+    for found in await timed(endpoint, *prompts, conf=conf):
+        assert found.finish == "error"
+        assert re.fullmatch(
+            r"no reply within 0\.2\d* s, and none to a word: no reply within 0\.5 s", found.error
+        )
+        assert found.own_seconds >= 0.2
+    assert words(endpoint) == 1
+
+
+async def test_a_doubt_that_is_cancelled_leaves_the_others_theirs(endpoint: Endpoint) -> None:
+    endpoint.scripts = {"hello": [after(30)], "Say a word.": [after(0.6)]}
+    request = Request((Message("user", "hello"),), seed=5, deadline_s=0.2)
+    async with opened(endpoint, FleetConf(endpoint_attempts=1), {}) as fleet:
+        first, second = (asyncio.create_task(fleet.complete("mine", [request])) for _ in range(2))
+        while not words(endpoint):
+            await asyncio.sleep(0.01)
+        first.cancel()
+        ((found,), *_) = await asyncio.gather(second)
+    assert found.finish == "late" and words(endpoint) == 1
+
+
+async def test_each_try_has_the_whole_time(endpoint: Endpoint) -> None:
+    endpoint.scripts["hello"] = [after(1.2, say(503, b"")), after(1.2)]
+    (found,) = await timed(endpoint, "hello", conf=FleetConf(endpoint_attempts=2), deadline_s=2.0)
+    assert (found.finish, found.text) == ("stop", "hello")
+
+
+async def test_a_refusal_of_what_a_word_is_asked_with_is_an_answer_too(endpoint: Endpoint) -> None:
+    """It wants the limit by another name: somebody is there."""
+    endpoint.scripts = {"hello": [after(30)], "Say a word.": [o_series]}
+    (found,) = await timed(endpoint, "hello")
+    assert found.finish == "late"

@@ -84,6 +84,7 @@ def complete(
     lacks_system_role: bool = False,
     messages: tuple[Message, ...] = (),
     metrics: Any = None,
+    deadline_s: float | None = None,
     **trouble: Exception,
 ) -> tuple[Completion, Engine]:
     """Ask a replica whose engine replies with this text; tokens are those of the text."""
@@ -108,7 +109,8 @@ def complete(
     )
     server._lacks_system_role = lacks_system_role
     server._control = control_tokens(tokenizer)
-    request = Request(messages or (Message("user", "What is 2 + 2?", images),), seed=1)
+    asked = messages or (Message("user", "What is 2 + 2?", images),)
+    request = Request(asked, seed=1, deadline_s=deadline_s)
     (completion,) = asyncio.run(server.complete([request]))
     return completion, engine
 
@@ -250,6 +252,27 @@ def test_the_models_own_time_is_the_engines_for_it_without_its_queue(tokenizer: 
     # One that keeps its queue to itself is only known not to have rendered the prompt.
     completion, _ = complete(tokenizer)
     assert _TAKES_S * 0.9 < completion.own_seconds < completion.seconds - _TAKES_S * 0.9
+
+
+@pytest.mark.parametrize(
+    ("deadline_s", "finish"), [(0.005, "late"), (0.006, "error"), (None, "error")]
+)
+def test_a_reply_that_was_ended_in_time_is_late_and_keeps_what_was_written(
+    tokenizer: Any, deadline_s: float | None, finish: str
+) -> None:
+    """That somebody else broke it off is an error still."""
+    from vllm.v1.metrics.stats import RequestStateStats
+
+    timed = RequestStateStats(queued_ts=100.0, scheduled_ts=100.25, last_token_ts=100.2551)
+    text = "<think>2 and"
+    found, _ = complete(
+        tokenizer, text, "abort", parser="qwen3", metrics=timed, deadline_s=deadline_s
+    )
+    assert found.finish == finish
+    if finish == "late":
+        assert (found.text, found.reasoning) == ("", "2 and")
+        assert found.output_tokens == len(tokenizer.encode(text))
+        assert found.own_seconds == pytest.approx(0.0051)
 
 
 def test_what_the_model_never_saw_took_it_no_time(tokenizer: Any) -> None:

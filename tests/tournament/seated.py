@@ -19,8 +19,12 @@ class Told:
     says: Says
     seen: list[Observation] = field(default_factory=list)
     tries: list[tuple[Try, ...]] = field(default_factory=list)
+    left: list[float | None] = field(default_factory=list)
 
-    async def reply(self, state: State, seen: Observation, tries: Sequence[Try]) -> Heard:
+    async def reply(
+        self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
+    ) -> Heard:
+        self.left.append(left_s)
         self.seen.append(seen)
         self.tries.append(tuple(tries))
         return self.says(state, tries)

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -113,13 +113,41 @@ async def test_the_budget_of_a_match_counts_all_turns_of_a_player() -> None:
     assert [it.role for it in ending.forfeits] == ["player_1"]
 
 
-@pytest.mark.parametrize(("seconds", "forfeits"), [(0.5, 0), (0.51, 1)])
+@pytest.mark.parametrize(("seconds", "forfeits"), [(0.49, 0), (0.5, 1), (0.51, 1)])
 async def test_time_is_that_of_the_turn(seconds: float, forfeits: int) -> None:
     slow = says("call", "bid 1 4", "call", seconds=seconds)
     ending, _, _ = await played(DICE.new(3), slow, says("bid 2 6"), terms=Terms(deadline_s=1.0))
     assert len(ending.forfeits) == forfeits
     assert all(it.reason == "time" for it in ending.forfeits)
-    assert all((it.took_s, it.deadline_s) == (1.02, 1.0) for it in ending.forfeits)
+    assert all((it.took_s, it.deadline_s) == (2 * seconds, 1.0) for it in ending.forfeits)
+
+
+async def test_a_player_is_told_how_much_time_is_left() -> None:
+    slow = says("call", "bid 1 4", "call", seconds=0.3)
+    _, _, seats = await played(DICE.new(3), slow, says("bid 2 6"), terms=Terms(deadline_s=1.0))
+    assert seats["player_1"].left == [1.0, 0.7, 1.0], "each turn has all of it"
+    _, _, seats = await played(DICE.new(3), says("bid 1 4", "call"), says("bid 2 6"))
+    assert seats["player_1"].left == [None, None]
+
+
+@pytest.mark.parametrize("deadline", [1.0, 1 / 3, 0.0004, 3.766])
+@pytest.mark.parametrize("before", [0.0, 0.0001, 0.123])
+async def test_a_reply_that_was_ended_forfeits_however_clocks_are_rounded(
+    deadline: float, before: float
+) -> None:
+    def late(state: State, tries: Sequence[Try]) -> Heard:
+        if tries:
+            return Heard("", None, "its time was up", 0.0, late=True)
+        return Heard("hm", None, "there is no move", before)
+
+    terms = Terms(deadline_s=deadline)
+    ending, turns, _ = await played(DICE.new(3), late, says(), terms=terms)
+    (forfeit,) = ending.forfeits
+    assert (forfeit.role, forfeit.reason) == ("player_1", "time")
+    assert forfeit.took_s is not None and forfeit.took_s >= deadline
+    # And so it is where it is told again.
+    again, told, _ = await played(DICE.new(3), says(), says(), terms=terms, kept=turns)
+    assert (again, told) == (ending, [])
 
 
 async def test_a_model_that_cannot_be_reached_makes_a_match_void() -> None:

@@ -25,7 +25,8 @@ class SimulatedEngine:
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Answer each request from the model's ability and the request's seed."""
         ability = Ability(**model.options)
-        await asyncio.sleep(ability.latency_s)
+        longest = max((_deadline(request) for request in requests), default=0.0)
+        await asyncio.sleep(min(ability.latency_s, longest))
         return [_reply(model.name, ability, request) for request in requests]
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
@@ -34,7 +35,13 @@ class SimulatedEngine:
             yield placed
 
 
+def _deadline(request: Request) -> float:
+    return math.inf if request.deadline_s is None else request.deadline_s
+
+
 def _reply(name: str, ability: Ability, request: Request) -> Completion:
+    if ability.latency_s > (deadline := _deadline(request)):
+        return Completion.late(seconds=deadline)
     rng = random.Random(f"{request.seed}/{name}")
     prompt = request.messages[-1].content
     if rng.random() < ability.infra_error:

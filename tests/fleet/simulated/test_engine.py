@@ -260,3 +260,11 @@ async def test_it_reports_as_many_tokens_as_it_is_told_and_says_the_same() -> No
     assert statistics.fmean(logs) == pytest.approx(math.log(5000), abs=0.2)
     assert statistics.stdev(logs) == pytest.approx(1.0, abs=0.14)
     assert min(reply.output_tokens for reply in await ask(model(tokens=1), seeds=range(MANY))) == 1
+
+
+async def test_a_stand_in_that_is_too_slow_is_late() -> None:
+    slow = model(latency_s=30.0)
+    (late,) = await ask(slow, deadline_s=0.05)
+    assert (late.finish, late.text, late.own_seconds) == ("late", "", 0.05)
+    (in_time,) = await ask(model(latency_s=0.01), deadline_s=30.0)
+    assert (in_time.finish, in_time.own_seconds) == ("stop", 0.01)

@@ -28,6 +28,7 @@ FATES: Mapping[Fate, str] = {
 _UNANSWERED: Mapping[Finish, Fate] = {
     "stop": "empty",
     "length": "cut",
+    "late": "cut",
     "thinking": "cut",
     "empty": "empty",
     "refusal": "refused",

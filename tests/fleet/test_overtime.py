@@ -1,0 +1,74 @@
+"""When a request is ended: by what the model has worked on it, and never by a wait."""
+
+import asyncio
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from raybench.fleet.overtime import ended_in_time, worked
+
+
+class Engine:
+    """Keeps one request, as vLLM's client does; each look at it is a step of its clock."""
+
+    def __init__(self, written: Callable[[int], tuple[float, float] | None]) -> None:
+        """`written` tells, by the number of the look, the first step and the last token."""
+        self._written = written
+        self.looks = 0
+        self.aborted = asyncio.Event()
+        self.output_processor = self
+        self.external_req_ids = {"asked": ["asked-1"]}
+        self.request_states = self
+
+    def get(self, name: str) -> Any:
+        assert name == "asked-1"
+        self.looks += 1
+        stats = self._written(self.looks)
+        if stats is None:
+            return SimpleNamespace(stats=SimpleNamespace(scheduled_ts=0.0, last_token_ts=0.0))
+        return SimpleNamespace(stats=SimpleNamespace(scheduled_ts=stats[0], last_token_ts=stats[1]))
+
+    async def abort(self, request: str) -> None:
+        assert request == "asked"
+        self.aborted.set()
+
+
+async def test_it_is_ended_when_the_model_has_worked_for_so_long() -> None:
+    """It was in the queue at first, and then the clock that counts is that of its tokens."""
+    engine = Engine(lambda look: None if look < 4 else (100.0, 100.0 + (look - 4) * 0.04))
+    async with asyncio.timeout(30), ended_in_time(engine, "asked", 0.1):
+        await engine.aborted.wait()
+    assert engine.looks == 7  # 0.12 s after its first step
+
+
+@pytest.mark.parametrize(
+    "written", [lambda look: None, lambda look: (100.0, 100.02)], ids=["queued", "hung"]
+)
+async def test_who_waits_or_hangs_is_not_ended(
+    written: Callable[[int], tuple[float, float] | None],
+) -> None:
+    engine = Engine(written)
+    async with asyncio.timeout(30), ended_in_time(engine, "asked", 0.03):
+        while engine.looks < 5:
+            await asyncio.sleep(0.01)
+    assert not engine.aborted.is_set()
+
+
+async def test_a_request_that_has_ended_is_not_looked_at() -> None:
+    engine = Engine(lambda look: (100.0, 200.0))
+    async with ended_in_time(engine, "asked", 0.01):
+        pass
+    await asyncio.sleep(0.1)
+    assert (engine.looks, engine.aborted.is_set()) == (0, False)
+    async with ended_in_time(engine, "asked", None):
+        await asyncio.sleep(0.1)
+    assert engine.looks == 0
+
+
+def test_an_engine_that_counts_nothing_tells_of_no_work() -> None:
+    state = SimpleNamespace(stats=None)
+    kept = SimpleNamespace(external_req_ids={"a": ["a-1"]}, request_states={"a-1": state})
+    engine = SimpleNamespace(output_processor=kept)
+    assert worked(engine, "a") == worked(engine, "not there") == 0.0
