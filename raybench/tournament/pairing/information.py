@@ -23,6 +23,7 @@ these left the games' own ratings up to 1.4 times the variance.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
@@ -59,9 +60,10 @@ class InformationGain:
         self._drawn: list[Table] = []
 
     def learn(self, results: Sequence[Seated]) -> None:
-        """Begin a round: judge the strengths anew, and count the last round's tables as expected.
+        """Begin a round: judge the strengths anew, and count as expected what is still to come.
 
-        Two rounds may be under way (`schedule.py`): of the last one, no results are here yet.
+        Two rounds may be under way (`schedule.py`): of the last one all results are to come, or,
+        where it is played in parts, some.
         """
         for table, scores in results:
             for i, a in enumerate(table):
@@ -72,8 +74,11 @@ class InformationGain:
         wins = expected(self._strengths)
         self._together = covariance((self._won + self._won.T) * wins * (1 - wins))
         self._weight = self._worth()
+        came = Counter(frozenset(table) for table, _ in results)
         for table in self._drawn:
-            self._expect(table)
+            here = min(self._seats, came[frozenset(table)])  # of its seatings
+            came[frozenset(table)] -= here
+            self._expect(table, 1 - here / self._seats)
         self._drawn = []
 
     def draw(self) -> Table:
@@ -121,9 +126,9 @@ class InformationGain:
         equal = np.flatnonzero(gains >= most - _EVEN * abs(most))
         return int(equal[self._rng.randrange(len(equal))])
 
-    def _expect(self, table: Table) -> None:
-        """Lower the covariance by what the table is expected to tell: see `_gains`."""
+    def _expect(self, table: Table, part: float = 1.0) -> None:
+        """Lower the covariance by what the table, or a part of it, will tell: see `_gains`."""
         for a, b in met(table):
-            along, weight = self._together[a] - self._together[b], self._weight[a, b]
+            along, weight = self._together[a] - self._together[b], part * self._weight[a, b]
             lower = weight / (1 + weight * (along[a] - along[b]))
             self._together -= lower * np.outer(along, along)
