@@ -191,7 +191,8 @@ def _problems(config: Config) -> Iterator[str]:
     if config.experiment == "games":
         from raybench.games.parts import choice
 
-        yield from choice.problems(config.games.names, config.games.rules, config.games.weights)
+        of = config.games
+        yield from choice.problems(of.names, of.rules, of.weights, of.roster_rules)
     from raybench.tracking.mlflow import check_uri
 
     try:

@@ -28,6 +28,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"{hint} There is: {', '.join(names)}."
 
 
+def plain(name: str) -> str:
+    """Return what all spellings of a name share: 'MATH-500' and math_500 are one."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
 def closest(name: str, known: Iterable[str]) -> str:
     """Return the known name that is most like another, or '' where none is close."""
     names = sorted(known)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import cast
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source, UngradableError
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, did_you_mean, plain
 
 __all__ = ["Benchmark", "Draw", "Grade", "Row", "Source", "UngradableError", "load", "names"]
 
@@ -19,13 +19,9 @@ def names() -> list[str]:
 @cache  # every unit asks: looking through the folder each time took half of a stage's work
 def load(name: str) -> Benchmark:
     """Return a benchmark by name; 'MATH-500', 'math500' and 'math_500' are one."""
-    known = {_plain(module): module for module in names()}
-    if (module := known.get(_plain(name))) is None:
+    known = {plain(module): module for module in names()}
+    if (module := known.get(plain(name))) is None:
         raise ConfigurationError(
             f"unknown benchmark '{name}'." + did_you_mean(name, known.values())
         )
     return cast(Benchmark, importlib.import_module(f"{__name__}.{module}").BENCHMARK)
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())

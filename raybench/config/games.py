@@ -8,7 +8,7 @@ from typing import Any
 
 from raybench.config.places import FleetConf
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean
+from raybench.errors import did_you_mean, plain
 
 PAIRINGS = ("round_robin", "random", "swiss", "information")
 """The ways of raybench.tournament.pairing."""
@@ -51,11 +51,7 @@ class GamesConf:
 
 def spelled(pairing: str) -> str:
     """Return a way by its own name: 'Round Robin' is round_robin, as 'Chess' is chess."""
-    return next((way for way in PAIRINGS if _plain(way) == _plain(pairing)), pairing)
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
+    return next((way for way in PAIRINGS if plain(way) == plain(pairing)), pairing)
 
 
 def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:

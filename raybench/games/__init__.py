@@ -5,7 +5,7 @@ import pkgutil
 from functools import cache
 from typing import Any, cast
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.games.parts.contract import (
     MANAGER,
     Game,
@@ -41,11 +41,7 @@ def names() -> list[str]:
 @cache
 def load(name: str) -> Game[Any]:
     """Return a game by name; "Liar's Dice", 'liarsdice' and 'liars_dice' are one."""
-    known = {_plain(module): module for module in names()}
-    if (module := known.get(_plain(name))) is None:
+    known = {plain(module): module for module in names()}
+    if (module := known.get(plain(name))) is None:
         raise ConfigurationError(f"unknown game '{name}'." + did_you_mean(name, known.values()))
     return cast(Game[Any], importlib.import_module(f"{__name__}.{module}").GAME)
-
-
-def _plain(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())

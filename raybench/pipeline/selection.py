@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from raybench.benchmarks import Benchmark
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
-from raybench.errors import ConfigurationError, closest
+from raybench.errors import ConfigurationError, closest, plain
 from raybench.pipeline.questions import Question
 
 _CHOOSE = "Ask for what there is; +experiment=index can ask other benchmarks: benchmarks=[…]"
@@ -31,7 +31,7 @@ class Selection:
         """Tell whether the question is about one of the subjects; images only where wanted."""
         if question.pictured and not self.images:
             return False
-        return not self.subjects or _plain(question.subject or "") in map(_plain, self.subjects)
+        return not self.subjects or plain(question.subject or "") in map(plain, self.subjects)
 
     def rank(self, question: Question) -> int:
         """Return where the question comes in the draw, whatever else there is to draw from.
@@ -198,9 +198,9 @@ def _unknown_languages(
 
 def _unknown_subjects(surveys: Sequence[Survey], selection: Selection) -> Iterator[str]:
     known = {survey.benchmark.name: survey.subjects for survey in surveys}
-    names = {_plain(name): name for subjects in known.values() for name in subjects}
+    names = {plain(name): name for subjects in known.values() for name in subjects}
     if unknown := _unnamed(selection, names.values()):
-        meant = [names.get(closest(_plain(name), names), "") for name in unknown]
+        meant = [names.get(closest(plain(name), names), "") for name in unknown]
         yield _unknown("about", unknown, meant, known)
 
 
@@ -229,10 +229,5 @@ def _unspoken(selection: Selection, there: Collection[str]) -> list[str]:
 
 def _unnamed(selection: Selection, there: Iterable[str]) -> list[str]:
     """Return the chosen subjects that are not there."""
-    known = set(map(_plain, there))
-    return [name for name in dict.fromkeys(selection.subjects) if _plain(name) not in known]
-
-
-def _plain(subject: str) -> str:
-    """Return what is compared of a subject's name: abstract_algebra is 'Abstract algebra'."""
-    return "".join(character for character in subject.lower() if character.isalnum())
+    known = set(map(plain, there))
+    return [name for name in dict.fromkeys(selection.subjects) if plain(name) not in known]

@@ -99,13 +99,13 @@ def test_wrong_rules_are_named_with_the_mend() -> None:
 
 def test_a_rule_that_is_called_as_the_seed_is_refused_like_any_other() -> None:
     """It was taken for the seed, and ended in a traceback."""
-    (problem,) = choice.problems((), {"chess": {"seed": 3}}, {})
+    (problem,) = choice.problems((), {"chess": {"seed": 3}}, {}, {})
     assert "games.rules.chess: chess has no rule 'seed'" in problem
 
 
 @pytest.mark.parametrize("given", ["plies", 3, None, [1]])
 def test_rules_that_are_none_are_told_with_the_mend(given: object) -> None:
-    (problem,) = choice.problems(["chess"], {"chess": given}, {})
+    (problem,) = choice.problems(["chess"], {"chess": given}, {}, {})
     assert problem == (
         f"games.rules.chess is {given!r}: give rules, as in games.rules.chess.NAME=VALUE"
     )
@@ -114,12 +114,26 @@ def test_rules_that_are_none_are_told_with_the_mend(given: object) -> None:
 def test_two_spellings_of_a_game_are_told_as_one() -> None:
     """The last one was kept, and the other said nothing."""
     rules = {"liars_dice": {"players": 3}, "liarsdice": {"dice": 2}, "chess": {}}
-    (problem,) = choice.problems((), rules, {})
+    (problem,) = choice.problems((), rules, {}, {})
     assert problem == (
         "games.rules has 'liars_dice' and 'liarsdice', which are one game: keep one of them"
     )
-    (problem,) = choice.problems((), {}, {"Poker": 1, "poker": 2})
+    (problem,) = choice.problems((), {}, {"Poker": 1, "poker": 2}, {})
     assert problem.startswith("games.weights has 'Poker' and 'poker', which are one game")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"ches": {}}, "games.roster_rules.ches: unknown game 'ches'. Did you mean 'chess'?"),
+        ({"chess": {"ply": 3}}, "games.roster_rules.chess: chess has no rule 'ply'"),
+        ({"chess": 40}, "games.roster_rules.chess is 40: give rules, as in "),
+        ({"Poker": {}, "poker": {}}, "games.roster_rules has 'Poker' and 'poker', which are one"),
+    ],
+)
+def test_the_rules_of_a_roster_are_looked_at_like_ones_own(given: Any, told: str) -> None:
+    (problem,) = choice.problems((), {}, {}, given)
+    assert problem.startswith(told)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,10 @@ def chosen(names: Sequence[str]) -> list[Game[Any]]:
 
 
 def problems(
-    names: Sequence[str], rules: Mapping[str, Any], weights: Mapping[str, float]
+    names: Sequence[str],
+    rules: Mapping[str, Any],
+    weights: Mapping[str, float],
+    roster_rules: Mapping[str, Any],
 ) -> Iterator[str]:
     """Yield what is wrong with a choice of games, of their rules and of their weights."""
     seen = set()
@@ -28,22 +31,28 @@ def problems(
         if game.name in seen:
             yield f"games.names names '{game.name}' twice: once is enough"
         seen.add(game.name)
-    yield from _twice("games.rules", rules)
-    for name, settings in rules.items():
-        if not isinstance(settings, Mapping):
-            given = f"games.rules.{name}"
-            yield f"{given} is {settings!r}: give rules, as in {given}.NAME=VALUE"
-            continue
-        try:
-            games.load(name).ruled(settings)
-        except ConfigurationError as error:
-            yield f"games.rules.{name}: {error}"
+    yield from _ruled("games.rules", rules)
+    yield from _ruled("games.roster_rules", roster_rules)
     yield from _twice("games.weights", weights)
     for name in weights:
         try:
             games.load(name)
         except ConfigurationError as error:
             yield f"games.weights.{name}: {error}"
+
+
+def _ruled(table: str, rules: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with a table of rules."""
+    yield from _twice(table, rules)
+    for name, settings in rules.items():
+        given = f"{table}.{name}"
+        if not isinstance(settings, Mapping):
+            yield f"{given} is {settings!r}: give rules, as in {given}.NAME=VALUE"
+            continue
+        try:
+            games.load(name).ruled(settings)
+        except ConfigurationError as error:
+            yield f"{given}: {error}"
 
 
 def _twice(table: str, given: Iterable[str]) -> Iterator[str]:
