@@ -171,8 +171,8 @@ def _orders(ratings: Ratings, stood: Standing, shown: Shown) -> Iterator[Section
             caption="The third column is each rank's own interval, not known where the rating has "
             "none; the fourth is true of all ranks at once in 95 % of such tournaments, and the "
             "fifth names the orders that it rests on."
-            + " The rank is that of the groups first; as wins lead one way between them, nobody can "
-            "say how sure their order is, and the last two columns leave it open." * several,
+            + " The rank is that of the groups first; as wins lead one way between them, nobody "
+            "can say how sure their order is, and the last two columns leave it open." * several,
         ),
         folded=f"Ranks of {len(models)} models" * (len(models) > LONG),
     )
