@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from helpers import MARK, ON_GPU, STARTED, with_store
-from here import Here, on_one_ray
 from hypothesis import HealthCheck, settings
 
 os.environ[MARK] = str(os.getpid())
@@ -31,13 +30,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def ready(tmp_path: Path) -> Path:
     """A folder of the test's own, in which runs find MLflow's store made already."""
     return with_store(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def here() -> Iterator[Here]:
-    """Runs the program in this process; the runs of a file share a Ray, which takes seconds."""
-    with on_one_ray() as run:
-        yield run
 
 
 @pytest.fixture(autouse=True)

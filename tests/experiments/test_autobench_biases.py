@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import with_store
-from here import raybench_here
+from helpers import raybench
 
 from raybench import cli
 from raybench.autobench.biases import BIASES
@@ -38,8 +37,8 @@ def measured(run: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("biases"))
-    done = raybench_here(*BIASED, cwd=folder)
+    folder = tmp_path_factory.mktemp("biases")
+    done = raybench(*BIASED, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout, encoding="utf-8")
     return folder
@@ -76,7 +75,7 @@ def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_p
     # The last line was being written when the run was killed.
     (folder / "journal" / "trials.jsonl").write_bytes(b"".join(kept[:11]) + kept[11][:40])
     (folder / "config.yaml").write_bytes((whole / "config.yaml").read_bytes())
-    done = raybench_here(*BIASED, cwd=tmp_path)
+    done = raybench(*BIASED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
     assert "11 of 27 trials" in done.stderr

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SIMULATED, only_run, with_store
-from here import raybench_here
+from helpers import SIMULATED, only_run, raybench
 from panels import named, rounded, world
 
 from raybench import cli
@@ -142,7 +141,7 @@ def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
     lines = [f"sim-{n:02d},{n}%" for n in range(1, 13)]
     (tmp_path / "mmlu.csv").write_text("\n".join(["model,score", *lines]))
     given = (*SIMULATED, "autobench.iterations=5", "autobench.external.mmlu=mmlu.csv")
-    done = raybench_here(*given, cwd=with_store(tmp_path))
+    done = raybench(*given, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     page = (only_run(tmp_path) / "report.html").read_text(encoding="utf-8")
     assert "Agreement with other tables" in page
@@ -154,6 +153,6 @@ def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
     assert found["kendall_tau"]["ci95"][0] < found["kendall_tau"]["value"]
     assert re.search(rf"mmlu +{found['kendall_tau']['value']:.3f} \[", done.stdout)
     assert "## Agreement with other tables" in (only_run(tmp_path) / "leaderboard.md").read_text()
-    wrong = raybench_here(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
+    wrong = raybench(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "there is no file 'none.csv'" in wrong.stderr

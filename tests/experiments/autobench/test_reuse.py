@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, last_run, results_of, start_raybench, with_store
-from here import raybench_here
+from helpers import SIMULATED, last_run, raybench, results_of, start_raybench, with_store
 
 from raybench import cli
 
@@ -208,7 +207,7 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     process.wait()
     assert len(journal(folder)) < 8
     before = replies(folder)
-    done = raybench_here(*command, cwd=folder)
+    done = raybench(*command, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
     results = results_of(folder, "autobench")

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, last_run, only_run, results_of, start_raybench, with_store
-from here import raybench_here
+from helpers import SIMULATED, last_run, only_run, raybench, results_of, start_raybench
 
 from raybench import cli
 from raybench.autobench.protocol import replay
@@ -45,9 +44,8 @@ def wait_for_units(folder: Path, units: int, process: Any) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that nobody disturbs, for the tests of what it leaves."""
-    folder = with_store(tmp_path_factory.mktemp("finished"))
-    done = raybench_here(*QUICK, cwd=folder)
+    folder = tmp_path_factory.mktemp("finished")
+    done = raybench(*QUICK, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
@@ -174,7 +172,7 @@ def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
 
 def test_a_finished_run_is_never_touched_again(finished: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in only_run(finished).rglob("*")}
-    done = raybench_here(*QUICK, cwd=finished)
+    done = raybench(*QUICK, cwd=finished)
     assert done.returncode == 0
     runs = sorted((finished / "runs" / "autobench").iterdir())
     assert len(runs) == 2
@@ -198,7 +196,7 @@ def test_a_killed_run_resumes_and_ends_as_an_undisturbed_one(finished: Path, rea
     with (run / "journal" / "iterations.jsonl").open("a") as file:
         file.write('{"iteration": 9, "gen')
 
-    done = raybench_here(*SLOW, cwd=ready)
+    done = raybench(*SLOW, cwd=ready)
 
     assert done.returncode == 0, done.stderr
     assert f"Resuming runs/autobench/{run.name}: {len(kept)} of 6" in done.stderr
@@ -245,7 +243,7 @@ def test_a_broken_journal_is_told_without_a_traceback(ready: Path) -> None:
     file = only_run(ready) / "journal" / "iterations.jsonl"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[1:]) + "\n")  # the first unit is gone
-    done = raybench_here(*SLOW, cwd=ready)
+    done = raybench(*SLOW, cwd=ready)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "missing or there twice" in done.stderr
@@ -263,7 +261,7 @@ def test_killed_while_mlflow_makes_its_store_the_next_run_is_logged(tmp_path: Pa
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    done = raybench_here(*QUICK, cwd=tmp_path)
+    done = raybench(*QUICK, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "MLflow failed" not in done.stderr
     assert "mlflow ui" in done.stdout
@@ -274,7 +272,7 @@ def test_resume_false_starts_anew(ready: Path) -> None:
     wait_for_units(ready, 1, process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    done = raybench_here(*SLOW, "resume=false", cwd=ready)
+    done = raybench(*SLOW, "resume=false", cwd=ready)
     assert done.returncode == 0
     assert "Resuming" not in done.stderr
     assert len(list((ready / "runs" / "autobench").iterdir())) == 2
@@ -289,10 +287,10 @@ def test_the_journal_is_that_of_one_after_the_other_byte_for_byte(ready: Path) -
     waits = [0.01, 0.0, 0.03, 0.002] * 3
     slow = [f"++roster.models.{n}.options.latency_s={wait}" for n, wait in enumerate(waits)]
     many = (*SIMULATED, "autobench.iterations=12", "autobench.mean_threshold=3", *slow)
-    assert raybench_here(*many, cwd=ready).returncode == 0
+    assert raybench(*many, cwd=ready).returncode == 0
     side_by_side = untimed_lines(ready)
     spent = results_of(ready, "autobench")["run"]["calls"]
-    assert raybench_here(*many, "autobench.at_once=1", cwd=ready).returncode == 0
+    assert raybench(*many, "autobench.at_once=1", cwd=ready).returncode == 0
     assert untimed_lines(ready) == side_by_side
     alone = results_of(ready, "autobench")["run"]["calls"]
     assert alone["discarded"] == 0

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import last_run, results_of, start_raybench, with_store
-from here import raybench_here
+from helpers import last_run, raybench, results_of, start_raybench, with_store
 
 from raybench import cli
 from raybench.config.autobench_ablations import VARIANTS
@@ -184,7 +183,7 @@ def test_a_killed_run_goes_on_within_a_variant(finished: Path, tmp_path: Path) -
     process.wait()
     assert 8 < len(journal(folder)) < 48
     before = replies(folder)
-    done = raybench_here(*command, cwd=folder)
+    done = raybench(*command, cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
     after = replies(folder)

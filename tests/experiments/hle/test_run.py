@@ -10,8 +10,7 @@ from pathlib import Path
 
 import helpers
 import pytest
-from helpers import last_run, start_raybench, units_of, wait_for_silence, with_store
-from here import Here
+from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
 
 pytestmark = pytest.mark.slow
 
@@ -34,10 +33,9 @@ journal_of = partial(units_of, experiment="hle")
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, here: Here) -> Path:
-    """An exam with two judges, for the tests of what it leaves, which ask nothing more."""
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = with_store(tmp_path_factory.mktemp("finished"))
-    done = here(*EXAM, TWO, cwd=folder)
+    done = raybench(*EXAM, TWO, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
@@ -111,16 +109,16 @@ def test_budgets_and_settings_are_in_the_results(finished: Path) -> None:
     assert all(2 * it["from"] == it["below"] for it in able["bins"])
 
 
-def test_what_is_concluded_changes_no_finished_journal(finished: Path, here: Here) -> None:
+def test_what_is_concluded_changes_no_finished_journal(finished: Path) -> None:
     before = (run_of(finished) / "journal" / "units.jsonl").read_bytes()
-    done = here(*EXAM, TWO, "review=3", cwd=finished)
+    done = raybench(*EXAM, TWO, "review=3", cwd=finished)
     assert done.returncode == 0, done.stderr
     assert "is finished: it is concluded anew" in done.stderr
     assert (run_of(finished) / "journal" / "units.jsonl").read_bytes() == before
     assert len((run_of(finished) / "review.jsonl").read_text().splitlines()) == 3
 
 
-def test_killed_it_goes_on_and_ends_with_every_unit_once(ready: Path, here: Here) -> None:
+def test_killed_it_goes_on_and_ends_with_every_unit_once(ready: Path) -> None:
     slow = MODELS.replace("ability: 0.8,", "ability: 0.8, latency_s: 6,")
     command = [it if it != MODELS else slow for it in EXAM]
     process = start_raybench(*command, "judges=[good]", cwd=ready)
@@ -134,17 +132,17 @@ def test_killed_it_goes_on_and_ends_with_every_unit_once(ready: Path, here: Here
     wait_for_silence()
     kept = len(journal_of(ready))
     assert 0 < kept < 480
-    done = here(*command, "judges=[good]", cwd=ready)
+    done = raybench(*command, "judges=[good]", cwd=ready)
     assert done.returncode == 0, done.stderr
     assert f"{kept} of 480 units are in its journal" in done.stderr
     units = {(it["model"], it["key"], it["repeat"]) for it in journal_of(ready)}
     assert len(units) == len(journal_of(ready)) == 480
 
 
-def test_a_judge_that_never_answers_leaves_no_score(ready: Path, here: Here) -> None:
+def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:
     silent = JUDGES.replace("{ability: 1}", "{infra_error: 1}")
     command = [it if it != JUDGES else silent for it in EXAM]
-    done = here(*command, "judges=[good]", "limit=4", cwd=ready)
+    done = raybench(*command, "judges=[good]", "limit=4", cwd=ready)
     results = results_of(ready)
     for metrics in results["models"].values():
         assert metrics["hle/accuracy"]["value"] is None
@@ -156,13 +154,13 @@ def test_a_judge_that_never_answers_leaves_no_score(ready: Path, here: Here) -> 
     assert "good (judge): no verdict came on any of 48 responses: gave no verdict" in done.stderr
 
 
-def test_what_is_wrong_with_judges_is_told(ready: Path, here: Here) -> None:
+def test_what_is_wrong_with_judges_is_told(ready: Path) -> None:
     silent = JUDGES.replace("judge_noise: 0.3", "infra_error: 1")
     certain = MODELS
     for ability in ("0.2", "0.8", "0.5"):
         certain = certain.replace(f"{{ability: {ability}", "{ability: 1, spread: 0")
     command = [{JUDGES: silent, MODELS: certain}.get(it, it) for it in EXAM]
-    done = here(*command, TWO, "limit=4", cwd=ready)
+    done = raybench(*command, TWO, "limit=4", cwd=ready)
     # The second never says a word. The first one's verdicts count all the same.
     assert done.returncode == 1
     assert "poor (judge): no verdict came on any of" in done.stderr

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers import results_of, units_of
-from here import Here
+from helpers import raybench, results_of, units_of
 from http_endpoint import Handler, HttpEndpoint
 
 pytestmark = pytest.mark.slow
@@ -67,10 +66,8 @@ def command(endpoint: Endpoint, **judge: str) -> list[str]:
     ]
 
 
-def test_an_endpoint_judges_as_the_published_judge_does(
-    endpoint: Endpoint, ready: Path, here: Here
-) -> None:
-    done = here(*command(endpoint), cwd=ready)
+def test_an_endpoint_judges_as_the_published_judge_does(endpoint: Endpoint, ready: Path) -> None:
+    done = raybench(*command(endpoint), cwd=ready)
     assert done.returncode == 0, done.stderr
     units = units_of(ready, "hle")
     assert len(units) == len(endpoint.asked) == 9
@@ -91,9 +88,9 @@ def test_an_endpoint_judges_as_the_published_judge_does(
 
 
 def test_a_judge_that_cannot_be_asked_is_told_before_anybody_is(
-    endpoint: Endpoint, ready: Path, here: Here
+    endpoint: Endpoint, ready: Path
 ) -> None:
-    done = here(*command(endpoint, extra="concurrency: 4"), cwd=ready)
+    done = raybench(*command(endpoint, extra="concurrency: 4"), cwd=ready)
     assert done.returncode == 1
     assert "o3, who judges, gave no verdict: HTTP 400" in done.stderr
     assert "Nobody was asked anything else" in done.stderr

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import start_raybench, with_store
-from here import Here
+from helpers import raybench, start_raybench, with_store
 from hle_rows import choice, exact
 
 pytestmark = pytest.mark.slow
@@ -98,11 +97,10 @@ def made(count: int) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, here: Here) -> Path:
-    """A screening without any trouble, for the tests of what it leaves."""
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = with_store(tmp_path_factory.mktemp("finished"))
     given = written(folder / "in.jsonl", [*made(60), exact("wrong", rationale="")])
-    done = here(*SCREEN, *panel(), given, "private=0.5", cwd=folder)
+    done = raybench(*SCREEN, *panel(), given, "private=0.5", cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
@@ -155,8 +153,8 @@ def test_nothing_that_is_held_out_leaves_the_private_folder_but_in_the_journal(
     assert list((finished / "runs" / "mlartifacts").rglob("accepted.jsonl"))
 
 
-def test_the_exam_asks_what_was_published(finished: Path, here: Here) -> None:
-    done = here(
+def test_the_exam_asks_what_was_published(finished: Path) -> None:
+    done = raybench(
         *("+experiment=hle", "data=rolling", "roster=simulated", "judges=[judge]", *panel()),
         cwd=finished,
     )
@@ -182,9 +180,7 @@ def same(one: Path, other: Path) -> None:
     assert results_of(one)["models"] == results_of(other)["models"]
 
 
-def test_killed_on_its_way_it_ends_as_an_undisturbed_one(
-    finished: Path, ready: Path, here: Here
-) -> None:
+def test_killed_on_its_way_it_ends_as_an_undisturbed_one(finished: Path, ready: Path) -> None:
     given = written(ready / "in.jsonl", [*made(60), exact("wrong", rationale="")])
     command = (*SCREEN, *panel(fair=8), given, "private=0.5")
     process = start_raybench(*command, cwd=ready)
@@ -198,14 +194,14 @@ def test_killed_on_its_way_it_ends_as_an_undisturbed_one(
     assert not (ready / "runs" / "hle_rolling").exists()
     before = len(graded(ready))
     assert 0 < before < 180
-    last = here(*command, cwd=ready)
+    last = raybench(*command, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert f"Resuming {run_of(ready).relative_to(ready)}: {before} of 180 units" in last.stderr
     same(finished, ready)
 
 
 def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revision(
-    finished: Path, ready: Path, here: Here
+    finished: Path, ready: Path
 ) -> None:
     given = written(ready / "in.jsonl", [*made(60), exact("wrong", rationale="")])
     command = (*SCREEN, *panel(), given, "private=0.5")
@@ -222,7 +218,7 @@ def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revis
     assert not (run_of(ready) / "results.json").exists()
     halves = published(ready)
     journal = hashlib.sha256((run_of(ready) / "journal" / "units.jsonl").read_bytes())
-    last = here(*command, cwd=ready)
+    last = raybench(*command, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "180 of 180 units are in its journal" in last.stderr
     again = hashlib.sha256((run_of(ready) / "journal" / "units.jsonl").read_bytes())
@@ -234,12 +230,12 @@ def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revis
 
 
 def test_thousands_are_screened_and_as_many_pass_as_the_panels_abilities_make(
-    ready: Path, here: Here
+    ready: Path,
 ) -> None:
     candidates = made(2000)
     given = written(ready / "in.jsonl", candidates)
     began = time.monotonic()
-    done = here(*SCREEN, *panel(), given, cwd=ready)
+    done = raybench(*SCREEN, *panel(), given, cwd=ready, timeout=300)
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - began < 180
     accepted = sets(ready)["accepted"]
@@ -257,13 +253,13 @@ def test_thousands_are_screened_and_as_many_pass_as_the_panels_abilities_make(
     assert 0.15 < told["private"] / told["accepted"] < 0.25
 
 
-def test_where_nothing_is_valid_all_is_told_and_nothing_begins(tmp_path: Path, here: Here) -> None:
+def test_where_nothing_is_valid_all_is_told_and_nothing_begins(tmp_path: Path) -> None:
     given = written(tmp_path / "in.jsonl", [exact(it, rationale="") for it in "ab"])
-    done = here(*SCREEN, *panel(), given, cwd=tmp_path)
+    done = raybench(*SCREEN, *panel(), given, cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "2: 'rationale' is empty (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs").exists()
-    checked = here(*SCREEN, *panel(), given, "validate=true", cwd=tmp_path)
+    checked = raybench(*SCREEN, *panel(), given, "validate=true", cwd=tmp_path)
     assert checked.returncode == 1
     assert "in.jsonl, line 1 (a): 'rationale' is empty: explain step by step" in checked.stdout

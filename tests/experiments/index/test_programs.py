@@ -12,7 +12,6 @@ from typing import Any
 import psutil
 import pytest
 from helpers import path_without, raybench, start_raybench, with_store
-from here import Here
 
 from raybench.errors import RaybenchError
 from raybench.sandbox import Settings, places
@@ -48,7 +47,7 @@ def journal_of(folder: Path) -> list[Any]:
 
 
 def test_what_dies_under_programs_changes_no_result(
-    tmp_path_factory: pytest.TempPathFactory, here: Here
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     calm, disturbed = (with_store(tmp_path_factory.mktemp(it)) for it in ("calm", "disturbed"))
     process = start_raybench(*INDEX, cwd=disturbed)
@@ -62,7 +61,7 @@ def test_what_dies_under_programs_changes_no_result(
     told, _ = process.communicate(timeout=90)
     assert process.returncode == 0, told
     assert 0 < begun < UNITS  # it was in the middle of them
-    done = here(*INDEX, cwd=calm)
+    done = raybench(*INDEX, cwd=calm)
     assert done.returncode == 0, done.stderr
 
     def graded(folder: Path) -> dict[Any, Any]:
@@ -116,12 +115,12 @@ def test_walls_that_cannot_be_had_are_told_before_engines_come_up(ready: Path) -
     assert journal_of(ready) == []
 
 
-def test_no_walls_are_told_of_everywhere(ready: Path, here: Here) -> None:
+def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     command = (*INDEX, "limit=2", "sandbox.backend=unsafe", f"sandbox.python={_open_python()}")
-    plan = here(*command, "dry_run=true", cwd=ready)
+    plan = raybench(*command, "dry_run=true", cwd=ready)
     assert plan.returncode == 0, plan.stderr
     assert "humaneval: replies are programs and run WITHOUT WALLS" in plan.stdout
-    done = here(*command, cwd=ready)
+    done = raybench(*command, cwd=ready)
     assert done.returncode == 0, done.stderr
     (ran,) = results_of(ready)["run"]["programs"]["ran"]
     assert (ran["backend"], ran["programs"]) == ("unsafe", 2 * 4)

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from helpers import own_cache, raybench
-from here import Here
 from http_endpoint import Handler, HttpEndpoint
 
 from raybench import benchmarks
@@ -47,19 +46,17 @@ def last_results(folder: Path) -> dict[str, Any]:
     return found
 
 
-def test_more_questions_and_repeats_cost_what_is_new(
-    endpoint: Endpoint, ready: Path, here: Here
-) -> None:
+def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: Path) -> None:
     model = f"{{name: far, engine: openai, weights: far, revision: may, options: {{base_url: \
 '{endpoint.url}'}}}}"
     environment = own_cache(ready)
 
     def asked(*settings: str) -> tuple[int, dict[str, Any]]:
         endpoint.asked.clear()
-        done = here(
+        done = raybench(
             "+experiment=index", "data=samples", "benchmarks=[mmlu_pro,math_500]",
             f"roster.models=[{model}]", "checker=far", *settings,
-            cwd=ready, **environment,
+            cwd=ready, environment=environment,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return len(endpoint.asked), last_results(ready)["run"]

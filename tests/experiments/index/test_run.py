@@ -13,8 +13,7 @@ from typing import Any
 
 import helpers
 import pytest
-from helpers import last_run, start_raybench, units_of, wait_for_silence, with_store
-from here import Here
+from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +34,9 @@ journal_of = partial(units_of, experiment="index")
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory, here: Here) -> Path:
-    """A run without any trouble, for the tests of what it leaves, which ask nothing more."""
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = with_store(tmp_path_factory.mktemp("finished"))
-    done = here(*INDEX, NO_PROGRAMS, *ROSTER, "checker=able", cwd=folder)
+    done = raybench(*INDEX, NO_PROGRAMS, *ROSTER, "checker=able", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "core_worker" not in done.stderr  # Ray's own remark of each graph with actors
     (folder / "stdout").write_text(done.stdout)
@@ -107,9 +105,7 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
     assert account["models"]["able"]["requests"] == len(units) / 3 + asked
 
 
-def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
-    finished: Path, ready: Path, here: Here
-) -> None:
+def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     # One model answers later than the last kill: however quick the machine, none comes too late.
     slow = THREE.replace("ability: 0.6", f"ability: 0.6, latency_s: {LATEST_KILL_S + 1}")
     command = (*INDEX, NO_PROGRAMS, "roster=simulated", f"roster.models={slow}", "checker=able")
@@ -121,7 +117,7 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(
         assert process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
-    last = here(*command, cwd=ready)
+    last = raybench(*command, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr
 
@@ -155,10 +151,10 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> N
     assert {unit["model"] for unit in journal_of(ready)} <= {"able", "dull"}
 
 
-def test_an_outage_withholds_the_score(ready: Path, here: Here) -> None:
+def test_an_outage_withholds_the_score(ready: Path) -> None:
     faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
     command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")
-    done = here(*command, cwd=ready)
+    done = raybench(*command, cwd=ready)
     assert done.returncode == 0, done.stderr
     models = results_of(ready)["models"]
     refused = models["dull"]["mmlu_pro/accuracy"]
@@ -171,7 +167,7 @@ def test_an_outage_withholds_the_score(ready: Path, here: Here) -> None:
 
     # Accepting them is another conclusion of the same run: nobody is asked anything again.
     journal = journal_of(ready)
-    accepted = here(*command, "accept_failures=true", cwd=ready)
+    accepted = raybench(*command, "accept_failures=true", cwd=ready)
     assert accepted.returncode == 0, accepted.stderr
     assert "is finished: it is concluded anew" in accepted.stderr
     assert "index.accept_failures=true" in accepted.stderr
@@ -197,8 +193,8 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
     assert inputs == {name: about["digest"] for name, about in read.items()}
 
 
-def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path, here: Here) -> None:
-    done = here(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
+def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
+    done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "no chosen benchmark has questions in 'xx'" in done.stderr
     assert "Traceback" not in done.stderr

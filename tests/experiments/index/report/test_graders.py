@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from helpers import with_store
-from here import Here
+from helpers import raybench, with_store
 
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
@@ -152,9 +151,9 @@ def data(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_run_from_the_command_line_says_where_the_two_differ(tmp_path: Path, here: Here) -> None:
+def test_a_run_from_the_command_line_says_where_the_two_differ(tmp_path: Path) -> None:
     command = ("+experiment=index", f"data.dir={data(tmp_path)}", "benchmarks=[math_500]", *ROSTER)
-    done = here(*command, "grader=improved", "repeats=1", cwd=with_store(tmp_path))
+    done = raybench(*command, "grader=improved", "repeats=1", cwd=with_store(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "Grader      improved: stricter than the methodology's rules" in done.stdout
     (run,) = (tmp_path / "runs" / "index").iterdir()
