@@ -74,7 +74,7 @@ class Chair:
         try:
             return _heard(heard, await self.player.move(seen, ask, tries), None)
         except _Late:
-            return replace(_heard(heard, None, "its time was up"), late=True)
+            return replace(_heard(heard, None, "its time was up"), late=True, truncated=True)
         except Unmarked as why:
             return _heard(heard, *_taken(state, why))
         except NoMove as why:
@@ -103,6 +103,8 @@ class Chair:
             raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
         if completion.finish == "unsupported" and any(it.images for it in messages):
             self.shown = False  # the text has it all
+            if left_s is not None and (left_s := left_s - completion.own_seconds) <= 0:
+                raise _Late
             return await self._ask(state, seen, messages, left_s)
         return completion
 

@@ -70,12 +70,14 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
             yield f"games.{name} is {value}: it is more than 0, or null"
-    if games.deadline_s is not None and fleet.reply_deadline_s <= games.deadline_s < math.inf:
-        yield (
-            f"games.deadline_s is {games.deadline_s:g}, but a request without a reply is given up "
-            f"after {fleet.reply_deadline_s:g} s, as a failure that makes the match void: set "
-            "fleet.reply_deadline_s above it"
-        )
+    for name in ("reply_deadline_s", "endpoint_deadline_s"):
+        most = getattr(fleet, name)
+        if games.deadline_s is not None and most <= games.deadline_s < math.inf:
+            yield (
+                f"games.deadline_s is {games.deadline_s:g}, but a request without a reply is given "
+                f"up after {most:g} s, as a failure that makes the match void: set fleet.{name} "
+                "above it"
+            )
     if games.patience_s is not None and not 0 <= games.patience_s < math.inf:
         yield (f"games.patience_s is {games.patience_s}: it is 0 or more, or null to wait for ever")
     if games.at_once is not None and games.at_once < 1:

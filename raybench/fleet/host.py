@@ -47,7 +47,7 @@ class HostedEngine:
                     if attempt:
                         await asyncio.sleep(_RETRY_WAIT_S)
                     try:
-                        async with asyncio.timeout(self._conf.reply_deadline_s):
+                        async with asyncio.timeout(self._patience(requests)):
                             return list(await engine.complete.remote(list(requests)))
                     except Exception as error:  # whatever the engine died of is data here
                         reason = self._told(error)
@@ -72,12 +72,17 @@ class HostedEngine:
                 requests,
                 attempts=self._conf.attempts,
                 wait_s=_RETRY_WAIT_S,
-                deadline_s=self._conf.reply_deadline_s,
+                deadline_s=self._patience(requests),
                 told=self._told,
             )
             async with contextlib.aclosing(replies):
                 async for placed in replies:
                     yield placed
+
+    def _patience(self, requests: Sequence[Request]) -> float:
+        """Return how long a reply is waited for: in the queue, and while the model may work."""
+        longest = max((it.deadline_s or 0.0 for it in requests), default=0.0)
+        return self._conf.reply_deadline_s + longest
 
     async def _stream_once(self, requests: list[Request]) -> AsyncGenerator[Placed]:
         call = handle(self._name).options(stream=True).stream.remote(requests)

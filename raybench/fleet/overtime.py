@@ -5,11 +5,13 @@ Imported only where vllm is wanted: it knows how an engine's client keeps its re
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 from typing import Any
 
-_STEP_S = 0.05
-"""No engine is looked at more often."""
+_STEP_S, _LOOK_S = 0.05, 1.0
+"""No request is looked at more often, and one in the queue no more seldom."""
+_log = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
@@ -22,15 +24,16 @@ async def ended_in_time(engine: Any, request: str, deadline_s: float | None) -> 
     try:
         yield
     finally:
-        watch.cancel()
+        if not watch.cancel() and (error := watch.exception()):
+            _log.warning("a request is not ended at its deadline: %s", error)
 
 
 async def _end(engine: Any, request: str, deadline_s: float) -> None:
-    left = deadline_s
-    while left > 0:
-        await asyncio.sleep(max(left, _STEP_S))
-        left = deadline_s - worked(engine, request)
-    await engine.abort(request)
+    await asyncio.sleep(deadline_s)
+    while (left := deadline_s - (done := worked(engine, request))) > 0:
+        await asyncio.sleep(max(_STEP_S, left if done else min(left, _LOOK_S)))
+    # Whole: told to its client only, the engine would go on for nobody.
+    await asyncio.shield(engine.abort(request))
 
 
 def worked(engine: Any, request: str) -> float:

@@ -1,8 +1,6 @@
 """Whether an endpoint that did not answer in time was slow, or answers nobody."""
 
 import asyncio
-import math
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -11,28 +9,26 @@ Probe = Callable[[], Coroutine[Any, Any, str | None]]
 
 
 class Presence:
-    """Remembers when each model was heard last; asks anew where it was not heard in time."""
+    """Asks for a word where there is doubt.
+
+    That others were answered meanwhile would tell nothing: it may hang since.
+    """
 
     def __init__(self) -> None:
-        self._heard: dict[str, float] = {}
         self._probes: dict[str, asyncio.Task[str | None]] = {}
         """Those under way: who doubts the same model waits for the same one."""
 
-    def heard(self, model: str) -> None:
-        """Take note that a model has answered."""
-        self._heard[model] = time.monotonic()
-
-    async def absent(self, model: str, since: float, probe: Probe) -> str | None:
-        """Return why a model is thought to answer nobody; None where it has since, or does now."""
-        if self._heard.get(model, -math.inf) > since:
-            return None
+    async def absent(self, model: str, probe: Probe) -> str | None:
+        """Return why a model is thought to answer nobody; None where it answers now."""
         if (asked := self._probes.get(model)) is None:
             asked = self._probes[model] = asyncio.create_task(probe())
             asked.add_done_callback(lambda _: self._probes.pop(model))
         # The others wait for it too, should this one be cancelled.
         return await asyncio.shield(asked)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Ask no more."""
-        for probe in self._probes.values():
+        probes = [*self._probes.values()]
+        for probe in probes:
             probe.cancel()
+        await asyncio.gather(*probes, return_exceptions=True)

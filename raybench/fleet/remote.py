@@ -34,6 +34,8 @@ _CONNECT_S = 20.0
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 _WORD = Request((Message("user", "Say a word."),), seed=0, max_tokens=16)
 """What an endpoint is asked to see whether it answers anybody."""
+_WORD_S = 60.0
+"""So long it has for that."""
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
@@ -188,7 +190,7 @@ class RemoteEngine:
 
     async def close(self) -> None:
         """Close the connections."""
-        self._presence.close()
+        await self._presence.close()
         await self._connections.close()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
@@ -198,7 +200,7 @@ class RemoteEngine:
             asked = self._concessions.put(model, body)
             reply = await self._patiently(model, asked, request.deadline_s)
             if isinstance(reply, Completion):
-                return await self._late(model, reply) if reply.finish == "late" else reply
+                return reply
             if self._concessions.make(model, reply) and reply.remark:
                 self._say(f"{self._host}: {model.name} {reply.remark}")
 
@@ -207,24 +209,24 @@ class RemoteEngine:
         body = _body(model, request) | dict(self._extra)
         return {name: value for name, value in body.items() if value is not None}
 
-    async def _late(self, model: ModelSpec, reply: Completion) -> Completion:
-        """Return the completion of a request that was not answered in time.
+    async def _doubted(self, model: ModelSpec, late: Completion) -> Completion | _Failure:
+        """Return what a request has come to that was ended in time: late, where the model answers.
 
-        It is late where the model has answered anybody since it was sent, or answers now. Else the
-        endpoint hangs, which is no model's time: the request has failed.
+        Else the endpoint hangs, which is no model's time: the try has failed.
         """
-
-        async def probe() -> str | None:
-            word = self._concessions.put(model, self._body(model, _WORD))
-            told = await self._patiently(model, word)
-            return told.error if isinstance(told, Completion) and told.finish == "error" else None
-
-        sent = time.monotonic() - reply.own_seconds
-        reason = await self._presence.absent(model.weights, sent, probe)
+        reason = await self._presence.absent(model.weights, lambda: self._silence(model))
         if reason is None:
-            return reply
-        took = f"no reply within {reply.own_seconds:.3g} s, and none to a word: {reason}"
-        return replace(reply, finish="error", error=took)
+            return late
+        return _Failure(f"no reply within {late.seconds:.3g} s, and none to a word: {reason}")
+
+    async def _silence(self, model: ModelSpec) -> str | None:
+        """Ask for a word, once; return why none came. Who turns it down is there."""
+        await self._pace.turn()
+        word = self._concessions.put(model, self._body(model, _WORD))
+        outcome = await self._try(model, word, time.monotonic() + _WORD_S, math.inf)
+        if not isinstance(outcome, _Failure) or outcome.tries == 1:
+            return None
+        return None if outcome.reason.startswith(f"HTTP {_TOO_MANY}") else outcome.reason
 
     async def _patiently(
         self, model: ModelSpec, body: Body, deadline_s: float | None = None
@@ -243,11 +245,11 @@ class RemoteEngine:
                 sent = time.monotonic()
                 outcome = await self._try(model, body, give_up, deadline_s or math.inf)
                 own = time.monotonic() - sent
+                if isinstance(outcome, Completion) and outcome.finish == "late":
+                    outcome = await self._doubted(model, outcome)  # in the place of its request
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                if outcome.finish != "late":
-                    self._presence.heard(model.weights)
                 return self._safe(_timed(outcome, begun, own))
             failure = outcome
             wait = max(back_off(attempt), failure.wait)

@@ -43,7 +43,8 @@ class Terms:
     of one of ours, and for requests that an endpoint failed or turned away do not count, so that
     nobody forfeits because many play at once; nor does an engine that hangs, which has failed. What
     the server behind an endpoint lets a request wait before it thinks cannot be seen, and counts.
-    So does that an engine writes more slowly to many at once.
+    So does that an engine writes more slowly to many at once, or sets a request aside for others
+    when its memory is full.
     """
 
 

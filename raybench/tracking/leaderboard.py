@@ -23,7 +23,8 @@ UNSAFE = (
 
 COUNT_MEANINGS: Mapping[str, str] = {
     "ok": "replies that came whole and could be read, right or wrong",
-    "truncated": "replies cut off, at the most tokens or the time allowed; judged as they are",
+    "truncated": "replies cut off: at the most tokens allowed, judged as they are, or at a "
+    "deadline",
     "unparsed": "replies that are empty, or in which what was asked for (an answer, a rating, "
     "a move) cannot be found",
     "infra_error": "requests to this model that got no reply: never a zero",

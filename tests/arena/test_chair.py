@@ -316,10 +316,11 @@ async def test_nobody_is_asked_when_the_time_is_up() -> None:
     heard = await replied(chair(engine, Thinker()), left_s=2.0)
     assert len(engine.requests) == 1
     assert (heard.reply, heard.move, heard.late, heard.calls) == ("hm", None, True, 1)
+    assert heard.truncated, "it was cut off, and is not one without a move"
 
 
 async def test_the_time_left_is_given_to_a_prompt_without_its_images_too() -> None:
     state = games.load("chess").new(1, picture=True)
-    engine = Engine(Completion.failed("no images", finish="unsupported"))
+    engine = Engine(Completion.failed("no images", finish="unsupported", seconds=0.5))
     await replied(chair(engine), state, left_s=2.0)
-    assert [it.deadline_s for it in engine.requests] == [2.0, 2.0]
+    assert [it.deadline_s for it in engine.requests] == [2.0, 1.5]

@@ -37,10 +37,33 @@ class Engine:
 
 async def test_it_is_ended_when_the_model_has_worked_for_so_long() -> None:
     """It was in the queue at first, and then the clock that counts is that of its tokens."""
-    engine = Engine(lambda look: None if look < 4 else (100.0, 100.0 + (look - 4) * 0.04))
+    engine = Engine(lambda look: None if look < 4 else (100.0, 100.0 + (look - 3) * 0.04))
     async with asyncio.timeout(30), ended_in_time(engine, "asked", 0.1):
         await engine.aborted.wait()
-    assert engine.looks == 7  # 0.12 s after its first step
+    assert engine.looks == 6  # 0.12 s after its first step
+
+
+async def test_an_abort_that_has_begun_is_not_cut_off() -> None:
+    """Told to its client only, the engine would write on for nobody."""
+    ended = asyncio.Event()
+
+    class Slow(Engine):
+        async def abort(self, request: str) -> None:
+            self.aborted.set()
+            await asyncio.sleep(0.1)
+            ended.set()
+
+    engine = Slow(lambda look: (100.0, 200.0))
+    async with ended_in_time(engine, "asked", 0.01):
+        await engine.aborted.wait()
+    async with asyncio.timeout(30):
+        await ended.wait()
+
+
+async def test_a_deadline_that_cannot_be_kept_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async with ended_in_time(SimpleNamespace(), "asked", 0.01):
+        await asyncio.sleep(0.2)
+    assert "not ended at its deadline" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,8 @@ class InformationGain:
         self._together: Numbers = np.zeros((models, models))
         self._weight: Numbers = np.zeros((models, models))
         self._drawn: list[Table] = []
+        self._due: Counter[frozenset[int]] = Counter()
+        """Of the round before, how many seatings of each table were still to come."""
 
     def learn(self, results: Sequence[Seated]) -> None:
         """Begin a round: judge the strengths anew, and count as expected what is still to come.
@@ -74,10 +76,14 @@ class InformationGain:
         wins = expected(self._strengths)
         self._together = covariance((self._won + self._won.T) * wins * (1 - wins))
         self._weight = self._worth()
-        came = Counter(frozenset(table) for table, _ in results)
+        # What was still to come of the round before the last is here, or void.
+        came = Counter(frozenset(table) for table, _ in results) - self._due
+        self._due.clear()
         for table in self._drawn:
-            here = min(self._seats, came[frozenset(table)])  # of its seatings
-            came[frozenset(table)] -= here
+            members = frozenset(table)
+            here = min(self._seats, came[members])
+            came[members] -= here
+            self._due[members] += self._seats - here
             self._expect(table, 1 - here / self._seats)
         self._drawn = []
 

@@ -95,6 +95,25 @@ def test_tables_under_way_count_as_played() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3])
+def test_tables_of_the_last_round_count_whoever_met_in_the_one_before(seats: int) -> None:
+    """Results are a round behind: those of the same models may be those of the round before."""
+    rng = Random(5)
+    chooser, fresh = (InformationGain(4, seats, Random(1)) for _ in range(2))
+    chooser.learn([])
+    before = [chooser.draw() for _ in range(8)]
+    chooser.learn([])
+    drawn = [chooser.draw() for _ in range(8)]
+    assert {frozenset(it) for it in before} & {frozenset(it) for it in drawn}
+    # One match is void: its result never comes.
+    came = [(it, tuple(rng.random() for _ in it)) for it in before for _ in range(seats)][1:]
+    chooser.learn(came)
+    fresh.learn(came)
+    for table in drawn:
+        fresh._expect(table)
+    np.testing.assert_allclose(fresh._together, chooser._together, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("seats", [2, 3])
 def test_tables_whose_results_are_here_count_once(seats: int) -> None:
     """A round that is played in parts: some of its results come before the next is drawn."""
     rng = Random(5)
