@@ -45,8 +45,8 @@ from raybench.fleet import Fleet, group_engines
 from raybench.fleet.link import Link
 from raybench.games import State
 from raybench.pipeline.store import Journal
-from raybench.players.contract import Try
 from raybench.players.direct import Direct
+from raybench.players.parts.contract import Try
 from raybench.tournament import pairing
 from raybench.tournament.match import Heard, Seated, Terms
 from raybench.tournament.schedule import Schedule

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
-_TABLES = re.compile(r"(autobench\.external|games\.rules|games\.weights)[.=]")
+_TABLES = re.compile(r"(autobench\.external|games\.rules|games\.strategies|games\.weights)[.=]")
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
@@ -192,7 +192,20 @@ def _problems(config: Config) -> Iterator[str]:
         from raybench.games.parts import choice
 
         of = config.games
-        yield from choice.problems(of.names, of.rules, of.weights, of.roster_rules)
+        wrong = [
+            *choice.problems(of.names, of.rules, of.weights, of.roster_rules),
+            *choice.anchor_problems(of.anchors, of.names),
+        ]
+        yield from wrong
+        if not wrong:
+            from raybench.tournament import strategies
+
+            yield from strategies.problems(
+                of.strategy,
+                of.strategies,
+                [model.name for model in config.roster.models],
+                choice.merged(of.roster_rules, of.rules),
+            )
     from raybench.tracking.mlflow import check_uri
 
     try:

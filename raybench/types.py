@@ -138,7 +138,8 @@ options some get it by luck, and HLE's rule would turn down nearly all.
 """
 BiasKind = Literal["self_preference", "favouritism", "verbosity", "random", "adversary"]
 """What can be wrong with a judge, as far as it can be planted in a simulated one."""
-EngineKind = Literal["vllm", "openai", "simulated"]
+EngineKind = Literal["vllm", "openai", "simulated", "scripted"]
+"""scripted is none: who plays by a script asks nobody, and is no model. No roster has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,12 @@ class ModelSpec:
 
     @property
     def drawn_with(self) -> Mapping[str, Any]:
-        """What its tokens are drawn with: an endpoint's further fields win, None is left to it."""
+        """What its tokens are drawn with: an endpoint's further fields win, None is left to it.
+
+        A script draws none.
+        """
+        if self.engine == "scripted":
+            return dict.fromkeys(("temperature", "top_p", "max_tokens"))
         own = {
             "temperature": self.sampling.temperature,
             "top_p": self.sampling.top_p,

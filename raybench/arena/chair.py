@@ -5,16 +5,20 @@ import json
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from raybench.games import InvalidMove, State
-from raybench.players.contract import NoMove, Player, Try, Unmarked
-from raybench.players.reading import as_reply, as_schema
+from raybench.players.parts.contract import Decision, NoMove, Player, Try
+from raybench.players.parts.reading import as_reply, as_schema
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Form, Message, Observation, Request
 
 Put = Callable[[str, Request], Awaitable[Completion]]
 """Puts a request to a model of that name."""
+VARIED = 0.7
+"""The temperature at which a model draws several replies to one prompt that has none of its own."""
+_THOUGHT = "I weigh what I could do, and what would come of it."
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,8 @@ class Chair:
     """What tells the match, and how often it has been begun, from others: seeds come from it."""
     imitates: bool = False
     """The model is a stand-in, which has to be told what it could play."""
+    greedy: bool = False
+    """The model replies alike whenever it is asked alike."""
     asked: int = 0
     """Calls so far, with those before the match was cut off."""
     shown: bool = True
@@ -59,88 +65,129 @@ class Chair:
 
         Raises Void where it could not be reached.
         """
-        heard: list[Completion] = []
-
-        async def ask(messages: Sequence[Message]) -> Completion:
-            left = None if left_s is None else left_s - sum([it.own_seconds for it in heard])
-            if left is not None and left <= 0:
-                raise _Late
-            completion = await self._ask(state, seen, messages, left)
-            heard.append(completion)
-            if completion.finish == "late":
-                raise _Late
-            return completion
-
+        sitting = _Sitting(self, state, seen, left_s)
+        decision = Decision(seen, sitting.ask, partial(_check, state), tries)
         try:
-            return _heard(heard, await self.player.move(seen, ask, tries), None)
+            made = await self.player.move(decision)
         except _Late:
-            return replace(_heard(heard, None, "its time was up"), late=True, truncated=True)
-        except Unmarked as why:
-            return _heard(heard, *_taken(state, why))
+            late = sitting.heard(None, None, "its time was up")
+            return replace(late, late=True, truncated=True)
         except NoMove as why:
-            return _heard(heard, None, str(why))
-
-    async def _ask(
-        self, state: State, seen: Observation, messages: Sequence[Message], left_s: float | None
-    ) -> Completion:
-        if not self.shown:
-            messages = [replace(it, images=()) for it in messages]
-        seed = self.decoding.drawn(f"{self.match}/{seen.role}/{self.asked}")
-        self.asked += 1
-        listed = (state.legal() or ()) if self.decoding.listed else ()
-        request = Request(
-            tuple(messages),
-            seed=seed,
-            max_tokens=self.decoding.tokens[seen.form],
-            temperature=self.decoding.temperature,
-            regex=f"Move: ({'|'.join(map(re.escape, listed))})" if listed else None,
-            json_schema=as_schema(listed) if listed else None,
-            deadline_s=left_s,
-            gold=_examples(state, seen.form, seed) if self.imitates else None,
-        )
-        completion = await self.put(self.model, request)
-        if completion.finish == "error":
-            raise Void(f"{self.model} gave no reply: {completion.error}", self.model)
-        if completion.finish == "unsupported" and any(it.images for it in messages):
-            self.shown = False  # the text has it all
-            if left_s is not None and (left_s := left_s - completion.own_seconds) <= 0:
-                raise _Late
-            return await self._ask(state, seen, messages, left_s)
-        return completion
+            return sitting.heard(why.reply, None, str(why))
+        return sitting.heard(made.reply, made.move, None)
 
 
 class _Late(Exception):
     """The time of the turn is up."""
 
 
-def _taken(state: State, said: Unmarked) -> tuple[str | None, str | None]:
-    """Return a line as the move that it is by the rules, or why it is none.
+class _Sitting:
+    """One try at one turn: what the model is asked for it, and what that takes."""
 
-    Refused, it is talk: how many lines that takes says nothing of whether a move was meant.
-    """
+    def __init__(self, chair: Chair, state: State, seen: Observation, left_s: float | None) -> None:
+        self._chair = chair
+        self._state = state
+        self._seen = seen
+        self._left_s = left_s
+        self._replies: dict[int, Completion] = {}
+        """By the order in which they were asked for."""
+        self._calls = 0
+        self._seconds = 0.0
+        """Of the model's own time. Of calls side by side the longest counts."""
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        thought: bool = False,
+        among: Sequence[str] = (),
+        varied: bool = False,
+    ) -> Completion:
+        """Ask the model."""
+        place, begun = self._calls, self._seconds
+        self._calls += 1
+        left = None if self._left_s is None else self._left_s - begun
+        if left is not None and left <= 0:
+            raise _Late
+        chair, request = self._chair, self._request(messages, thought, among, varied, left)
+        completion = self._replies[place] = await chair.put(chair.model, request)
+        if completion.finish == "error":
+            raise Void(f"{chair.model} gave no reply: {completion.error}", chair.model)
+        self._seconds = max(self._seconds, begun + completion.own_seconds)
+        if completion.finish == "late":
+            raise _Late
+        if completion.finish == "unsupported" and any(it.images for it in request.messages):
+            chair.shown = False  # the text has it all
+            return await self.ask(messages, thought=thought, among=among, varied=varied)
+        return completion
+
+    def heard(self, reply: str | None, move: str | None, error: str | None) -> Heard:
+        """Return what came of the try: the reply that decided it, the last one where None did."""
+        replies = [self._replies[place] for place in sorted(self._replies)]
+        texts = [it.text for it in replies if it.text]
+        if reply is None:
+            reply = texts[-1] if texts else ""
+        if reply in texts:
+            texts.remove(reply)
+        return Heard(
+            reply=reply,
+            move=move,
+            error=error,
+            seconds=self._seconds,
+            tokens=sum([it.output_tokens for it in replies]),
+            prompt_tokens=sum([it.prompt_tokens for it in replies]),
+            calls=len(replies),
+            truncated=any(it.finish in ("length", "late", "thinking") for it in replies),
+            asides=tuple(texts),
+        )
+
+    def _request(
+        self,
+        messages: Sequence[Message],
+        thought: bool,
+        among: Sequence[str],
+        varied: bool,
+        left_s: float | None,
+    ) -> Request:
+        chair, decoding = self._chair, self._chair.decoding
+        seed = decoding.drawn(f"{chair.match}/{self._seen.role}/{chair.asked}")
+        chair.asked += 1
+        listed = among if among else () if thought else self._state.legal() or ()
+        if not decoding.listed:
+            listed = ()
+        form: Form = "text" if thought else "line" if among else self._seen.form
+        return Request(
+            tuple(it if chair.shown else replace(it, images=()) for it in messages),
+            seed=seed,
+            max_tokens=decoding.tokens[form],
+            temperature=VARIED if varied and chair.greedy else decoding.temperature,
+            regex=f"Move: ({'|'.join(map(re.escape, listed))})" if listed else None,
+            json_schema=as_schema(listed) if listed else None,
+            deadline_s=left_s,
+            gold=self._examples(form, thought, among, seed) if chair.imitates else None,
+        )
+
+    def _examples(self, form: Form, thought: bool, among: Sequence[str], seed: int) -> str:
+        """Return what a stand-in makes its reply from: a good one, and any."""
+        rng = random.Random(seed)
+        if thought:
+            good = some = _THOUGHT
+        elif among:
+            good, some = rng.choice(among), rng.choice(among)
+        else:
+            good, some = self._state.good(rng), self._state.sample(rng)
+        return json.dumps({"good": as_reply(good, form), "any": as_reply(some, form)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What a move comes to, of which nothing can be seen but whether another comes to the same."""
+
+    _state: State = field(repr=False)
+
+
+def _check(state: State, move: str) -> object:
     try:
-        state.apply(said.line)
+        return _Outcome(state.apply(move))
     except InvalidMove as refusal:
-        return None, f"{said}, and taken whole it is no move: {refusal}"
-    return said.line, None
-
-
-def _heard(replies: Sequence[Completion], move: str | None, error: str | None) -> Heard:
-    """Return what came of a try, and what all its calls took."""
-    return Heard(
-        reply=replies[-1].text if replies else "",
-        move=move,
-        error=error,
-        seconds=sum([it.own_seconds for it in replies]),
-        tokens=sum([it.output_tokens for it in replies]),
-        prompt_tokens=sum([it.prompt_tokens for it in replies]),
-        calls=len(replies),
-        truncated=any(it.finish in ("length", "late", "thinking") for it in replies),
-    )
-
-
-def _examples(state: State, form: Form, seed: int) -> str:
-    """Return what a stand-in makes its reply from: a good move, and any."""
-    rng = random.Random(seed)
-    good, some = state.good(rng), state.sample(rng)
-    return json.dumps({"good": as_reply(good, form), "any": as_reply(some, form)})
+        raise NoMove(str(refusal)) from None

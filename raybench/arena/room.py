@@ -12,13 +12,13 @@ from raybench import games, sandbox
 from raybench.arena.batches import Batches
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
+from raybench.arena.scripted import Scripted
 from raybench.fleet import Fleet
 from raybench.games import MANAGER
-from raybench.players.contract import Player
-from raybench.players.direct import Direct
 from raybench.sandbox.places import Settings
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.match import Seated, Terms, play
+from raybench.tournament.strategies import Strategies
 from raybench.tournament.turns import Ending, Turn
 from raybench.types import Completion, Request
 
@@ -31,6 +31,9 @@ class House:
     """Of games that are not played by their own."""
     terms: Terms
     decoding: Decoding
+    strategies: Strategies = field(default_factory=Strategies)
+    scripts: Mapping[str, str] = field(default_factory=dict)
+    """What those play by who are no models, by their names among these."""
     jurors: Sequence[str] = ()
     """Who plays in a match does not judge it."""
     stand_ins: frozenset[str] = frozenset()
@@ -41,6 +44,20 @@ class House:
     slots: int | None = None
     at_once: int = 256
     """Matches that one room plays side by side; further ones wait there for their place."""
+
+    def plays(self, model: str, game: str, role: str) -> str:
+        """Return what a model, or who is none, plays by in a role."""
+        if model in self.scripts:
+            return f"script {self.scripts[model]}"
+        return self.strategies.called(model, game, role)
+
+    def alike(self, fixture: Fixture, roles: Sequence[str]) -> set[str]:
+        """Return the models of a match that play it alike whenever it begins alike."""
+        return {
+            model
+            for role, model in zip(roles, fixture.seats, strict=True)
+            if model in self.greedy and not self.strategies.of(model, fixture.game, role).varies
+        }
 
 
 @dataclass
@@ -146,17 +163,21 @@ class Room:
             await self._batches.close()
 
     def seat(self, order: Begun, role: str, model: str, put: Put) -> Seated:
-        """Return who sits at a role: the model, asked by its strategy."""
-        asked = sum(turn.calls for turn in order.kept if turn.role == role)
-        house = self._house
+        """Return who sits at a role: the model, asked by its strategy, or a script."""
+        house, game = self._house, order.fixture.game
+        own = [turn for turn in order.kept if turn.role == role]
+        if model in house.scripts:
+            script = games.load(game).script(house.scripts[model])
+            return Scripted(model, script, f"{house.decoding.seed}/{order.name}", len(own))
         return Chair(
             model,
-            _PLAYER,
+            house.strategies.of(model, game, role),
             put,
             house.decoding,
             order.name,
             imitates=model in house.stand_ins,
-            asked=asked,
+            greedy=model in house.greedy,
+            asked=sum(turn.calls for turn in own),
         )
 
     async def _play(self, order: Begun, batches: Batches) -> None:
@@ -195,6 +216,3 @@ class Room:
         if (told := self._news.get(number)) is None:
             told = self._news[number] = Told(number, [])
         return told
-
-
-_PLAYER: Player = Direct()

@@ -90,8 +90,10 @@ class UnderWay:
             self.failed,
             self.given_up,
         )
+        game, seats = self.fixture.game, zip(self.roles, self.fixture.seats, strict=True)
         return found | {
-            "table": table(self.fixture, ending.start, house.greedy),
+            "table": table(self.fixture, ending.start, house.alike(self.fixture, self.roles)),
+            "strategies": {role: house.plays(model, game, role) for role, model in seats},
             "seconds": round(time.monotonic() - self.since, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         }

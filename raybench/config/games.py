@@ -23,6 +23,9 @@ class GamesConf:
     names: list[str] = field(default_factory=list)
     rules: dict[str, Any] = field(default_factory=dict)
     roster_rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    strategy: Any = "direct"
+    strategies: dict[str, Any] = field(default_factory=dict)
+    anchors: list[str] = field(default_factory=list)
     matches: int = 1000
     cycles: int | None = None
     pairing: str = "round_robin"
@@ -56,11 +59,19 @@ def spelled(pairing: str) -> str:
 
 def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:
     """Yield what is wrong with a tournament of a roster; what games say of their rules, they do."""
-    if len(roster.models) == 1:
+    if len(roster.models) == 1 and not games.anchors:
         yield (
-            "games needs at least two models to play against each other, the roster has one: add "
-            "one under roster.models"
+            "games needs at least two to play against each other, the roster has one model: add "
+            "one under roster.models, or a script (games.anchors=[random,able])"
         )
+    for name, count in Counter(games.anchors).items():
+        if count > 1:
+            yield f"games.anchors names '{name}' {count} times: once is enough"
+        if name in (model.name for model in (*roster.models, *roster.judges)):
+            yield (
+                f"games.anchors names '{name}', which is a model of the roster, too: results are "
+                "kept by name, so give the model another one"
+            )
     if games.pairing not in PAIRINGS:
         yield f"games.pairing is '{games.pairing}'." + did_you_mean(games.pairing, PAIRINGS)
     for name in ("matches", "tries", "invalid", "move_tokens", "speech_tokens", "code_tokens"):

@@ -16,6 +16,7 @@ _SECRET = re.compile(
     re.IGNORECASE,
 )
 """Names of settings whose value is a secret."""
+_ENGINES = tuple(kind for kind in get_args(EngineKind) if kind != "scripted")
 _LOGIN = re.compile(r"://[^/\s]*@")
 
 
@@ -98,10 +99,8 @@ def problems(roster: RosterConf) -> Iterator[str]:
 
 
 def _model_problems(where: str, model: ModelConf) -> Iterator[str]:
-    if model.engine not in get_args(EngineKind):
-        yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(
-            model.engine, get_args(EngineKind)
-        )
+    if model.engine not in _ENGINES:
+        yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(model.engine, _ENGINES)
     elif not model.weights and model.engine != "simulated":
         yield (
             f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "

@@ -47,9 +47,10 @@ def group_engines(models: Sequence[ModelSpec]) -> tuple[EngineSpec, ...]:
 
     A simulated model's options are its own abilities, not the engine's: one engine serves all. An
     endpoint's are about the endpoint: one engine, with one set of limits, serves all that name it.
+    Scripts need none.
     """
     groups: dict[str, list[ModelSpec]] = {}
-    for model in models:
+    for model in (it for it in models if it.engine != "scripted"):
         shared: tuple[Any, ...] = (model.engine,)
         if model.engine == "openai":
             shared += (model.options,)

@@ -7,24 +7,30 @@ from typing import Any, cast
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.games.parts.contract import (
+    ABLE,
     MANAGER,
+    RANDOM,
     Game,
     InvalidMove,
     Jury,
     Need,
     Program,
+    Script,
     State,
     Unjudged,
     Written,
 )
 
 __all__ = [
+    "ABLE",
     "MANAGER",
+    "RANDOM",
     "Game",
     "InvalidMove",
     "Jury",
     "Need",
     "Program",
+    "Script",
     "State",
     "Unjudged",
     "Written",

@@ -36,7 +36,7 @@ from raybench.games.parts.chess_game.openings import Opening, drawn
 from raybench.games.parts.chess_game.picture import picture
 from raybench.games.parts.chess_game.reading import intent, read
 from raybench.games.parts.chess_game.settings import ROLES, SIDES, ChessRules, board_of, in_words
-from raybench.games.parts.chess_game.standins import any_move, good_move
+from raybench.games.parts.chess_game.standins import any_move, good_move, greedy_move
 from raybench.games.parts.contract import Game, InvalidMove, State
 from raybench.games.parts.quoting import echoed
 from raybench.types import Observation
@@ -181,4 +181,5 @@ GAME = Game(
     lambda rules: ROLES,
     extension="pgn",
     written=pgn.written,
+    scripts={"greedy": lambda state, rng: state.board.san(greedy_move(state.board, rng))},
 )

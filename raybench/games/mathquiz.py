@@ -26,7 +26,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
-from raybench.games.parts.contract import Game, InvalidMove, Written
+from raybench.games.parts.contract import ABLE, Game, InvalidMove, Written
+from raybench.games.parts.mathquiz.calculator import worked_out
 from raybench.games.parts.mathquiz.settings import MathRules, in_words
 from raybench.games.parts.mathquiz.stated import how
 from raybench.games.parts.quoting import exact
@@ -129,6 +130,14 @@ def _question(rng: random.Random, target: int, *, longest: int) -> str:
             return question
 
 
+def _calculated(state: Quiz, rng: random.Random) -> str:
+    """Return the move of a pocket calculator: it asks for sums and works them out, or guesses."""
+    if state.stage == "write":
+        return _question(rng, state.target, longest=state.rules.longest)
+    found = worked_out(state.challenge)
+    return str(_drawn(rng, state.rules)) if found is None else written(found)
+
+
 def _drawn(rng: random.Random, rules: MathRules) -> int:
     return rng.randint(rules.smallest, rules.largest)
 
@@ -151,4 +160,5 @@ GAME = Game(
     lambda rules: (Quiz.maker, Quiz.solver),
     extension="md",
     written=_written,
+    scripts={ABLE: _calculated},
 )

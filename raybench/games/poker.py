@@ -173,6 +173,10 @@ class Poker(State):
         return standins.good_move(self.table, self._hole(seat_of(self.to_move or "")), rng)
 
 
+def _tight_passive(state: Poker, rng: random.Random) -> str:
+    return standins.passive_move(state.table, state._hole(seat_of(state.to_move or "")))
+
+
 def _laid(rules: PokerRules, stacks: Sequence[int], order: seating.Order, deck: Cards) -> Table:
     blinds = (rules.small_blind, rules.big_blind)
     return dealt([stacks[seat] for seat in order], blinds, deck)
@@ -192,4 +196,5 @@ GAME = Game(
     _begin,
     lambda rules: seats(rules.players),
     written=history.written,
+    scripts={"tight_passive": _tight_passive},
 )

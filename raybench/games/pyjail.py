@@ -46,10 +46,10 @@ import random
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from raybench.games.parts.contract import MANAGER, Game, InvalidMove, Program
+from raybench.games.parts.contract import ABLE, MANAGER, Game, InvalidMove, Program
 from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.code import checked, unfenced
-from raybench.games.parts.pyjail.jails import JAILS
+from raybench.games.parts.pyjail.jails import JAILS, keys
 from raybench.games.parts.pyjail.settings import JailRules, in_words
 from raybench.games.parts.quoting import exact
 from raybench.games.parts.verified.state import Asked, Try, Verified
@@ -180,6 +180,14 @@ class Jailed(Verified[JailRules]):
         return json.dumps(ended)
 
 
+def _practised(state: Jailed, rng: random.Random) -> str:
+    """Return the move of somebody who knows a few jails, and tries their keys one after another."""
+    if state.stage == "write":
+        return rng.choice(JAILS).source
+    tried = keys(state.challenge if state.challenge_shown else "")
+    return tried[len(state.own) % len(tried)]
+
+
 def _begin(seed: int, rules: JailRules) -> Jailed:
     return Jailed(rules, seed)
 
@@ -193,4 +201,5 @@ GAME = Game(
     sandboxed=True,
     extension="md",
     written=lambda match: transcript("PyJail", match),
+    scripts={ABLE: _practised},
 )

@@ -1,1 +1,84 @@
-"""Strategies: an observation and an `ask` function in, a move out. They know no game's rules."""
+"""Strategies: how a model comes to its move. They know no game's rules.
+
+One file each; a new one is a new file, and nothing else lists them. One of somebody's own is named
+by its import path, 'module:name'.
+"""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench.options import Options, made
+from raybench.players.parts.contract import Player
+
+__all__ = ["Player", "called", "load", "names"]
+
+
+def names() -> list[str]:
+    """Return the names of the strategies that are shipped."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+
+
+def load(name: str, options: Mapping[str, Any] = {}) -> Player:
+    """Return a strategy by name; 'best of n' and best_of_n are one.
+
+    Raises ConfigurationError where there is none, or where it has no such options.
+    """
+    if ":" in name:
+        return _own(name, options)
+    found = _module(name)
+    strategy: Player = made(_last(found.__name__), "option", found.STRATEGY, options)
+    return strategy
+
+
+def called(player: Player) -> str:
+    """Return what a strategy is called, with the options that are not its own: 'best_of_n n=9'."""
+    name = type(player).__module__
+    own = name.startswith(f"{__name__}.")
+    words = [_last(name) if own else f"{name}:{type(player).__qualname__}"]
+    if isinstance(player, Options):
+        for each in fields(player):
+            if (value := getattr(player, each.name)) != each.default:
+                words.append(f"{each.name}={value}")
+    return " ".join(words)
+
+
+@cache
+def _module(name: str) -> Any:
+    known = {plain(module): module for module in names()}
+    if (module := known.get(plain(name))) is None:
+        there = did_you_mean(name, known.values())
+        raise ConfigurationError(f"unknown strategy '{name}'.{there} Your own: MODULE:NAME.")
+    return importlib.import_module(f"{__name__}.{module}")
+
+
+def _last(module: str) -> str:
+    return module.rpartition(".")[2]
+
+
+def _own(path: str, options: Mapping[str, Any]) -> Player:
+    """Return a strategy of somebody's own, which is code that they trust."""
+    module, _, name = path.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look here
+        sys.path.append(here)
+    try:
+        found = getattr(importlib.import_module(module), name)
+        player: Player = found(**options) if callable(found) else found
+    except Exception as error:  # whatever somebody's module may raise
+        raise ConfigurationError(
+            f"the strategy '{path}' cannot be had ({type(error).__name__}: {error}): give "
+            "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
+            "be imported where raybench is started"
+        ) from error
+    if not callable(getattr(player, "move", None)):
+        raise ConfigurationError(
+            f"the strategy '{path}' has no method move(decision): "
+            "raybench/players/parts/contract.py says what it is given and returns"
+        )
+    return player

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from raybench.errors import RunFailed
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
-from raybench.players.contract import Try
+from raybench.players.parts.contract import Try
 from raybench.tournament.turns import Ending, Forfeit, Turn
 from raybench.types import Observation
 
@@ -63,6 +63,8 @@ class Heard:
     truncated: bool = False
     late: bool = False
     """It was ended because the time was up."""
+    asides: tuple[str, ...] = ()
+    """What the model wrote beside the reply: thoughts, drafts."""
 
 
 class Seated(Protocol):
@@ -159,6 +161,7 @@ async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State 
         heard.prompt_tokens,
         heard.calls,
         heard.truncated,
+        heard.asides,
     )
     return turn, after
 

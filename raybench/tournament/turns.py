@@ -29,15 +29,20 @@ class Turn:
     prompt_tokens: int = 0
     calls: int = 1
     truncated: bool = False
+    asides: tuple[str, ...] = ()
+    """What else it wrote at the turn: thoughts, drafts. Its strategy says what these are."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the turn as journals have it."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Return the turn as journals have it; asides only where there are any."""
+        told = {name: getattr(self, name) for name in self.__slots__}
+        asides = told.pop("asides")
+        return told | ({"asides": list(asides)} if asides else {})
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> "Turn":
         """Read it back."""
-        return cls(**{name: record[name] for name in cls.__slots__})
+        told = {name: record[name] for name in cls.__slots__ if name != "asides"}
+        return cls(**told, asides=tuple(record.get("asides", ())))
 
 
 @dataclass(frozen=True, slots=True)

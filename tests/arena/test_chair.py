@@ -3,25 +3,25 @@
 No prompt of a later step holds what an earlier one was told.
 """
 
+import asyncio
 import json
 import random
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from raybench import games
-from raybench.arena.chair import Chair, Decoding
+from raybench.arena.chair import VARIED, Chair, Decoding
 from raybench.games import Need, State
 from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.jails import JAILS
-from raybench.players.contract import Ask, NoMove, Player, Try
 from raybench.players.direct import Direct
-from raybench.players.reading import as_reply
+from raybench.players.parts.contract import Decision, Made, NoMove, Player, Try
+from raybench.players.parts.reading import as_reply
 from raybench.tournament.match import Heard, Terms, Void, play
 from raybench.tournament.turns import Turn
-from raybench.types import Completion, Message, Observation, Request
+from raybench.types import Completion, Message, Request
 
 DECODING = Decoding({"line": 64, "text": 64, "code": 64})
 
@@ -88,12 +88,14 @@ async def test_the_prisoner_is_never_shown_the_wardens_exploit_or_its_output() -
 class Thinker:
     """Asks two times, and takes the second reply."""
 
-    async def move(self, seen: Observation, ask: Ask, tries: Sequence[Try]) -> str:
-        await ask((Message("user", "Think."),))
-        reply = await ask((Message("user", "Now."),))
+    varies = False
+
+    async def move(self, decision: Decision) -> Made:
+        await decision.ask((Message("user", "Think."),), thought=True)
+        reply = await decision.ask((Message("user", "Now."),))
         if not reply.text:
             raise NoMove("it is empty")
-        return reply.text
+        return Made(reply.text, reply.text)
 
 
 class Engine:
@@ -105,7 +107,9 @@ class Engine:
 
     async def put(self, model: str, request: Request) -> Completion:
         self.requests.append(request)
-        return self._replies.pop(0) if self._replies else Completion("Move: x", "stop")
+        reply = self._replies.pop(0) if self._replies else Completion("Move: x", "stop")
+        await asyncio.sleep(0)
+        return reply
 
 
 CHESS = games.load("chess").new(3)
@@ -137,6 +141,7 @@ async def test_what_all_calls_of_a_try_took_is_told_together() -> None:
     assert (heard.reply, heard.move, heard.error) == ("e4", "e4", None)
     assert (heard.calls, heard.tokens, heard.prompt_tokens, heard.seconds) == (2, 67, 30, 0.75)
     assert heard.truncated, "one of its calls was cut"
+    assert heard.asides == ("hm",)
 
 
 @pytest.mark.parametrize(
@@ -257,10 +262,12 @@ async def test_only_stand_ins_are_told_what_they_could_play() -> None:
 class Twice:
     """Asks two times before it moves."""
 
-    async def move(self, seen: Observation, ask: Ask, tries: Sequence[Try]) -> str:
+    varies = False
+
+    async def move(self, decision: Decision) -> Made:
         for _ in range(2):
-            await ask([Message("user", seen.task)])
-        return "bid 1 1"
+            await decision.ask([Message("user", decision.seen.task)])
+        return Made("bid 1 1", "bid 1 1")
 
 
 async def test_a_turn_takes_the_models_own_time_and_not_its_waits() -> None:
@@ -322,5 +329,88 @@ async def test_nobody_is_asked_when_the_time_is_up() -> None:
 async def test_the_time_left_is_given_to_a_prompt_without_its_images_too() -> None:
     state = games.load("chess").new(1, picture=True)
     engine = Engine(Completion.failed("no images", finish="unsupported", seconds=0.5))
-    await replied(chair(engine), state, left_s=2.0)
+    heard = await replied(chair(engine), state, left_s=2.0)
     assert [it.deadline_s for it in engine.requests] == [2.0, 1.5]
+    assert (heard.calls, heard.seconds, heard.asides) == (2, 0.5, ()), "both were made"
+    first, second = engine.requests
+    assert first.seed != second.seed
+    engine = Engine(Completion.failed("no images", finish="unsupported", seconds=2.0))
+    heard = await replied(chair(engine), state, left_s=2.0)
+    assert (heard.late, heard.calls, heard.seconds) == (True, 1, 2.0)
+
+
+class Crowd:
+    """Asks three times at once, and again."""
+
+    varies = True
+
+    async def move(self, decision: Decision) -> Made:
+        said = [Message("user", "Go.")]
+        drafts = await asyncio.gather(*(decision.ask(said, varied=True) for _ in range(3)))
+        last = await decision.ask(said, among=["1", "2", "3"])
+        return Made(last.text, drafts[int(last.text) - 1].text)
+
+
+async def test_of_calls_side_by_side_the_longest_counts_on_the_clock() -> None:
+    took = {"a": 0.5, "b": 1.25, "c": 0.25}
+    drafts = [Completion(it, "stop", output_tokens=1, seconds=of) for it, of in took.items()]
+    engine = Engine(*drafts, Completion("2", "stop", output_tokens=1, seconds=0.5))
+    heard = await replied(chair(engine, Crowd()), left_s=2.0)
+    assert [it.deadline_s for it in engine.requests] == [2.0, 2.0, 2.0, 0.75]
+    assert (heard.seconds, heard.tokens, heard.calls) == (1.75, 4, 4)
+    assert (heard.reply, heard.move, heard.asides) == ("b", "2", ("a", "c", "2"))
+    assert len({it.seed for it in engine.requests}) == 4
+
+
+async def test_what_is_to_be_varied_is_drawn_anew_where_the_model_is_greedy() -> None:
+    for greedy, own in ((True, VARIED), (False, None)):
+        engine = Engine(*(Completion(it, "stop") for it in ("a", "b", "c", "1")))
+        await replied(chair(engine, Crowd(), greedy=greedy))
+        assert [it.temperature for it in engine.requests] == [own] * 3 + [None]
+
+
+async def test_only_moves_are_held_to_those_that_are_listed() -> None:
+    listed = Decoding({"line": 64, "text": 99, "code": 64}, listed=True)
+    engine = Engine(Completion("hm", "stop"), Completion("Move: e4", "stop"))
+    await replied(chair(engine, Thinker(), decoding=listed))
+    thought, move = engine.requests
+    assert thought.regex is None and thought.json_schema is None and thought.max_tokens == 99
+    assert move.regex is not None and move.max_tokens == 64
+    engine = Engine(*(Completion(it, "stop") for it in ("a", "b", "c", "1")))
+    await replied(chair(engine, Crowd(), decoding=listed), games.load("debate").new(1))
+    assert [it.regex for it in engine.requests] == [None] * 3 + ["Move: (1|2|3)"]
+
+
+async def test_a_stand_in_is_told_what_it_could_think_and_choose() -> None:
+    engine = Engine(Completion("hm", "stop"))
+    await replied(chair(engine, Thinker(), imitates=True))
+    thought, move = (json.loads(it.gold or "") for it in engine.requests)
+    assert {*thought.values()} == {thought["good"]} and "Move:" not in thought["good"]
+    assert move["any"].startswith("Move: ")
+    engine = Engine(*(Completion(it, "stop") for it in ("a", "b", "c", "1")))
+    await replied(chair(engine, Crowd(), imitates=True))
+    choice = json.loads(engine.requests[-1].gold or "")
+    assert {*choice.values()} <= {"Move: 1", "Move: 2", "Move: 3"}
+
+
+class Peeks:
+    """Keeps what comes of a check."""
+
+    varies = False
+
+    def __init__(self) -> None:
+        self.found: list[object] = []
+
+    async def move(self, decision: Decision) -> Made:
+        self.found = [decision.check(it) for it in ("e4", "e2e4", "d4")]
+        with pytest.raises(NoMove, match="e9"):
+            decision.check("Ke9")
+        return Made("e4", "e4")
+
+
+async def test_a_check_tells_which_moves_are_one_and_nothing_else() -> None:
+    player, first = Peeks(), games.load("chess").new(3, openings="none")
+    await replied(chair(Engine(), player), first)
+    san, uci, other = player.found
+    assert san == uci and san != other
+    assert "board" not in repr(san).lower() and "moves" not in repr(san), "not even in a log"

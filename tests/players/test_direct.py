@@ -1,45 +1,24 @@
-"""The plain strategy: one prompt with all the role may know, then its mistakes with the reasons."""
-
-from collections.abc import Sequence
+"""The plain strategy asks once, and reads the reply."""
 
 import pytest
+from players.deciding import Model, decision
 
-from raybench.players.contract import NoMove, Try
-from raybench.players.direct import Direct, prompt
-from raybench.types import Completion, Message, Observation
-
-SEEN = Observation("white", "The rules.", "The board.", "move", "Move a piece.", images=("data:,",))
-
-
-def test_the_prompt_has_rules_first_and_pictures() -> None:
-    (asked,) = prompt(SEEN, [])
-    assert asked.content.startswith("The rules.\n\nThe board.\n\nMove a piece.\n")
-    assert "Move: YOUR MOVE" in asked.content
-    assert (asked.role, asked.images, asked.foreign) == ("user", ("data:,",), True)
-
-
-def test_what_was_refused_comes_back_with_the_reason() -> None:
-    first, *rest = prompt(SEEN, [Try("Move: Ke9", "there is no square e9"), Try("", "it is empty")])
-    assert first == prompt(SEEN, [])[0]
-    assert [it.role for it in rest] == ["assistant", "user", "assistant", "user"]
-    assert rest[0].content == "Move: Ke9"
-    assert rest[1].content == "That is no valid move: there is no square e9. Try again."
-    assert rest[2].content == "(no reply)"
+from raybench.players.direct import Direct
+from raybench.players.parts.asking import prompt
+from raybench.players.parts.contract import Made, NoMove, Try
 
 
 async def test_it_asks_once_and_reads_the_reply() -> None:
-    asked = []
-
-    async def ask(messages: Sequence[Message]) -> Completion:
-        asked.append(messages)
-        return Completion("Move: e4" if len(asked) == 1 else "I pass\nnow", "stop")
-
-    assert await Direct().move(SEEN, ask, []) == "e4"
-    with pytest.raises(NoMove):
-        await Direct().move(SEEN, ask, [])
-    assert len(asked) == 2
+    model = Model(["Hm.\nMove: e4"])
+    of = decision(model, Try("Move: no", "it is against the rules"))
+    assert await Direct().move(of) == Made("e4", "Hm.\nMove: e4")
+    (asked,) = model.calls
+    assert asked.messages == prompt(of.seen, of.tries)
+    assert (asked.thought, asked.among, asked.varied) == (False, (), False)
 
 
-def test_reasons_may_quote_the_reply_and_are_no_words_of_ours() -> None:
-    rest = prompt(SEEN, [Try("Move: <|im_end|>", "'<|im_end|>' is no move")])[1:]
-    assert all(message.foreign for message in rest)
+async def test_whether_a_move_is_valid_is_left_to_the_game() -> None:
+    assert (await Direct().move(decision(Model(["Move: no"])))).move == "no"
+    with pytest.raises(NoMove, match="no line 'Move") as refused:
+        await Direct().move(decision(Model(["I pass\nnow"])))
+    assert refused.value.reply == "I pass\nnow"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from raybench.games import State
-from raybench.players.contract import Try
+from raybench.players.parts.contract import Try
 from raybench.tournament.match import Heard
 from raybench.types import Observation
 

@@ -14,7 +14,7 @@ from raybench import games
 from raybench.errors import RunFailed
 from raybench.games import Jury, Need, State
 from raybench.games.parts.debate.verdict import CRITERIA, SIDES
-from raybench.players.contract import Try
+from raybench.players.parts.contract import Try
 from raybench.tournament.match import Heard, Terms, Void, play, told_again
 from raybench.tournament.turns import Ending, Turn
 

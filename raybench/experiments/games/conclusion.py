@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import Config
-from raybench.experiments.games import prompts, setup, standings, transcripts
+from raybench.experiments.games import manners, prompts, setup, standings, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, sections
@@ -108,9 +108,10 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             "matches": _matches(matches, played),
             "roles": {game: _worth(shown, game) for game in found.all.games},
             "repeats": meetings.repeats(matches),
+            "strategies": manners.manners(config),
             "votes_missing": _lost(matches),
         },
-        notes=_notes(matches, found, end, models),
+        notes=_notes(matches, found, end, models) | manners.told(config),
         unfinished=end.unfinished,
         files={
             PAIRS: chain.from_iterable(it.pairs() for it in stood.values()),
@@ -118,7 +119,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
         },
         texts={
             **transcripts.texts(recorded, matches, setup.rules(config), played),
-            **prompts.texts(journal, setup.rules(config), played, own),
+            **prompts.texts(journal, setup.house(config), played, own),
         },
         heard=[model for model, of in reliable.items() if of.replies],
     )

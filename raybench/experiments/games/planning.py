@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from raybench import games
 from raybench.config import Config, everybody, judges
 from raybench.errors import ConfigurationError
-from raybench.experiments.games import setup
+from raybench.experiments.games import manners, setup
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts import choice
@@ -17,6 +17,7 @@ from raybench.types import Plan
 
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
+    config = setup.seated(config)
     asked = {model.name: model for model in setup.asked(config)}
     models = tuple(setup.drawn(config, asked[model.name]) for model in config.roster.models)
     referees = tuple(asked[model.name] for model in judges(config))
@@ -131,6 +132,7 @@ def _notes(config: Config) -> Iterator[str]:
             f"the roster's system prompts of {', '.join(bare)} are left out "
             "(games.own_system_prompts=true has them)"
         )
+    yield from (f"{name.lower()}: {text}" for name, text in manners.told(config).items())
     if any(game.sandboxed for game in setup.chosen(config)):
         yield "programs that models write run in the sandbox"
     if conf.listed_moves:

@@ -6,17 +6,21 @@ change, nor how a reply is asked for. Both are made again here, from the record 
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from raybench import games
+from raybench.arena.room import House
+from raybench.experiments.games.rehearsed import rehearsed
 from raybench.games import MANAGER, Jury, State
 from raybench.games.parts.transcript import literal
-from raybench.players.contract import Try
-from raybench.players.direct import prompt
-from raybench.types import Message, Observation
+from raybench.players import called
+from raybench.players.parts.asking import prompt
+from raybench.players.parts.contract import Try
+from raybench.tournament.strategies import DEFAULT
+from raybench.types import Observation
 
 MATCHES = 5
 """So many matches of each game are looked through: some kinds of turns do not come in every one."""
@@ -26,28 +30,22 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def texts(
-    journal: Path,
-    rules: Mapping[str, Mapping[str, Any]],
-    played: Sequence[str],
-    own: Mapping[str, str | None],
+    journal: Path, house: House, played: Sequence[str], own: Mapping[str, str | None]
 ) -> dict[str, Any]:
     """Return the file, and what writes it; `own` is each model's own system prompt."""
-    return {"transcripts/prompts.md": partial(written, journal, rules, played, own)}
+    return {"transcripts/prompts.md": partial(written, journal, house, played, own)}
 
 
 def written(
-    journal: Path,
-    rules: Mapping[str, Mapping[str, Any]],
-    played: Sequence[str],
-    own: Mapping[str, str | None],
+    journal: Path, house: House, played: Sequence[str], own: Mapping[str, str | None]
 ) -> Iterator[str]:
     """Yield the file in parts."""
     yield (
         "# What the models were asked\n\n"
         "The first prompt of each kind, as it was sent, of the first matches of each game. Every "
-        "turn is one prompt like these, without the turns before it but for what the prompt says "
-        "of them. Images are left out. After a reply without a valid move that reply follows, and "
-        "then:\n\n"
+        "turn begins with one like these, without the turns before it but for what the prompt says "
+        "of them; where a strategy asks more than once, what follows stands below. Images are left "
+        "out. After a reply without a valid move that reply follows, and then:\n\n"
         f"{_fenced(_refused())}\n\n"
     )
     for model, text in own.items():
@@ -56,14 +54,17 @@ def written(
             yield f"{whose}:\n\n{_fenced(text)}\n\n"
     first = _first(journal, played)
     for name in played:
-        asked = [it for record in first[name] for it in _asked(record, rules.get(name, {}))]
+        asked = [it for record in first[name] for it in _asked(record, house)]
         if asked:
             yield f"## {games.load(name).title}\n\n"
-        shown = set[tuple[str, str]]()
-        for kind, title, text in asked:
+        shown = set[tuple[str, ...]]()
+        for kind, title, prompts in asked:
             if kind not in shown:
                 shown.add(kind)
-                yield f"### {title}\n\n{_fenced(text)}\n\n"
+                first_prompt, *then = prompts()
+                yield f"### {title}\n\n{_fenced(first_prompt)}\n\n"
+                for text in then:
+                    yield f"Then:\n\n{_fenced(text)}\n\n"
 
 
 def _first(journal: Path, played: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
@@ -79,24 +80,27 @@ def _first(journal: Path, played: Sequence[str]) -> dict[str, list[dict[str, Any
 
 
 def _asked(
-    record: Mapping[str, Any], rules: Mapping[str, Any]
-) -> Iterator[tuple[tuple[str, str], str, str]]:
-    """Yield the kind of each prompt of a match, its title, and the prompt itself.
+    record: Mapping[str, Any], house: House
+) -> Iterator[tuple[tuple[str, ...], str, Callable[[], list[str]]]]:
+    """Yield the kind of each turn of a match, its title, and what returns its prompts.
 
-    Seats that have numbers for names are asked alike.
+    Seats that have numbers for names are asked alike. Scripts are asked nothing.
     """
-    state = games.load(record["game"]).new(record["seed"], **rules)
+    game = record["game"]
+    state = games.load(game).new(record["seed"], **house.rules.get(game, {}))
     forfeits = {it["turn"] for it in record["forfeits"]}
     for number, turn in enumerate(record["turns"], start=1):
-        role = turn["role"]
-        if role != MANAGER:
-            seen = state.observe(role)
-            what = seen.action.replace("_", " ")
-            kind = _NUMBERED.sub("", role), seen.action
-            yield kind, f"{role}: {what}", _read(prompt(seen, ()))
+        role, model = turn["role"], record["seats"].get(turn["role"])
+        if role != MANAGER and model not in house.scripts:
+            seen, player = state.observe(role), house.strategies.of(model, game, role)
+            name = called(player)
+            by = "" if name == DEFAULT else f", {name}"
+            kind = _NUMBERED.sub("", role), seen.action, name
+            title = f"{role}: {seen.action.replace('_', ' ')}{by}"
+            yield kind, title, partial(rehearsed, player, seen)
         elif isinstance(state.needed, Jury):
             for order, text in enumerate(state.needed.prompts, start=1):
-                yield ("jury", str(order)), f"a juror: question {order}", text
+                yield ("jury", str(order)), f"a juror: question {order}", partial(list, [text])
         after = _after(state, turn, left=number in forfeits)
         if after is None:
             return
@@ -113,11 +117,6 @@ def _after(state: State, turn: Mapping[str, Any], *, left: bool) -> State | None
         return state.apply(turn["move"])
     except (games.InvalidMove, games.Unjudged):  # of other rules, or of a void match
         return None
-
-
-def _read(messages: Sequence[Message]) -> str:
-    """Return what is read of a prompt."""
-    return "\n\n".join(it.content for it in messages)
 
 
 def _refused() -> str:

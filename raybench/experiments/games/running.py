@@ -31,10 +31,11 @@ JOURNAL = "turns"
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the matches that are still missing, many at once."""
+    given, config = config, setup.seated(config)
     async with open_session(
         config,
         setup.resolved(config, resolved),
-        planning.plan(config),
+        planning.plan(given),
         journal="matches",
         keep=records.kept,
         conclusions=setup.CONCLUSIONS,

@@ -9,7 +9,7 @@ from typing import Any
 from raybench import games
 from raybench.arena.chair import Decoding
 from raybench.arena.room import House
-from raybench.config import Config, everybody
+from raybench.config import Config, ModelConf, everybody
 from raybench.fleet import group_engines
 from raybench.games import Game
 from raybench.games.parts import choice
@@ -19,6 +19,7 @@ from raybench.tournament.fixtures import Result
 from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
 from raybench.tournament.stopping import Budget, Narrow, Stop
+from raybench.tournament.strategies import Strategies
 from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
@@ -62,6 +63,13 @@ def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, "games": conf | {"pairing": config.games.pairing}}
 
 
+def seated(config: Config) -> Config:
+    """Return the configuration with everybody who plays in its roster: scripts, too."""
+    scripts = [ModelConf(name, "scripted", name) for name in config.games.anchors]
+    roster = replace(config.roster, models=[*config.roster.models, *scripts])
+    return replace(config, roster=roster)
+
+
 def chosen(config: Config) -> list[Game[Any]]:
     """Return the games that are played."""
     found = choice.chosen(config.games.names)
@@ -89,19 +97,14 @@ def asked(config: Config) -> tuple[ModelSpec, ...]:
 
 def jurors(config: Config) -> list[str]:
     """Return who may be asked for an opinion."""
-    models = [model.name for model in config.roster.models]
     if config.games.jury:
         return list(config.games.jury)
-    return models
+    return [model.name for model in config.roster.models if model.engine != "scripted"]
 
 
 def rules(config: Config) -> dict[str, dict[str, Any]]:
     """Return the rules of games that are not played by their own, by the games' own names."""
-    found: dict[str, dict[str, Any]] = {}
-    for table in (config.games.roster_rules, config.games.rules):
-        for name, of in table.items():
-            found.setdefault(games.load(name).name, {}).update(of)
-    return found
+    return choice.merged(config.games.roster_rules, config.games.rules)
 
 
 def weights(config: Config) -> dict[str, float]:
@@ -125,6 +128,8 @@ def house(config: Config) -> House:
             listed=conf.listed_moves,
             seed=config.seed,
         ),
+        strategies=Strategies(conf.strategy, conf.strategies),
+        scripts={name: name for name in conf.anchors},
         jurors=jurors(config),
         stand_ins=frozenset(it.name for it in everybody(config) if it.engine == "simulated"),
         greedy=greedy(config),

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from raybench import games
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, plain
 from raybench.games.parts.contract import Game
 
 
@@ -33,7 +33,7 @@ def problems(
         seen.add(game.name)
     yield from _ruled("games.rules", rules)
     yield from _ruled("games.roster_rules", roster_rules)
-    yield from _twice("games.weights", weights)
+    yield from twice("games.weights", weights)
     for name in weights:
         try:
             games.load(name)
@@ -41,9 +41,29 @@ def problems(
             yield f"games.weights.{name}: {error}"
 
 
+def anchor_problems(anchors: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+    """Yield which of these scripts some game that is played does not have."""
+    known = [games.load(name) for name in names if plain(name) in map(plain, games.names())]
+    for game in known or (chosen(()) if not names else ()):
+        for anchor in anchors:
+            try:
+                game.script(anchor)
+            except ConfigurationError as error:
+                yield f"games.anchors: {error}"
+
+
+def merged(*tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return rules by the games' own names; of tables that say the same, the later one counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for table in tables:
+        for name, of in table.items():
+            found.setdefault(games.load(name).name, {}).update(of)
+    return found
+
+
 def _ruled(table: str, rules: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with a table of rules."""
-    yield from _twice(table, rules)
+    yield from twice(table, rules)
     for name, settings in rules.items():
         given = f"{table}.{name}"
         if not isinstance(settings, Mapping):
@@ -55,7 +75,7 @@ def _ruled(table: str, rules: Mapping[str, Any]) -> Iterator[str]:
             yield f"{given}: {error}"
 
 
-def _twice(table: str, given: Iterable[str]) -> Iterator[str]:
+def twice(table: str, given: Iterable[str]) -> Iterator[str]:
     """Yield which games are named in several spellings: one of them would be of no effect."""
     spellings: dict[str, list[str]] = {}
     for name in given:

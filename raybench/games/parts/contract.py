@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from raybench.errors import ConfigurationError, did_you_mean
 from raybench.games.parts.needs import Jury, Need, Program
-from raybench.games.parts.rules import Rules, ruled
+from raybench.options import Options, made
 from raybench.types import Observation
 
 __all__ = [
@@ -150,7 +151,27 @@ class State(ABC):
         return self.sample(rng)
 
 
+@dataclass(frozen=True, slots=True)
+class Rules(Options):
+    """How a game is played, where that can be chosen; each game has its own."""
+
+
 R = TypeVar("R", bound=Rules)
+
+
+Script = Callable[[Any, random.Random], str]
+"""Makes the move of whoever is to move in a state of which all is drawn anew that they do not see.
+"""
+RANDOM, ABLE = "random", "able"
+"""The scripts that every game has."""
+
+
+def _random(state: State, rng: random.Random) -> str:
+    return state.sample(rng)
+
+
+def _able(state: State, rng: random.Random) -> str:
+    return state.good(rng)
 
 
 @dataclass(frozen=True)
@@ -176,13 +197,26 @@ class Game(Generic[R]):
     written: Callable[["Written"], str] | None = field(default=None)
     """Writes a match down so, where there is such a way."""
 
+    scripts: Mapping[str, Script] = field(default_factory=dict)
+    """Players that are no models, by name, beside the two that every game has: any valid moves, and
+    good ones. They are the same in every tournament, so that ratings can be read from them."""
+
+    def script(self, name: str) -> Script:
+        """Return a script by name. Raises ConfigurationError where there is none."""
+        known = {RANDOM: _random, ABLE: _able, **self.scripts}
+        if name not in known:
+            raise ConfigurationError(
+                f"{self.name} has no script '{name}'." + did_you_mean(name, known)
+            )
+        return known[name]
+
     def new(self, seed: int, **rules: Any) -> State:
         """Return the first state. Raises ConfigurationError where there are no such rules."""
         return self.begin(seed, self.ruled(rules))
 
     def ruled(self, rules: Mapping[str, Any]) -> R:
         """Return the game's rules with these settings; the message names the wrong one."""
-        return ruled(self.name, self.rules, rules)
+        return made(self.name, "rule", self.rules, rules)
 
 
 @dataclass(frozen=True, slots=True)

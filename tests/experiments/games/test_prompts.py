@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from raybench import games
-from raybench.experiments.games import prompts
+from raybench.arena.chair import Decoding
+from raybench.arena.room import House
+from raybench.experiments.games import prompts, rehearsed
 from raybench.games import MANAGER
 from raybench.games.parts.conformance import play
-from raybench.players import direct
+from raybench.players import reasoned, refine
+from raybench.players.parts.asking import prompt
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
+from raybench.tournament.match import Terms
+from raybench.tournament.strategies import Strategies
 from raybench.tournament.turns import Ending, Turn
 
 
@@ -19,7 +24,7 @@ def record(number: int, name: str, **rules: Any) -> tuple[dict[str, Any], set[st
     """Return the record of a match of stand-ins, and every prompt that its players were sent."""
     states, moves = play(games.load(name), number, good=True, **rules)
     sent = {
-        direct.prompt(state.observe(role), ())[0].content
+        prompt(state.observe(role), ())[0].content
         for state, (role, _) in zip(states, moves, strict=False)
         if role != MANAGER
     }
@@ -36,11 +41,20 @@ def told(
     *found: Mapping[str, Any],
     own: Mapping[str, str | None] | None = None,
     rules: Mapping[str, Mapping[str, Any]] | None = None,
+    strategies: Strategies | None = None,
+    scripts: Mapping[str, str] | None = None,
 ) -> str:
     journal = folder / "matches.jsonl"
     journal.write_text("".join(json.dumps(each) + "\n" for each in found))
     played = sorted({str(each["game"]) for each in found})
-    (writes,) = prompts.texts(journal, rules or {}, played, own or {}).values()
+    house = House(
+        rules or {},
+        Terms(),
+        Decoding({}),
+        strategies=strategies or Strategies(),
+        scripts=scripts or {},
+    )
+    (writes,) = prompts.texts(journal, house, played, own or {}).values()
     return "".join(writes())
 
 
@@ -99,3 +113,27 @@ def test_matches_of_other_rules_are_read_as_far_as_they_can_be(tmp_path: Path) -
     text = told(tmp_path, old)
     assert 0 < text.count("\n### ") < len(old["turns"])
     assert "\n### teacher: write question\n" in text and sent
+
+
+def test_what_a_strategy_asks_after_the_first_prompt_is_shown_too(tmp_path: Path) -> None:
+    match, _ = record(1, "mathquiz")
+    teacher, student = match["seats"].values()
+    by = Strategies({"mathquiz": {"teacher": "reasoned"}}, {student: {"use": "refine"}})
+    text = told(tmp_path, match, strategies=by)
+    asked, _, rest = text.partition("### teacher: write question, reasoned\n")[2].partition("Then:")
+    assert reasoned.THINK in asked and "Move:" not in asked
+    assert rest.startswith("\n\n```text\nNow decide. Reply with exactly what you say")
+    assert "### student: answer, refine\n" in text and refine.REVIEW in text
+    assert "### teacher: answer, reasoned\n" in text
+    assert rehearsed.REPLY not in text, "replies are nobody's prompt"
+    best = told(tmp_path, match, strategies=Strategies("best_of_n"))
+    assert best.count("Then:") == 1 and "There are 5 drafts of it" in best, (
+        "of a question, not of a number"
+    )
+    assert teacher != student
+
+
+def test_scripts_are_asked_nothing(tmp_path: Path) -> None:
+    match, _ = record(1, "mathquiz")
+    text = told(tmp_path, match, scripts={match["seats"]["student"]: "able"})
+    assert "### teacher: answer\n" in text and "### student" not in text

@@ -24,6 +24,13 @@ def any_move(board: chess.Board, rng: random.Random) -> chess.Move:
     raise ValueError("no legal move: the game is over")
 
 
+def greedy_move(board: chess.Board, rng: random.Random) -> chess.Move:
+    """Return the move that takes or makes the most, whatever it costs, at random among equals."""
+    gains = [(_gain(board, move), move) for move in board.legal_moves]
+    most = max(gain for gain, _ in gains)
+    return rng.choice([move for gain, move in gains if gain == most])
+
+
 def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
     """Return mate if there is one, else what wins most or loses least, at random among equals."""
     best, moves = float("-inf"), list[chess.Move]()
@@ -42,19 +49,22 @@ def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
 
 
 def _value(board: chess.Board, move: chess.Move) -> float:
-    piece = board.piece_type_at(move.from_square)
-    taken = board.piece_type_at(move.to_square)
-    assert piece is not None  # the move is legal
-    if taken is None and board.is_en_passant(move):
-        taken = chess.PAWN
-    won = _WORTH[taken] if taken else 0.0
-    placed = move.promotion or piece
-    won += _WORTH[placed] - _WORTH[piece]
+    piece, won = _kind(board, move.from_square), _gain(board, move)
     if piece == chess.KING:
         return won
+    placed = move.promotion or piece
     left = board.occupied & ~chess.BB_SQUARES[move.from_square]
     saved = _danger(board, move.from_square, piece, board.occupied)
     return won + saved - _danger(board, move.to_square, placed, left)
+
+
+def _gain(board: chess.Board, move: chess.Move) -> float:
+    """Return the worth of what a move takes, and of what a pawn becomes by it."""
+    taken = board.piece_type_at(move.to_square)
+    if taken is None and board.is_en_passant(move):
+        taken = chess.PAWN
+    won = _WORTH[taken] if taken else 0.0
+    return won + (_WORTH[move.promotion] - _WORTH[chess.PAWN] if move.promotion else 0.0)
 
 
 def _danger(board: chess.Board, square: int, piece: int, occupied: int) -> float:
@@ -70,5 +80,5 @@ def _danger(board: chess.Board, square: int, piece: int, occupied: int) -> float
 
 def _kind(board: chess.Board, square: int) -> int:
     kind = board.piece_type_at(square)
-    assert kind is not None  # attackers are pieces
+    assert kind is not None  # whoever moves or attacks is there
     return kind

@@ -15,6 +15,7 @@ from raybench.games.parts.poker.table import board as opened
 
 _RANK = {rank: number for number, rank in enumerate(RankOrder.STANDARD, start=2)}
 _LABELS = tuple(Label)
+_GOOD_HAND = 0.55
 _MADE = {Label.STRAIGHT: 0.92, Label.FLUSH: 0.95}
 
 
@@ -41,6 +42,14 @@ def good_move(table: Table, hole: Cards, rng: random.Random) -> str:
         return "check"
     # What was bet so far is lost either way; a bet says that the other one has something.
     return "call" if chance > price + 0.12 + 0.15 * (may.cost > chips / 2) else "fold"
+
+
+def passive_move(table: Table, hole: Cards) -> str:
+    """Return the move of somebody who plays good hands only, and never bets on them."""
+    may = options(table)
+    if not may.cost:
+        return "check"
+    return "call" if _strength(hole, opened(table)) > _GOOD_HAND else "fold"
 
 
 def _strength(hole: Cards, board: Cards) -> float:

@@ -55,6 +55,15 @@ def jail(user_input):
     return "Wrong number."
 """
 
+KEYS = (
+    "__import__('os').environ['FLAG']",
+    "import os; print(os.environ['FLAG'])",
+    "FLAG",
+    "{0}",
+    "open('/proc/self/environ').read()",
+    "__import__('subprocess').getoutput('env')",
+)
+"""What opens many a jail that thinks of little."""
 JAILS = (
     Jail(
         _EMPTY.strip(),
@@ -80,3 +89,9 @@ JAILS = (
         ("12", "open", "999999"),
     ),
 )
+
+
+def keys(source: str) -> tuple[str, ...]:
+    """Return what somebody who knows these jails, and no others, would try at one in turn."""
+    known = next((each.opening for each in JAILS if each.source == source.strip()), ())
+    return (*known, *KEYS, *(each.opening[0] for each in JAILS))

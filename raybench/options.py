@@ -1,4 +1,4 @@
-"""How a game may be played: its settings, and what is wrong with those that somebody gave."""
+"""Options that somebody may choose: what is wrong with those that were given, in their words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -15,45 +15,45 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """How a game is played, where that can be chosen; each game has its own, all with defaults.
+class Options:
+    """How something is done, where that can be chosen: every field has a default.
 
-    Raises ValueError, with the mend, where a setting is not what it can be.
+    Raises ValueError, with the mend, where one is not what it can be.
     """
 
     def within(self, **bounds: tuple[float, float]) -> None:
-        """Raise ValueError where one of these settings is not from its least to its most."""
+        """Raise ValueError where one of these is not from its least to its most."""
         for name, (least, most) in bounds.items():
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} is {getattr(self, name)}: it is {least} to {most}")
 
     def one_of(self, **possible: tuple[str, ...]) -> None:
-        """Raise ValueError where one of these settings is not a word that it can be."""
+        """Raise ValueError where one of these is not a word that it can be."""
         for name, words in possible.items():
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} is '{getattr(self, name)}': it is {' or '.join(words)}")
 
 
-R = TypeVar("R", bound=Rules)
+O = TypeVar("O", bound=Options)  # noqa: E741
 
 
-def ruled(game: str, kind: type[R], settings: Mapping[str, Any]) -> R:
-    """Return the rules of a game with these settings.
+def made(owner: str, noun: str, kind: type[O], given: Mapping[str, Any]) -> O:
+    """Return options with these values; the owner calls one of them a `noun`.
 
     Raises ConfigurationError, which names the wrong one.
     """
     known = {each.name: each for each in fields(kind)}
-    for name, value in settings.items():
+    for name, value in given.items():
         if name not in known:
-            raise ConfigurationError(f"{game} has no rule '{name}'." + did_you_mean(name, known))
+            raise ConfigurationError(f"{owner} has no {noun} '{name}'." + did_you_mean(name, known))
         if not _fits(value, known[name].default):
             raise ConfigurationError(
-                f"{game}: the rule '{name}' is {value!r}; it is {_kind(known[name].default)}"
+                f"{owner}: the {noun} '{name}' is {value!r}; it is {_kind(known[name].default)}"
             )
     try:
-        return kind(**settings)
+        return kind(**given)
     except ValueError as error:
-        raise ConfigurationError(f"{game}: {error}") from error
+        raise ConfigurationError(f"{owner}: {error}") from error
 
 
 def _fits(value: object, default: object) -> bool:

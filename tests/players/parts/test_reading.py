@@ -6,13 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.players.contract import NoMove, Unmarked
-from raybench.players.reading import as_reply, read
+from raybench.players.parts.contract import Made, NoMove
+from raybench.players.parts.reading import as_reply
+from raybench.players.parts.reading import read as read_whole
 from raybench.types import Completion, Finish, Form
 
 
 def reply(text: str, finish: Finish = "stop") -> Completion:
     return Completion(text, finish, output_tokens=7)
+
+
+def refuses(move: str) -> object:
+    raise NoMove("the game has no such move")
+
+
+def read(given: Completion, form: Form) -> str:
+    made = read_whole(given, form, refuses)
+    assert made.reply == given.text
+    return made.move
 
 
 @pytest.mark.parametrize(
@@ -53,9 +64,12 @@ def test_without_such_a_line_there_is_none(text: str) -> None:
     ("text", "line"), [("e4", "e4"), ("\n**e4** \n", "e4"), ("I wait.", "I wait.")]
 )
 def test_one_line_that_nothing_marks_may_be_a_move(text: str, line: str) -> None:
-    with pytest.raises(Unmarked, match="no line 'Move") as found:
+    asked = list[str]()
+    assert read_whole(reply(text), "line", asked.append) == Made(line, text)
+    assert asked == [line]
+    with pytest.raises(NoMove, match=r"no line .*whole it is no move: the game") as found:
         read(reply(text), "line")
-    assert found.value.line == line
+    assert found.value.reply == text
 
 
 @pytest.mark.parametrize(
@@ -77,7 +91,7 @@ def test_of_json_only_what_was_asked_for_is_a_move(text: str) -> None:
 def test_a_mark_without_a_move_is_none(text: str) -> None:
     with pytest.raises(NoMove) as found:
         read(reply(text), "line")
-    assert not isinstance(found.value, Unmarked)
+    assert "taken whole" not in str(found.value)
 
 
 def test_of_a_reply_that_was_cut_only_whole_lines_count() -> None:

@@ -1,21 +1,13 @@
-"""How a move is asked for, and how it is read from a reply."""
+"""How a move is read from a reply, and written into one."""
 
 import json
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from raybench.players.contract import NoMove, Unmarked
+from raybench.players.parts.contract import Check, Decision, Made, NoMove
 from raybench.types import Completion, Form
 
-HOW: dict[Form, str] = {
-    "line": "Think first if you like. Then end your reply with one line that holds nothing but "
-    "your move, as in:\nMove: YOUR MOVE",
-    "text": "Reply with exactly what you say, and nothing else.",
-    "code": "End your reply with it, and nothing else of yours, in one code block: between a line "
-    "of ``` and another.",
-}
-"""What a player is told about the form of its reply."""
 _LINE = re.compile(
     r"^[ \t>*_#`-]*(?:(?:final|my|best|next)[ \t]+)?(?:move|answer)[ \t*_`]*[:：][ \t*_`]*(.*)$",
     re.I | re.M,
@@ -27,18 +19,37 @@ _WRAPPED = "*_`\"'“”<>[]"
 _CUT = ("length", "thinking", "overflow")
 
 
-def read(reply: Completion, form: Form) -> str:
+def read(reply: Completion, form: Form, check: Check) -> Made:
     """Return the move that the reply holds.
 
-    Raises NoMove where there is none, or where the reply was cut before its end was safe; Unmarked
-    where the reply is a line by itself, as many models answer, which may be a move or not. Of a
-    speech that was cut, what was said counts: time was up.
+    Raises NoMove where there is none, or where the reply was cut before its end was safe. A reply
+    that is a line by itself, as many models answer, is a move where the game takes it. Of a speech
+    that was cut, what was said counts: time was up.
     """
+    try:
+        return Made(_move(reply, form, check), reply.text)
+    except NoMove as why:
+        raise NoMove(str(why), reply.text) from None
+
+
+def valid(reply: Completion, decision: Decision) -> tuple[Made, object]:
+    """Return the move that the reply holds, and what it comes to, which equal moves share.
+
+    Raises NoMove where there is none, or none that the game takes.
+    """
+    made = read(reply, decision.seen.form, decision.check)
+    try:
+        return made, decision.check(made.move)
+    except NoMove as why:
+        raise NoMove(str(why), made.reply) from None
+
+
+def _move(reply: Completion, form: Form, check: Check) -> str:
     text = reply.text.strip()
     if not text:
         raise NoMove(_why_empty(reply))
     if form == "line":
-        return _line(reply)
+        return _line(reply, check)
     if form == "code":
         return _block(reply)
     return text
@@ -59,7 +70,7 @@ def as_schema(moves: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _line(reply: Completion) -> str:
+def _line(reply: Completion, check: Check) -> str:
     if (held := _JSON.fullmatch(reply.text)) and (move := _bare(json.loads(held[1]))):
         return move
     # Of a reply that was cut, the last line may be half a move.
@@ -74,8 +85,20 @@ def _line(reply: Completion) -> str:
     why = _cut(reply, "there is no line 'Move: …' in the reply")
     lines = text.strip().splitlines()
     if not cut and len(lines) == 1 and (move := _bare(lines[0])):
-        raise Unmarked(move, why)
+        return _taken(move, why, check)
     raise NoMove(why)
+
+
+def _taken(line: str, why: str, check: Check) -> str:
+    """Return a line that nothing marks as a move, where it is one by the rules.
+
+    Refused, it is talk: how many lines that takes says nothing of whether a move was meant.
+    """
+    try:
+        check(line)
+    except NoMove as refusal:
+        raise NoMove(f"{why}, and taken whole it is no move: {refusal}") from None
+    return line
 
 
 def _below(rest: str) -> str:

@@ -1,0 +1,118 @@
+"""Who comes to a move how: a strategy for each model, game and role, as somebody chose them.
+
+A choice is a strategy, by name ("best_of_n") or with options ({use: best_of_n, n: 9}), or a table
+of choices by game, each of which may be a table by role ({chess: reasoned, gandalf: {sentinel:
+refine}}; 'player' is all of player_1, player_2 …). What a table does not say is left to what is
+said of all models, and in the end to `direct`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from raybench import games, players
+from raybench.errors import ConfigurationError, did_you_mean
+from raybench.games.parts import choice
+from raybench.players import Player
+
+DEFAULT = "direct"
+_USE = "use"
+_NUMBER = re.compile(r"_\d+$")
+
+
+@dataclass(frozen=True)
+class Strategies:
+    """The strategies of a tournament."""
+
+    every: Any = DEFAULT
+    """The choice for all models."""
+    single: Mapping[str, Any] = field(default_factory=dict)
+    """The choices for single models, by their names."""
+    _known: dict[tuple[str, str, str], Player] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def of(self, model: str, game: str, role: str) -> Player:
+        """Return the strategy of a model in a role; the game bears its own name."""
+        if (player := self._known.get((model, game, role))) is None:
+            chosen = _chosen(self.single.get(model), game, role)
+            if chosen is None:
+                chosen = _chosen(self.every, game, role)
+            player = self._known[model, game, role] = _loaded(chosen or DEFAULT)
+        return player
+
+    def called(self, model: str, game: str, role: str) -> str:
+        """Return what it is called, with the options that are not its own."""
+        return players.called(self.of(model, game, role))
+
+
+def problems(
+    every: Any,
+    single: Mapping[str, Any],
+    models: Sequence[str],
+    rules: Mapping[str, Mapping[str, Any]],
+) -> Iterator[str]:
+    """Yield what is wrong with choices of strategies; rules are by the games' own names."""
+    yield from _problems("games.strategy", every, rules)
+    for model, chosen in single.items():
+        where = f"games.strategies.{model}"
+        if model not in models:
+            yield f"{where}: no such model plays." + did_you_mean(model, models)
+        yield from _problems(where, chosen, rules)
+
+
+def _problems(where: str, chosen: Any, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    if not _is_table(chosen):
+        yield from _wrong(where, chosen)
+        return
+    yield from choice.twice(where, chosen)
+    for name, of in chosen.items():
+        there = f"{where}.{name}"
+        try:
+            game = games.load(name)
+        except ConfigurationError as error:
+            # A strategy's option without the strategy's name is a likely slip.
+            yield f"{there}: {error} A strategy with options is {{{_USE}: NAME, OPTION: VALUE}}."
+            continue
+        if not _is_table(of):
+            yield from _wrong(there, of)
+            continue
+        roles = choice.seats(game, rules.get(game.name, {}))
+        known = {*roles, *(_NUMBER.sub("", role) for role in roles)}
+        for role, chosen_for in of.items():
+            if role not in known:
+                yield f"{there}.{role}: {game.name} has no such role." + did_you_mean(role, known)
+            yield from _wrong(f"{there}.{role}", chosen_for)
+
+
+def _wrong(where: str, chosen: Any) -> Iterator[str]:
+    """Yield what is wrong with a single strategy."""
+    try:
+        _loaded(chosen)
+    except ConfigurationError as error:
+        yield f"{where}: {error}"
+
+
+def _loaded(chosen: Any) -> Player:
+    if isinstance(chosen, str):
+        return players.load(chosen)
+    if isinstance(chosen, Mapping) and isinstance(chosen.get(_USE), str):
+        return players.load(chosen[_USE], {key: it for key, it in chosen.items() if key != _USE})
+    raise ConfigurationError(
+        f"{chosen!r} is no strategy: give a name, or {{{_USE}: NAME, OPTION: VALUE}}"
+    )
+
+
+def _is_table(chosen: Any) -> bool:
+    return isinstance(chosen, Mapping) and _USE not in chosen
+
+
+def _chosen(chosen: Any, game: str, role: str) -> Any:
+    """Return the strategy that a choice has for a role; None where it says nothing of it."""
+    if not _is_table(chosen):
+        return chosen
+    of = next((it for name, it in chosen.items() if games.load(name).name == game), None)
+    if of is None or not _is_table(of):
+        return of
+    return of.get(role, of.get(_NUMBER.sub("", role)))

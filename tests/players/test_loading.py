@@ -1,0 +1,86 @@
+"""Strategies are found by name, with options; one of somebody's own by its import path."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from raybench import players
+from raybench.errors import ConfigurationError
+from raybench.players.parts.contract import Made
+
+OWN = """
+from raybench.players.parts.contract import Made
+
+class Stubborn:
+    varies = False
+
+    def __init__(self, word="e4"):
+        self.word = word
+
+    async def move(self, decision):
+        return Made(self.word, self.word)
+
+class Idle:
+    pass
+
+WRONG = 1 / 0 if False else None
+"""
+
+
+@pytest.mark.parametrize("name", players.names())
+def test_every_strategy_that_is_shipped_loads_and_tells_its_name(name: str) -> None:
+    assert players.called(players.load(name)) == name
+
+
+def test_other_spellings_are_the_same_and_options_are_told() -> None:
+    assert players.load("Best of N") == players.load("best_of_n", {"n": 5})
+    assert players.called(players.load("best_of_n", {"n": 9})) == "best_of_n n=9"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        (
+            "dirct",
+            {},
+            r"strategy 'dirct'. Did you mean 'direct'\? .* Your own: MODULE:NAME",
+        ),
+        ("direct", {"n": 3}, "direct has no option 'n'"),
+        ("best_of_n", {"n": "many"}, "the option 'n' is 'many'; it is a whole number"),
+        ("refine", {"reviews": 0}, "refine: reviews is 0: it is 1 to 10"),
+    ],
+)
+def test_what_is_wrong_is_said(name: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        players.load(name, options)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_strategies.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "own_strategies", raising=False)
+    return "own_strategies"
+
+
+async def test_ones_own_is_found_where_raybench_is_started(own: str) -> None:
+    player = players.load(f"{own}:Stubborn", {"word": "d4"})
+    assert await player.move(None) == Made("d4", "d4")  # type: ignore[arg-type]
+    assert players.called(player) == "own_strategies:Stubborn"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Nobody", "AttributeError: .*Nobody.*: give MODULE:NAME"),
+        ("Idle", r"has no method move\(decision\)"),
+        ("WRONG", r"has no method move\(decision\)"),
+    ],
+)
+def test_what_is_wrong_with_ones_own_is_said(own: str, name: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        players.load(f"{own}:{name}")
+    with pytest.raises(ConfigurationError, match=r"TypeError: .*unexpected keyword"):
+        players.load(f"{own}:Stubborn", {"wrod": "d4"})

@@ -1,0 +1,82 @@
+"""Who plays how: the narrowest choice counts, and what is wrong is said where it stands."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from raybench import games, players
+from raybench.players.best_of_n import BestOfN
+from raybench.players.direct import Direct
+from raybench.players.reasoned import Reasoned
+from raybench.players.refine import Refine
+from raybench.tournament.strategies import Strategies, problems
+
+MODELS = ("a", "b")
+
+
+def test_what_is_said_of_one_model_game_or_role_counts_before_the_rest() -> None:
+    of = Strategies(
+        {"chess": "reasoned", "Liar's Dice": {"player": "refine", "player_2": "reasoned"}},
+        {"a": {"chess": {"white": {"use": "best_of_n", "n": 9}}}, "b": "refine"},
+    )
+    assert of.of("a", "chess", "white") == BestOfN(9)
+    assert of.of("a", "chess", "black") == Reasoned()
+    assert of.of("b", "chess", "black") == Refine()
+    assert of.of("c", "liars_dice", "player_1") == Refine()
+    assert of.of("c", "liars_dice", "player_2") == Reasoned()
+    assert of.of("c", "poker", "player_1") == Direct()
+    assert of.called("a", "chess", "white") == "best_of_n n=9"
+    assert pickle.loads(pickle.dumps(of)).of("a", "chess", "white") == BestOfN(9)
+
+
+@pytest.mark.parametrize("game", games.names())
+def test_every_role_of_every_game_has_a_strategy(game: str) -> None:
+    for role in games.load(game).new(1).roles:
+        assert Strategies().of("a", game, role) == Direct()
+        for name in players.names():
+            assert Strategies(name).called("a", game, role) == name
+
+
+@pytest.mark.parametrize(
+    ("every", "single", "where", "what"),
+    [
+        ("dirct", {}, "games.strategy: ", "Did you mean 'direct'?"),
+        ({"ches": "direct"}, {}, "games.strategy.ches: ", "Did you mean 'chess'?"),
+        ({"chess": {"whit": "direct"}}, {}, "games.strategy.chess.whit: ", "'white'"),
+        (
+            {"chess": {"white": {"black": "direct"}}},
+            {},
+            "games.strategy.chess.white: ",
+            "no strategy",
+        ),
+        ({"chess": 3}, {}, "games.strategy.chess: ", "3 is no strategy: give a name"),
+        (None, {}, "games.strategy: ", "None is no strategy"),
+        ("direct", {"c": "direct"}, "games.strategies.c: ", "no such model plays"),
+        ("direct", {"a": {"use": "best_of_n", "m": 3}}, "games.strategies.a: ", "no option 'm'"),
+        ("direct", {"a": {"n": 3}}, "games.strategies.a.n: ", "{use: NAME, OPTION: VALUE}"),
+        ("direct", {"a": {"use": 3}}, "games.strategies.a: ", "no strategy"),
+        ("direct", {"a": "nope:Nobody"}, "games.strategies.a: ", "cannot be had"),
+        ({"poker": {"player_5": "direct"}}, {}, "games.strategy.poker.player_5: ", "no such role"),
+    ],
+)
+def test_what_is_wrong_is_said_where_it_stands(
+    every: Any, single: dict[str, Any], where: str, what: str
+) -> None:
+    (found,) = problems(every, single, MODELS, {})
+    assert found.startswith(where) and what in found
+
+
+def test_seats_are_those_of_the_rules() -> None:
+    rules = {"poker": {"players": 6}}
+    assert not [*problems({"poker": {"player_5": "direct"}}, {}, MODELS, rules)]
+
+
+def test_a_game_is_named_once() -> None:
+    (found,) = problems({"chess": "direct", "Chess": "reasoned"}, {}, MODELS, {})
+    assert "which are one game" in found
+
+
+def test_what_is_sound_has_no_problems() -> None:
+    own = {"a": {"use": "refine", "reviews": 2}, "b": {"gandalf": {"sentinel": "reasoned"}}}
+    assert not [*problems("best_of_n", own, MODELS, {})]
