@@ -39,6 +39,9 @@ CHEATS = {
     "interrupts the judge": (
         "import os, signal\ndef double(x):\n    os.kill(os.getppid(), signal.SIGINT)\n    return 0"
     ),
+    "interrupts the judge at once": (
+        "import os, signal\nos.kill(os.getppid(), signal.SIGINT)\ndef double(x):\n    return 0"
+    ),
     "hands over what cannot be made": (
         "import json, os\n"
         "table = {'t': 'sparse', 'format': 'csr', 'shape': [2**70, 2**70],\n"

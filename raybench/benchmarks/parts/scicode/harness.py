@@ -45,12 +45,14 @@ def main() -> None:
         print(json.dumps(fault | {"word": json.loads(_part())["word"]}))
         return
     receive, send = os.pipe()
+    # Who ends the judge shall be seen to, also who does it as soon as there is somebody to do it.
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, interrupted)
         prctl(_SET_DUMPABLE, 1, 0, 0, 0)
         _run(candidate, send)
     os.close(send)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who ends the judge shall be seen to
     judge = json.loads(_part())
     try:
         verdict = _judge(judge, library, receive)
