@@ -78,6 +78,8 @@ class Schedule:
         self._void = 0
         self._borders = [0]
         """The last match of each round, after that of none."""
+        self._last: list[Fixture] = []
+        """Those of the last round."""
         self._open: list[int] = []
         """How many matches of each round have not ended."""
         self._complete = 0
@@ -264,7 +266,9 @@ class Schedule:
         """Return what the next round has: the next that the pairing drew, whole tables of it."""
         if not self._drawn:
             self._rounds += 1
-            self._drawn = self.pairing.round(self._rounds, self._counted)
+            # The last round counts where it was waited for; those before it always do.
+            to_come = self._last if self._counted_rounds < len(self._open) else []
+            self._drawn = self.pairing.round(self._rounds, self._counted, to_come)
         end = self.stop.round_of(self._borders[-1], self._enough) or len(self._drawn)
         while 0 < end < len(self._drawn) and self._drawn[end].seed == self._drawn[end - 1].seed:
             end += 1  # the seatings of a table say more together
@@ -276,6 +280,7 @@ class Schedule:
     def _add(self, fixtures: list[Fixture]) -> None:
         before = self._borders[-1]
         self._borders.append(before + len(fixtures))
+        self._last = fixtures
         unfinished = 0
         for number, fixture in enumerate(fixtures, before + 1):
             if self._begun.get(number, fixture) != fixture:

@@ -412,7 +412,7 @@ async def test_a_verdict_that_nobody_can_read_does_not_stop_a_run_that_was_cut_o
     class One:
         endless = adaptive = False
 
-        def round(self, number: int, results: object) -> list[Fixture]:
+        def round(self, number: int, results: object, to_come: object) -> list[Fixture]:
             return [fixture] if number == 1 else []
 
     plan = type(plan)(One(), plan.stop, {1: fixture})

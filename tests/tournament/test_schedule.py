@@ -42,6 +42,8 @@ def fifty(results: Sequence[Result]) -> float | None:
 
 
 STOPS = [Stop(matches=61), Stop(narrow=Narrow(20, fifty)), Stop(90, narrow=Narrow(25, fifty))]
+NEARLY = Stop(90, narrow=Narrow(20, lambda results: 21.0))
+"""Seems to end soon again and again, so that all that is under way is waited for."""
 
 
 @pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
@@ -111,6 +113,31 @@ def test_that_a_journal_has_all_matches_is_known_before_anything_is_taken(
     assert [number for number, _ in lacking.take(9)] == [len(ended)]
 
 
+@pytest.mark.parametrize("way", ["information", "swiss"])
+@pytest.mark.parametrize("stop", [*STOPS, NEARLY], ids=["matches", "narrow", "both", "nearly"])
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32))
+def test_a_round_is_told_what_counts_and_what_is_to_come(way: str, stop: Stop, seed: int) -> None:
+    """All that was drawn is one or the other, but for what came to nothing."""
+    told: list[tuple[int, list[Fixture], list[Fixture]]] = []
+    fixtures: list[Fixture] = []
+    drawing = pairing(way)
+    rounds = drawing.round
+
+    def drawn(number: int, results: Sequence[Result], to_come: Sequence[Fixture]) -> list[Fixture]:
+        told.append((len(fixtures), [it.fixture for it in results], list(to_come)))
+        fixtures.extend(found := rounds(number, results, to_come))
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(drawing, "round", drawn)
+        ended = finish(Schedule(drawing, stop), STRENGTHS, Random(seed))
+    for before, results, to_come in told:
+        counts = before - len(to_come)
+        assert to_come == fixtures[counts:before]
+        assert results == [fixtures[i] for i in range(counts) if ended[i + 1] is not None]
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
 def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: Stop) -> None:
@@ -120,9 +147,9 @@ def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: St
     schedule = Schedule(drawing, stop)
     rounds, looks = drawing.round, Stop.width
 
-    def drawn(number: int, results: Sequence[Result]) -> list[Fixture]:
+    def drawn(number: int, results: Sequence[Result], to_come: Sequence[Fixture]) -> list[Fixture]:
         learnt.append(drawing.adaptive)
-        return rounds(number, results)
+        return rounds(number, results, to_come)
 
     def looked(self: Stop, results: Sequence[Result]) -> float | None:
         learnt.append(self.narrow is not None)

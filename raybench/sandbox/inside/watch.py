@@ -109,7 +109,7 @@ class Proc:
             times = [int(field) / _TICKS for field in fields[_UTIME : _UTIME + 4]]
             cpu += sum(times)
             spent[pid] = times[0] + times[1]
-            sizes.update([self._size(pid, fields)])
+            sizes |= self._size(pid, fields)
         if fields := self._stat(init):
             cpu += sum(map(int, fields[_UTIME + 2 : _UTIME + 4])) / _TICKS
         if sum(sizes.values()) > limit_mb:
@@ -122,25 +122,42 @@ class Proc:
         """Return the memory of processes, or some of it that is too much; of what hides it, all.
 
         The largest come first. A look may be made to take long, so that others grow meanwhile:
-        then their sizes are taken again.
+        then their sizes are taken again, and who has ended counts no more. What one had may by then
+        be another's, or shared with a child of its own: too much is only what still is so when
+        those that were counted are looked at once more.
         """
-        begin, taken, memory = time.thread_time(), time.monotonic(), 0.0
-        seen: list[int] = []
+        until, taken, memory = time.thread_time() + _LONGEST_LOOK_S, time.monotonic(), 0.0
+        counted: dict[int, float] = {}
         waiting = sorted(sizes, key=sizes.__getitem__)
         while waiting:
             task = waiting.pop()
             # Until a new program is in it, a child may have no memory of its own.
-            if not any(kernel.same_memory(task, other) for other in seen):
-                memory += self._exact_mb(task)
-            seen.append(task)
-            if memory > limit_mb:
-                break
-            if time.thread_time() - begin > _LONGEST_LOOK_S:
+            if not any(kernel.same_memory(task, other) for other in counted):
+                counted[task] = self._exact_mb(task)
+                memory += counted[task]
+            doubtful = memory > limit_mb
+            if doubtful and (still := self._again_mb(counted, limit_mb, until)) > limit_mb:
+                return still
+            if time.thread_time() > until:
                 return math.inf
-            if waiting and time.monotonic() - taken > _SIZES_HOLD_S:
-                sizes = dict(self._size(pid, fields) for pid, fields in self._below(init))
-                waiting = sorted(sizes.keys() - seen, key=sizes.__getitem__)
-                taken = time.monotonic()
+            if doubtful or (waiting and time.monotonic() - taken > _SIZES_HOLD_S):
+                sizes, taken = self._sizes(init), time.monotonic()
+                counted = {task: mb for task, mb in counted.items() if task in sizes}
+                waiting = sorted(sizes.keys() - counted.keys(), key=sizes.__getitem__)
+                memory = sum(counted.values())
+        return memory
+
+    def _again_mb(self, counted: dict[int, float], limit_mb: float, until: float) -> float:
+        """Look at processes again, at most until they are too much; return what they have now.
+
+        Nobody joins them meanwhile, so that nobody's child makes what they share count twice.
+        """
+        memory = 0.0
+        for task in sorted(counted, key=counted.__getitem__, reverse=True):
+            counted[task] = self._exact_mb(task)
+            memory += counted[task]
+            if memory > limit_mb or time.thread_time() > until:
+                break
         return memory
 
     def _below(self, init: int) -> Iterator[tuple[int, list[str]]]:
@@ -149,10 +166,17 @@ class Proc:
             if fields := self._stat(pid):
                 yield pid, fields
 
-    def _size(self, pid: int, fields: list[str]) -> tuple[int, float]:
-        """Return a thread of a process that lives, and what of the process lies in memory."""
+    def _sizes(self, init: int) -> dict[int, float]:
+        """Return what lies in memory of each process below one, by a thread of it that lives."""
+        sizes = dict[int, float]()
+        for pid, fields in self._below(init):
+            sizes |= self._size(pid, fields)
+        return sizes
+
+    def _size(self, pid: int, fields: list[str]) -> dict[int, float]:
+        """Return what lies in memory of a process, by a thread of it that lives, if any does."""
         task, told = self._living(pid, fields)
-        return task, int(told[_RSS]) * _PAGE / _MB
+        return {} if told[0] in _ENDED else {task: int(told[_RSS]) * _PAGE / _MB}
 
     def _living(self, pid: int, fields: list[str]) -> tuple[int, list[str]]:
         """Return a thread of a process that lives, and what /proc says of it.

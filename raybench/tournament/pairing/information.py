@@ -57,16 +57,9 @@ class InformationGain:
         self._strengths: Numbers = np.zeros(models)
         self._together: Numbers = np.zeros((models, models))
         self._weight: Numbers = np.zeros((models, models))
-        self._drawn: list[Table] = []
-        self._due: Counter[frozenset[int]] = Counter()
-        """Of the round before, how many seatings of each table were still to come."""
 
-    def learn(self, results: Sequence[Seated]) -> None:
-        """Begin a round: judge the strengths anew, and count as expected what is still to come.
-
-        Two rounds may be under way (`schedule.py`): of the last one all results are to come, or,
-        where it is played in parts, some.
-        """
+    def learn(self, results: Sequence[Seated], to_come: Sequence[Table]) -> None:
+        """Begin a round: judge the strengths anew, and count as expected what is still to come."""
         for table, scores in results:
             for i, a in enumerate(table):
                 for j, b in enumerate(table):
@@ -76,16 +69,8 @@ class InformationGain:
         wins = expected(self._strengths)
         self._together = covariance((self._won + self._won.T) * wins * (1 - wins))
         self._weight = self._worth()
-        # What was still to come of the round before the last is here, or void.
-        came = Counter(frozenset(table) for table, _ in results) - self._due
-        self._due.clear()
-        for table in self._drawn:
-            members = frozenset(table)
-            here = min(self._seats, came[members])
-            came[members] -= here
-            self._due[members] += self._seats - here
-            self._expect(table, 1 - here / self._seats)
-        self._drawn = []
+        for members, count in Counter(tuple(sorted(it)) for it in to_come).items():
+            self._expect(members, count / self._seats)
 
     def draw(self) -> Table:
         """Return the table that gains most now, and count on it.
@@ -98,7 +83,6 @@ class InformationGain:
             members.append(self._lot(gains[members].sum(0)))
         self._rng.shuffle(members)
         table = tuple(members)
-        self._drawn.append(table)
         self._expect(table)
         return table
 
@@ -132,9 +116,12 @@ class InformationGain:
         equal = np.flatnonzero(gains >= most - _EVEN * abs(most))
         return int(equal[self._rng.randrange(len(equal))])
 
-    def _expect(self, table: Table, part: float = 1.0) -> None:
-        """Lower the covariance by what the table, or a part of it, will tell: see `_gains`."""
+    def _expect(self, table: Table, times: float = 1.0) -> None:
+        """Lower the covariance by what the table will tell, played so many times: see `_gains`.
+
+        It is played once in all its seatings: one of them is a part of that.
+        """
         for a, b in met(table):
-            along, weight = self._together[a] - self._together[b], part * self._weight[a, b]
+            along, weight = self._together[a] - self._together[b], times * self._weight[a, b]
             lower = weight / (1 + weight * (along[a] - along[b]))
             self._together -= lower * np.outer(along, along)

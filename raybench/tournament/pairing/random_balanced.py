@@ -23,7 +23,7 @@ class RandomBalanced:
         self._models, self._seats, self._rng = models, seats, rng
         self._hand: list[int] = []
 
-    def learn(self, results: Sequence[Seated]) -> None:
+    def learn(self, results: Sequence[Seated], to_come: Sequence[Table]) -> None:
         """Begin a round; results change nothing."""
 
     def draw(self) -> Table:

@@ -33,7 +33,7 @@ class RoundRobin:
         """Draw so many cycles; None draws without end."""
         self._tables = _all(models, seats, rng, cycles)
 
-    def learn(self, results: Sequence[Seated]) -> None:
+    def learn(self, results: Sequence[Seated], to_come: Sequence[Table]) -> None:
         """Begin a round; results change nothing."""
 
     def draw(self) -> Table | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from raybench.tournament.fixtures import Fixture, Result, derived
-from raybench.tournament.pairing.contract import Chooser, Seated
+from raybench.tournament.pairing.contract import Chooser, Seated, Table
 from raybench.tournament.pairing.random_balanced import RandomBalanced
 from raybench.tournament.pairing.seats import seatings
 
@@ -73,13 +73,15 @@ class Rounds:
         """Whether a round depends on results."""
         return any(chooser.adaptive for chooser in self._choosers.values())
 
-    def round(self, number: int, results: Sequence[Result]) -> list[Fixture]:
+    def round(
+        self, number: int, results: Sequence[Result], to_come: Sequence[Fixture]
+    ) -> list[Fixture]:
         """Return the fixtures of a round, in the order in which they are to begin."""
         if number != self._rounds + 1:
             raise ValueError(f"round {number} was asked for: round {self._rounds + 1} comes next")
         self._rounds = number
         if self.adaptive:
-            self._learn(results)
+            self._learn(results, to_come)
         drawn: list[tuple[float, list[Fixture]]] = []
         for game in self._games:
             tables = self._draw(game)
@@ -87,14 +89,19 @@ class Rounds:
         drawn.sort(key=lambda one: one[0])
         return [fixture for _, table in drawn for fixture in table]
 
-    def _learn(self, results: Sequence[Result]) -> None:
-        of_game: dict[str, list[Seated]] = {game: [] for game in self._games}
+    def _learn(self, results: Sequence[Result], to_come: Sequence[Fixture]) -> None:
+        here: dict[str, list[Seated]] = {game: [] for game in self._games}
+        due: dict[str, list[Table]] = {game: [] for game in self._games}
         for result in results[self._learnt :]:
-            table = tuple(self._index[name] for name in result.fixture.seats)
-            of_game[result.fixture.game].append((table, result.scores))
+            here[result.fixture.game].append((self._table(result.fixture), result.scores))
         self._learnt = len(results)
+        for fixture in to_come:
+            due[fixture.game].append(self._table(fixture))
         for game, chooser in self._choosers.items():
-            chooser.learn(of_game[game])
+            chooser.learn(here[game], due[game])
+
+    def _table(self, fixture: Fixture) -> Table:
+        return tuple(self._index[name] for name in fixture.seats)
 
     def _draw(self, game: str) -> list[list[Fixture]]:
         tables = []

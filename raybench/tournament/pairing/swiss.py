@@ -43,8 +43,8 @@ class Swiss:
         self._played = [0] * models
         self._pass: list[Table] = []
 
-    def learn(self, results: Sequence[Seated]) -> None:
-        """Begin a round, with these results in the standings."""
+    def learn(self, results: Sequence[Seated], to_come: Sequence[Table]) -> None:
+        """Begin a round, with these results in the standings; what is to come changes nothing."""
         for table, scores in results:
             for model, share in zip(table, shares(scores), strict=True):
                 self._won[model] += share

@@ -3,6 +3,7 @@
 from itertools import combinations
 from random import Random
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tournament.playing import models, play
 
-from raybench.tournament.fixtures import Result
+from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.pairing import matchmaking
 from raybench.tournament.pairing.contract import Seated, Table
 from raybench.tournament.pairing.information import InformationGain
-from raybench.tournament.pairing.seats import met
+from raybench.tournament.pairing.seats import met, seatings
 from raybench.tournament.pairing.strengths import (
     Numbers,
     chances,
@@ -24,6 +25,8 @@ from raybench.tournament.pairing.strengths import (
     spreads,
 )
 from raybench.tournament.ratings import rate
+from raybench.tournament.schedule import Schedule
+from raybench.tournament.stopping import Narrow, Stop
 
 WIN, LOSS = (1.0, -1.0), (-1.0, 1.0)
 
@@ -39,7 +42,7 @@ def many(pairs: dict[tuple[int, int], tuple[int, int]]) -> list[Seated]:
 
 def test_without_results_everybody_is_drawn_and_no_pair_twice() -> None:
     chooser = InformationGain(8, 2, Random(1))
-    chooser.learn([])
+    chooser.learn([], [])
     tables = [chooser.draw() for _ in range(12)]
     assert sorted(member for table in tables[:4] for member in table) == [*range(8)]
     assert len({frozenset(table) for table in tables}) == 12
@@ -49,7 +52,7 @@ def test_those_who_are_near_meet_more_than_those_far_apart() -> None:
     """Each wins 15 of 20 against the next, all against the others: those tell nothing new."""
     results = many({(a, b): (20, 0) if b - a > 1 else (15, 5) for a, b in met(tuple(range(8)))})
     chooser = InformationGain(8, 2, Random(1))
-    chooser.learn(results)
+    chooser.learn(results, [])
     apart = [abs(a - b) for a, b in (chooser.draw() for _ in range(50))]
     assert fmean(apart) < 1.6  # 3 at random
     assert max(apart) <= 3
@@ -57,24 +60,24 @@ def test_those_who_are_near_meet_more_than_those_far_apart() -> None:
 
 def test_whoever_is_little_known_plays_first() -> None:
     chooser = InformationGain(4, 2, Random(1))
-    chooser.learn(many({(0, 1): (25, 25), (0, 2): (25, 25), (1, 2): (25, 25), (0, 3): (1, 1)}))
+    chooser.learn(many({(0, 1): (25, 25), (0, 2): (25, 25), (1, 2): (25, 25), (0, 3): (1, 1)}), [])
     assert all(3 in chooser.draw() for _ in range(3))
 
 
 def test_who_has_won_everything_is_met_still() -> None:
     chooser = InformationGain(5, 2, Random(1))
-    chooser.learn(many({(a, b): (9, 9) if a else (4, 0) for a, b in met(tuple(range(5)))}))
+    chooser.learn(many({(a, b): (9, 9) if a else (4, 0) for a, b in met(tuple(range(5)))}), [])
     assert any(0 in chooser.draw() for _ in range(6))
     # Of 200 wins a single estimate says that there is nothing left to learn.
     chooser = InformationGain(5, 2, Random(1))
-    chooser.learn(many({(a, b): (3, 3) if a else (50, 0) for a, b in met(tuple(range(5)))}))
+    chooser.learn(many({(a, b): (3, 3) if a else (50, 0) for a, b in met(tuple(range(5)))}), [])
     assert any(0 in chooser.draw() for _ in range(20))
 
 
 def test_a_tables_worth_is_the_mean_over_all_that_the_strengths_may_be() -> None:
     """Nearly: against adding p (1 - p) up over a normal difference. Two seatings each."""
     chooser = InformationGain(5, 2, Random(1))
-    chooser.learn(many({(0, 1): (9, 0), (1, 2): (4, 1), (2, 3): (1, 1)}))
+    chooser.learn(many({(0, 1): (9, 0), (1, 2): (4, 1), (2, 3): (1, 1)}), [])
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     around = np.sqrt(spreads(chooser._together))
     for a, b in met(tuple(range(5))):
@@ -86,50 +89,78 @@ def test_a_tables_worth_is_the_mean_over_all_that_the_strengths_may_be() -> None
 def test_tables_under_way_count_as_played() -> None:
     """Else the next round, drawn before their results are here, would draw them once more."""
     chooser = InformationGain(6, 2, Random(1))
-    chooser.learn(many(dict.fromkeys(met(tuple(range(5))), (5, 5))))
-    first = [5 in chooser.draw() for _ in range(30)]
-    chooser.learn([])
-    second = [5 in chooser.draw() for _ in range(30)]
-    assert sum(first) >= 25  # nothing is known of it
-    assert sum(second) <= 15
+    chooser.learn(many(dict.fromkeys(met(tuple(range(5))), (5, 5))), [])
+    first = [chooser.draw() for _ in range(30)]
+    chooser.learn([], [seated for table in first for seated in seatings(table)])
+    second = [chooser.draw() for _ in range(30)]
+    assert sum(5 in table for table in first) >= 25  # nothing is known of it
+    assert sum(5 in table for table in second) <= 15
 
 
 @pytest.mark.parametrize("seats", [2, 3])
-def test_tables_of_the_last_round_count_whoever_met_in_the_one_before(seats: int) -> None:
-    """Results are a round behind: those of the same models may be those of the round before."""
+def test_a_seating_that_is_to_come_is_its_part_of_a_table(seats: int) -> None:
+    """A round that is played in parts: some results of a table may come before the others."""
     rng = Random(5)
-    chooser, fresh = (InformationGain(4, seats, Random(1)) for _ in range(2))
-    chooser.learn([])
-    before = [chooser.draw() for _ in range(8)]
-    chooser.learn([])
-    drawn = [chooser.draw() for _ in range(8)]
-    assert {frozenset(it) for it in before} & {frozenset(it) for it in drawn}
-    # One match is void: its result never comes.
-    came = [(it, tuple(rng.random() for _ in it)) for it in before for _ in range(seats)][1:]
-    chooser.learn(came)
-    fresh.learn(came)
-    for table in drawn:
-        fresh._expect(table)
-    np.testing.assert_allclose(fresh._together, chooser._together, rtol=1e-4, atol=1e-6)
+    chooser, fresh = (InformationGain(6, seats, Random(1)) for _ in range(2))
+    whole, begun = (tuple(rng.sample(range(6), seats)) for _ in range(2))
+    results = dice(rng, 6, seats)
+    chooser.learn(results, [*seatings(begun)[1:], *seatings(whole)])
+    fresh.learn(results, [])
+    fresh._expect(whole)
+    fresh._expect(begun, (seats - 1) / seats)
+    np.testing.assert_allclose(fresh._together, chooser._together, rtol=1e-9)
 
 
-@pytest.mark.parametrize("seats", [2, 3])
-def test_tables_whose_results_are_here_count_once(seats: int) -> None:
-    """A round that is played in parts: some of its results come before the next is drawn."""
-    rng = Random(5)
-    before = dice(rng, 6, seats)
-    chooser = InformationGain(6, seats, Random(1))
-    chooser.learn(before)
-    first, second = chooser.draw(), chooser.draw()
-    lot = tuple(rng.sample(range(seats), seats))
-    # All of the one, and of the other all seatings but one.
-    came = [*[(first, lot)] * seats, *[(second, lot)] * (seats - 1)]
-    chooser.learn(came)
-    fresh = InformationGain(6, seats, Random(1))
-    fresh.learn([*before, *came])
-    np.testing.assert_allclose(fresh._strengths, chooser._strengths, atol=1e-5)
-    fresh._expect(second, 1 / seats)
-    np.testing.assert_allclose(fresh._together, chooser._together, rtol=1e-4, atol=1e-6)
+def test_results_count_once_though_the_same_table_came_to_nothing_the_round_before() -> None:
+    """Of two models with prior 1 / 4, each with one win of two: 2 + 1 / 2 / (1 / 4 + 4 / 4)."""
+    chooser = InformationGain(3, 2, Random(1))
+    chooser.learn([], [])
+    chooser.learn([], [(0, 1), (1, 0)])  # which both end without a result
+    chooser.learn(many({(0, 1): (1, 1)}), [])
+    assert chooser._together[0, 0] == pytest.approx(2.4)
+
+
+@given(count=st.integers(2, 6), seats=st.integers(2, 4), seed=st.integers(0, 9999))
+def test_what_is_to_come_counts_as_expected(count: int, seats: int, seed: int) -> None:
+    """Any seatings, by an inverse; and it is forgotten: the next round has it told anew."""
+    rng, seats = Random(seed), min(count, seats)
+    chooser = InformationGain(count, seats, rng)
+    for _ in range(3):
+        to_come = [tuple(rng.sample(range(count), seats)) for _ in range(rng.randrange(9))]
+        chooser.learn(dice(rng, count, seats), to_come)
+        known = told(chooser)
+        for table in to_come:
+            known = after(chooser, known, table, 1 / seats)
+        together = np.linalg.inv(np.diag(known.sum(1) + 1 / 4) - known)
+        np.testing.assert_allclose(chooser._together, together, rtol=1e-4, atol=1e-6)
+        chooser.draw()
+
+
+def test_matches_played_in_parts_count_once_whatever_came_to_nothing_before() -> None:
+    """All of the first round did; of the second, four matches count and two are to come."""
+    stop = Stop(matches=100, narrow=Narrow(1, lambda results: None, least=2))
+    drawing = matchmaking("information", "abc", {"game": 2}, seed=1, size=6)
+    schedule = Schedule(drawing, stop)
+    chooser = drawing._choosers["game"]  # type: ignore[attr-defined]
+    found: list[Numbers] = []
+    learn = chooser.learn
+
+    def learns(*args: Any) -> None:
+        learn(*args)
+        found.append(chooser._together.copy())
+
+    fixtures: dict[int, Fixture] = {}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chooser, "learn", learns)
+        while len(found) < 3:
+            for number, fixture in schedule.take(100):
+                fixtures[number] = fixture
+                result = None if number <= 6 else Result(fixture, WIN)
+                schedule.done(number, result)
+    fresh = InformationGain(3, 2, Random(1))
+    second = [tuple("abc".index(name) for name in fixtures[it].seats) for it in range(7, 13)]
+    fresh.learn([(table, WIN) for table in second[:4]], second[4:])
+    np.testing.assert_allclose(found[2], fresh._together)
 
 
 def dice(rng: Random, count: int, seats: int) -> list[Seated]:
@@ -148,12 +179,12 @@ def told(chooser: InformationGain) -> Numbers:
     return (chooser._won + chooser._won.T) * wins * (1 - wins)
 
 
-def after(chooser: InformationGain, known: Numbers, table: Table) -> Numbers:
+def after(chooser: InformationGain, known: Numbers, table: Table, times: float = 1.0) -> Numbers:
     """Return the information with what a table is expected to give."""
     more = known.copy()
     for a, b in combinations(table, 2):
-        more[a, b] += chooser._weight[a, b]
-        more[b, a] += chooser._weight[a, b]
+        more[a, b] += times * chooser._weight[a, b]
+        more[b, a] += times * chooser._weight[a, b]
     return more
 
 
@@ -172,7 +203,7 @@ def gained(chooser: InformationGain, known: Numbers, table: Table) -> float:
 def test_the_gain_is_what_the_differences_variances_lose(seats: int) -> None:
     """The formula against working the covariance out anew for every pair, after every draw."""
     chooser = InformationGain(6, seats, Random(1))
-    chooser.learn(dice(Random(4), 6, seats))
+    chooser.learn(dice(Random(4), 6, seats), [])
     known = told(chooser)
     for _ in range(20):
         gains = chooser._gains()
@@ -188,8 +219,7 @@ def test_every_pair_drawn_is_the_one_that_gains_most(count: int, seed: int) -> N
     chooser = InformationGain(count, 2, rng)
     drawn: list[Table] = []
     for results, tables in ((dice(rng, count, 2), 9), (dice(rng, count, 2), 4)):
-        # None of the drawn ones is over: see the test above.
-        chooser.learn([it for it in results if {*it[0]} not in [{*table} for table in drawn]])
+        chooser.learn(results, [seated for table in drawn for seated in seatings(table)])
         known = told(chooser)
         for table in drawn:
             known = after(chooser, known, table)
@@ -204,7 +234,7 @@ def test_every_pair_drawn_is_the_one_that_gains_most(count: int, seed: int) -> N
 def test_the_best_pair_is_drawn_again_until_another_one_gains_more() -> None:
     """Of three, two have met often: the third one plays all it can, and both of them in turn."""
     chooser = InformationGain(3, 2, Random(1))
-    chooser.learn(many({(0, 1): (300, 300)}))
+    chooser.learn(many({(0, 1): (300, 300)}), [])
     tables = [frozenset(chooser.draw()) for _ in range(40)]
     assert all(2 in table for table in tables)
     assert abs(sum(0 in table for table in tables) - 20) <= 1
@@ -215,7 +245,7 @@ def test_equal_gains_are_drawn_by_lot() -> None:
     found = set()
     for seed in range(80):
         chooser = InformationGain(6, 2, Random(seed))
-        chooser.learn([])
+        chooser.learn([], [])
         first = {*chooser.draw()}
         second = frozenset(chooser.draw())
         assert not first & second
@@ -235,7 +265,7 @@ def test_what_another_machine_rounds_in_another_way_changes_no_draw(seats: int) 
     drawn = []
     for way in (InformationGain, Elsewhere):
         chooser = way(8, seats, Random(1))
-        chooser.learn([])
+        chooser.learn([], [])
         drawn.append([chooser.draw() for _ in range(20)])
     assert drawn[0] == drawn[1]
 
@@ -248,7 +278,7 @@ def test_larger_tables_gain_nearly_what_the_best_ones_would(seats: int) -> None:
         rng = Random(seed)
         count = rng.randint(seats + 1, 9)
         chooser = InformationGain(count, seats, rng)
-        chooser.learn(dice(rng, count, seats))
+        chooser.learn(dice(rng, count, seats), [])
         known = told(chooser)
         for _ in range(3):
             most = max(gained(chooser, known, it) for it in combinations(range(count), seats))
@@ -288,7 +318,7 @@ def matches_until(way: str, seats: int, seed: int, *, width: float = 0.35) -> in
     results: list[Result] = []
     last: list[Result] = []
     for number in range(1, 500):
-        drawn = pairing.round(number, results)
+        drawn = pairing.round(number, results, [it.fixture for it in last])
         results += last
         last = [play(fixture, strengths, seed) for fixture in drawn]
         if _mean_width(results + last, names) <= width:
@@ -338,7 +368,7 @@ def overall_variance(way: str, seed: int) -> float:
     results: list[Result] = []
     last: list[Result] = []
     for number in range(1, 21):
-        drawn = pairing.round(number, results)
+        drawn = pairing.round(number, results, [it.fixture for it in last])
         results += last
         last = [play(fixture, strengths[fixture.game], seed) for fixture in drawn]
     roles = dict.fromkeys(games, ("first", "second"))

@@ -36,7 +36,7 @@ def test_every_prefix_is_balanced_by_seat(count: int, seats: int, seed: int) -> 
     names = models(count)
     seats = min(seats, count)
     pairing = matchmaking("random", names, {"game": seats}, seed=seed, size=10 * count)
-    fixtures = pairing.round(1, [])
+    fixtures = pairing.round(1, [], [])
     for end in range(1, len(fixtures) + 1):
         counts = seat_counts(fixtures[:end], names)
         for sat in counts.values():

@@ -66,14 +66,14 @@ def test_a_short_beginning_brings_everybody_together_with_many() -> None:
 def test_the_next_cycle_has_another_order_and_new_seeds() -> None:
     names = [f"m{i}" for i in range(4)]
     pairing = matchmaking("round_robin", names, {"chess": 2}, seed=3, size=12)
-    first, second = pairing.round(1, []), pairing.round(2, [])
+    first, second = pairing.round(1, [], []), pairing.round(2, [], [])
     assert {it.seats for it in first} == {it.seats for it in second} == {*permutations(names, 2)}
     assert not {it.seed for it in first} & {it.seed for it in second}
 
 
 def test_it_ends_after_the_cycles_that_are_wanted() -> None:
     pairing = matchmaking("round_robin", "abc", {"chess": 2}, seed=3, size=4, cycles=2)
-    assert [len(pairing.round(number, [])) for number in range(1, 5)] == [4, 4, 4, 0]
+    assert [len(pairing.round(number, [], [])) for number in range(1, 5)] == [4, 4, 4, 0]
     assert not pairing.endless
 
 

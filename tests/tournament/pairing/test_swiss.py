@@ -23,7 +23,7 @@ def passes(count: int, seats: int, number: int, seed: int = 0) -> list[list[Tabl
         results: list[Seated] = [
             (table, tuple(-float(member) for member in table)) for table in late
         ]
-        chooser.learn(results)
+        chooser.learn(results, [])
         drawn.append([chooser.draw() for _ in range(count // seats)])
     return drawn
 
@@ -106,15 +106,15 @@ def test_larger_tables_seat_those_who_did_alike_and_have_met_least() -> None:
 def test_standings_do_not_depend_on_how_results_come_in_rounds() -> None:
     table: Seated = ((0, 1), (1.0, -1.0))
     once, twice = Swiss(4, 2, Random(1)), Swiss(4, 2, Random(1))
-    once.learn([table, table])
-    twice.learn([table])
-    twice.learn([table])
+    once.learn([table, table], [])
+    twice.learn([table], [])
+    twice.learn([table], [])
     assert [once.draw() for _ in range(9)] == [twice.draw() for _ in range(9)]
 
 
 def test_many_models_are_paired_fast_even_when_nearly_all_have_met() -> None:
     chooser = Swiss(40, 2, Random(2))
-    chooser.learn([])
+    chooser.learn([], [])
     tables = [chooser.draw() for _ in range(20 * 60)]
     meetings = Counter(pair for table in tables for pair in met(table))
     assert max(meetings.values()) - min(meetings.get(p, 0) for p in combinations(range(40), 2)) <= 3
