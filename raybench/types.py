@@ -71,7 +71,8 @@ class Request:
     """So long may the model work on it: then the request is ended, and the completion is late.
 
     It is the model's own time, without what the request waits for (`Completion.waited`). That a
-    server hangs is no model's time either: then the request fails.
+    server hangs is no model's time either: then the request fails. (An endpoint hangs that gives no
+    word either, asked for one and waited for as for any reply.)
     """
     gold: str | None = None
     """A right reply, from which simulated models make theirs. Requests to others have none."""

@@ -41,6 +41,7 @@ class HttpEndpoint(ThreadingHTTPServer):
     """Serves from a thread of its own for as long as it is entered."""
 
     daemon_threads = True
+    request_queue_size = 128  # of five, one more is turned away where the machine is busy, for 1 s
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

@@ -81,14 +81,8 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
             yield f"games.{name} is {value}: it is more than 0, or null"
-    for name in ("reply_deadline_s", "endpoint_deadline_s"):
-        most = getattr(fleet, name)
-        if games.deadline_s is not None and most <= games.deadline_s < math.inf:
-            yield (
-                f"games.deadline_s is {games.deadline_s:g}, but a request without a reply is given "
-                f"up after {most:g} s, as a failure that makes the match void: set fleet.{name} "
-                "above it"
-            )
+    if games.deadline_s is not None:
+        yield from _deadline_problems(games.deadline_s, roster, fleet)
     if games.patience_s is not None and not 0 <= games.patience_s < math.inf:
         yield (f"games.patience_s is {games.patience_s}: it is 0 or more, or null to wait for ever")
     if games.at_once is not None and games.at_once < 1:
@@ -123,3 +117,25 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
             )
         if count > 1:
             yield f"games.jury names '{name}' {count} times: once is enough"
+
+
+def _deadline_problems(deadline_s: float, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:
+    """Yield why models cannot be held to a deadline, by what stands behind them.
+
+    An engine of ours is waited for so much longer than fleet.reply_deadline_s.
+    """
+    remote = any(model.engine == "openai" for model in roster.models)
+    for name in ("reply_deadline_s", "endpoint_deadline_s") if remote else ():
+        most = getattr(fleet, name)
+        if most <= deadline_s < math.inf:
+            yield (
+                f"games.deadline_s is {deadline_s:g}, but an endpoint that has not replied after "
+                f"{most:g} s has failed, which makes the match void: set fleet.{name} above it"
+            )
+    for model in roster.models:
+        if model.engine == "vllm" and (model.options or {}).get("disable_log_stats"):
+            yield (
+                f"model '{model.name}' of roster '{roster.name}': with options.disable_log_stats "
+                "its engine does not count how long it works on a request, which games.deadline_s "
+                "goes by: leave one of the two out"
+            )

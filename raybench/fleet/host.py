@@ -40,6 +40,7 @@ class HostedEngine:
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Send the batch; where the replica dies under it, send it to the one that follows."""
+        patience = self._patience(requests)
         try:
             async with self._leases.hold(self._name, len(requests)) as reason:
                 engine = handle(self._name)
@@ -47,22 +48,23 @@ class HostedEngine:
                     if attempt:
                         await asyncio.sleep(_RETRY_WAIT_S)
                     try:
-                        async with asyncio.timeout(self._patience(requests)):
+                        async with asyncio.timeout(patience):
                             return list(await engine.complete.remote(list(requests)))
                     except Exception as error:  # whatever the engine died of is data here
-                        reason = self._told(error)
+                        reason = self._told(error, patience)
         except Exception as error:  # the keeper's end is data too
-            reason = self._told(error)
+            reason = self._told(error, patience)
         return [Completion.failed(reason) for _ in requests]
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         """Stream the batch; where the replica dies under it, send the rest to the next one."""
+        patience = self._patience(requests)
         async with contextlib.AsyncExitStack() as stack:
             try:
                 lease = self._leases.hold(self._name, len(requests))
                 refusal = await stack.enter_async_context(lease)
             except Exception as error:  # the keeper's end is data too
-                refusal = self._told(error)
+                refusal = self._told(error, patience)
             if refusal:
                 for place in range(len(requests)):
                     yield place, Completion.failed(refusal)
@@ -72,8 +74,8 @@ class HostedEngine:
                 requests,
                 attempts=self._conf.attempts,
                 wait_s=_RETRY_WAIT_S,
-                deadline_s=self._patience(requests),
-                told=self._told,
+                deadline_s=patience,
+                told=lambda error: self._told(error, patience),
             )
             async with contextlib.aclosing(replies):
                 async for placed in replies:
@@ -93,9 +95,9 @@ class HostedEngine:
             call.cancel()  # nobody listens any more: the engine need not go on
             raise
 
-    def _told(self, error: Exception) -> str:
+    def _told(self, error: Exception, patience: float) -> str:
         if isinstance(error, TimeoutError):
-            return f"engine {self._name}: no reply within {self._conf.reply_deadline_s:g} s"
+            return f"engine {self._name}: no reply within {patience:g} s"
         reason = last_line(str(error)) or type(error).__name__
         return f"engine {self._name}: {mended(reason)}"
 

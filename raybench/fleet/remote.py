@@ -6,6 +6,7 @@ import logging
 import math
 import os
 import re
+import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -32,10 +33,11 @@ _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
 _CONNECT_S = 20.0
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
-_WORD = Request((Message("user", "Say a word."),), seed=0, max_tokens=16)
-"""What an endpoint is asked to see whether it answers anybody."""
-_WORD_S = 60.0
-"""So long it has for that."""
+# So a word is turned down by whom it was for, or because there is much to do. Any other refusal may
+# as well come from a gateway with nobody behind it.
+_AT_WORK = {400, 413, 422, _TOO_MANY}
+_WORD_TOKENS = 16
+_LIMITS = {"max_tokens", "max_completion_tokens"}
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
@@ -80,7 +82,7 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
     if extra is not None and not isinstance(extra, Mapping):
         yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
     elif extra:
-        for name in ("temperature", "top_p", "max_tokens", "max_completion_tokens"):
+        for name in ("temperature", "top_p", *sorted(_LIMITS)):
             if not isinstance(extra.get(name), int | float | None):
                 yield (
                     f"{where}: options.extra_body.{name} is {extra[name]!r}: it is a number, or "
@@ -155,6 +157,8 @@ class _Failure:
     tries: int = sys.maxsize
     wait: float = 0.0
     finish: Finish = "error"
+    status: int | None = None
+    """HTTP's, where a server replied."""
 
 
 class RemoteEngine:
@@ -204,7 +208,7 @@ class RemoteEngine:
             if self._concessions.make(model, reply) and reply.remark:
                 self._say(f"{self._host}: {model.name} {reply.remark}")
 
-    def _body(self, model: ModelSpec, request: Request) -> Body:
+    def _body(self, model: ModelSpec, request: Request) -> dict[str, Any]:
         """Return what is sent: fields that are null in the options are left out."""
         body = _body(model, request) | dict(self._extra)
         return {name: value for name, value in body.items() if value is not None}
@@ -220,13 +224,21 @@ class RemoteEngine:
         return _Failure(f"no reply within {late.seconds:.3g} s, and none to a word: {reason}")
 
     async def _silence(self, model: ModelSpec) -> str | None:
-        """Ask for a word, once; return why none came. Who turns it down is there."""
+        """Ask for a word, once; return why none came. A model that turns it down is there.
+
+        It is waited for as long as any reply: who has a long queue, or goes on writing what nobody
+        waits for any more, is busy and not gone. So a server that hangs holds up who has a deadline
+        for hardly longer than who has none.
+        """
         await self._pace.turn()
-        word = self._concessions.put(model, self._body(model, _WORD))
-        outcome = await self._try(model, word, time.monotonic() + _WORD_S, math.inf)
-        if not isinstance(outcome, _Failure) or outcome.tries == 1:
+        body = self._body(model, _word())
+        # The options may ask for more: for thoughts that take longer than anybody would wait here.
+        body |= dict.fromkeys(body.keys() & _LIMITS, _WORD_TOKENS)
+        give_up = time.monotonic() + self._fleet.endpoint_deadline_s
+        outcome = await self._try(model, self._concessions.put(model, body), give_up, math.inf)
+        if not isinstance(outcome, _Failure) or outcome.status in _AT_WORK:
             return None
-        return None if outcome.reason.startswith(f"HTTP {_TOO_MANY}") else outcome.reason
+        return outcome.reason if outcome.finish == "error" else None
 
     async def _patiently(
         self, model: ModelSpec, body: Body, deadline_s: float | None = None
@@ -294,14 +306,25 @@ class RemoteEngine:
         reason = f"HTTP {response.status_code}{mend(body, told)} {response.text}".strip()
         if response.status_code == _MISSING_KEY and not self._key:
             reason = f"no key was sent, name its variable with options.api_key_env: {reason}"
+        status = response.status_code
         if finish := _declined(response, body):
-            return _Failure(reason, tries=1, finish=finish)
+            return _Failure(reason, tries=1, finish=finish, status=status)
         if concession := wanted(model, body, told):
             return concession
         wait = retry_after(response.headers, time.time())
-        if response.status_code == _TOO_MANY:
+        if status == _TOO_MANY:
             self._pace.pause(wait)
-        return _Failure(reason, sys.maxsize if response.status_code in _RETRIED else 1, wait)
+        return _Failure(reason, sys.maxsize if status in _RETRIED else 1, wait, status=status)
+
+
+def _word() -> Request:
+    """Return what an endpoint is asked to see whether it answers anybody.
+
+    It is another each time: what a gateway remembers tells nothing of the model behind it.
+    """
+    number = secrets.randbelow(2**31)
+    told = Message("user", f"Say a word. ({number})")
+    return Request((told,), seed=number, max_tokens=_WORD_TOKENS)
 
 
 def _timed(completion: Completion, begun: float, own: float) -> Completion:

@@ -6,6 +6,7 @@ import random
 import re
 import socket
 import struct
+import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,7 @@ from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
 Play = Callable[[Handler], None]
 KEY = "sk-very-secret-0123456789"
+WORD = "Say a word."
 
 
 class Endpoint(HttpEndpoint):
@@ -36,7 +38,7 @@ class Endpoint(HttpEndpoint):
         self._busy = self.busiest = 0
 
     def play(self, handler: Handler) -> None:
-        prompt = str(handler.body["messages"][-1]["content"])
+        prompt = script_of(handler)
         with self.lock:
             self.seen.append(handler)
             self._busy += 1
@@ -48,6 +50,12 @@ class Endpoint(HttpEndpoint):
         finally:
             with self.lock:
                 self._busy -= 1
+
+
+def script_of(handler: Handler) -> str:
+    """Return the prompt of a request; of one for a word, what they have in common."""
+    prompt = str(handler.body["messages"][-1]["content"])
+    return WORD if prompt.startswith(WORD) else prompt
 
 
 def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -914,18 +922,22 @@ async def test_control_tokens_of_others_do_not_reach_an_endpoint(endpoint: Endpo
 
 
 async def timed(
-    endpoint: Endpoint, *prompts: str, conf: FleetConf | None = None, deadline_s: float = 0.2
+    endpoint: Endpoint,
+    *prompts: str,
+    conf: FleetConf | None = None,
+    deadline_s: float = 0.2,
+    **options: Any,
 ) -> list[Any]:
     """Ask side by side, one by one as matches do; each may take so much of the model's own time."""
     requests = [Request((Message("user", it),), seed=5, deadline_s=deadline_s) for it in prompts]
-    async with opened(endpoint, conf or FleetConf(endpoint_attempts=1), {}) as fleet:
+    async with opened(endpoint, conf or FleetConf(endpoint_attempts=1), {}, **options) as fleet:
         calls = (fleet.complete("mine", [request]) for request in requests)
         return [completion for (completion,) in await asyncio.gather(*calls)]
 
 
 def words(endpoint: Endpoint) -> int:
     """Return how often it was asked for a word."""
-    return sum(it.body["messages"][-1]["content"] == "Say a word." for it in endpoint.seen)
+    return sum(script_of(it) == WORD for it in endpoint.seen)
 
 
 async def test_a_request_is_ended_at_its_deadline_where_the_model_is_slow(
@@ -943,7 +955,7 @@ async def test_a_request_is_ended_at_its_deadline_where_the_model_is_slow(
 
 
 async def test_who_answered_others_meanwhile_may_hang_since(endpoint: Endpoint) -> None:
-    endpoint.scripts = {prompt: [after(30)] for prompt in ("hello", "Say a word.")}
+    endpoint.scripts = {prompt: [after(30)] for prompt in ("hello", WORD)}
     conf = FleetConf(endpoint_attempts=1, reply_deadline_s=3.0)
     slow, quick = await timed(endpoint, "hello", "quick", deadline_s=2.0, conf=conf)
     assert (slow.finish, quick.finish) == ("error", "stop")
@@ -954,22 +966,107 @@ async def test_who_answered_others_meanwhile_may_hang_since(endpoint: Endpoint) 
     ("play", "finish"),
     [
         (say(400, {"error": {"message": "max_tokens must be at least 32"}}), "late"),
+        (say(413, b"too large"), "late"),
+        (say(422, {"detail": "max_tokens must be at least 32"}), "late"),
         (say(429, {"error": "slow down"}), "late"),
+        (say(403, {"error": {"code": "content_filter"}}), "late"),
+        (say(401, error("Incorrect API key provided")), "error"),
+        (say(402, error("Insufficient Balance")), "error"),
+        (say(403, b"Access denied"), "error"),
+        (say(404, error("The model `gpt` does not exist")), "error"),
+        (say(307, b""), "error"),
         (say(503, b""), "error"),
+        (say(522, b"error code: 522"), "error"),
+        (say(529, error("Overloaded")), "error"),
         (reset, "error"),
     ],
-    ids=["refused", "too many", "nobody behind", "reset"],
 )
 async def test_who_turns_a_word_down_is_there(endpoint: Endpoint, play: Play, finish: str) -> None:
-    endpoint.scripts = {"hello": [after(30)], "Say a word.": [play]}
+    endpoint.scripts = {"hello": [after(30)], WORD: [play]}
     (found,) = await timed(endpoint, "hello")
     assert found.finish == finish
     assert words(endpoint) == 1, "an answer that comes after an outage does not count"
 
 
+async def test_each_word_is_another(endpoint: Endpoint) -> None:
+    """Else a gateway could give it from memory, before a model that hangs."""
+    endpoint.scripts["hello"] = [after(30)]
+    await timed(endpoint, "hello")
+    await timed(endpoint, "hello")
+    first, second = (it.body for it in endpoint.seen if script_of(it) == WORD)
+    assert first["messages"] != second["messages"]
+    assert first["seed"] != second["seed"]
+
+
+@pytest.mark.parametrize(
+    ("extra", "limits"),
+    [
+        ({"max_tokens": 8192}, {"max_tokens": 16}),
+        ({"max_tokens": -1}, {"max_tokens": 16}),
+        ({"max_completion_tokens": 8192}, {"max_tokens": 16, "max_completion_tokens": 16}),
+        (
+            {"max_tokens": None, "max_completion_tokens": 8192, "reasoning_effort": "high"},
+            {"max_completion_tokens": 16, "reasoning_effort": "high"},
+        ),
+    ],
+)
+async def test_a_word_is_short_whatever_else_the_endpoint_is_asked_for(
+    endpoint: Endpoint, extra: dict[str, Any], limits: dict[str, Any]
+) -> None:
+    endpoint.scripts["hello"] = [after(30)]
+    (found,) = await timed(endpoint, "hello", extra_body=extra)
+    asked, word = (it.body for it in endpoint.seen)
+    common = {"model", "messages", "temperature", "top_p", "seed"}
+    assert {name: word[name] for name in word.keys() - common} == limits
+    assert {name: asked[name] for name in asked.keys() - common} == {
+        name: value for name, value in extra.items() if value is not None
+    }
+    assert found.finish == "late"
+
+
+@pytest.mark.parametrize(
+    "conf",
+    [
+        FleetConf(endpoint_attempts=1, reply_deadline_s=500),
+        FleetConf(endpoint_attempts=1, endpoint_deadline_s=500),
+    ],
+    ids=["reply", "endpoint"],
+)
+async def test_a_word_is_waited_for_as_any_reply_is(
+    endpoint: Endpoint, conf: FleetConf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float | None] = []
+
+    def bounded(seconds: float | None) -> asyncio.Timeout:
+        waited.append(seconds)
+        return timeout(seconds)
+
+    timeout = asyncio.timeout
+    endpoint.scripts["hello"] = [after(30)]
+    monkeypatch.setattr(asyncio, "timeout", bounded)
+    (found,) = await timed(endpoint, "hello", conf=conf)
+    assert found.finish == "late"
+    assert [it for it in waited if it is not None] == [0.2, pytest.approx(500, abs=5)]
+
+
+async def test_who_first_writes_out_what_was_ended_is_slow_and_not_gone(
+    endpoint: Endpoint,
+) -> None:
+    one_by_one = threading.Lock()
+
+    def busy(handler: Handler) -> None:
+        with one_by_one:
+            handler.server.closing.wait(0.8)
+        echo(handler)
+
+    endpoint.scripts = {prompt: [busy] for prompt in ("hello", WORD)}
+    (found,) = await timed(endpoint, "hello")
+    assert found.finish == "late"
+
+
 async def test_a_request_that_hung_is_sent_again(endpoint: Endpoint) -> None:
     """Whoever comes back answers it, in a time of its own."""
-    endpoint.scripts = {"hello": [after(30), echo], "Say a word.": [say(503, b"")]}
+    endpoint.scripts = {"hello": [after(30), echo], WORD: [say(503, b"")]}
     (found,) = await timed(endpoint, "hello", conf=FleetConf(endpoint_attempts=2), deadline_s=1.0)
     assert (found.finish, found.text) == ("stop", "hello")
     assert found.own_seconds < 1.0 <= found.waited
@@ -978,19 +1075,19 @@ async def test_a_request_that_hung_is_sent_again(endpoint: Endpoint) -> None:
 async def test_an_endpoint_that_hangs_has_failed_and_is_not_slow(endpoint: Endpoint) -> None:
     """However many doubt it, it is asked once."""
     prompts = [str(number) for number in range(5)]
-    endpoint.scripts = {prompt: [after(30)] for prompt in [*prompts, "Say a word."]}
-    conf = FleetConf(endpoint_attempts=1, reply_deadline_s=0.5)
+    endpoint.scripts = {prompt: [after(30)] for prompt in [*prompts, WORD]}
+    conf = FleetConf(endpoint_attempts=1, reply_deadline_s=1.5)
     for found in await timed(endpoint, *prompts, conf=conf):
         assert found.finish == "error"
         assert re.fullmatch(
-            r"no reply within 0\.2 s, and none to a word: no reply within 0\.5 s", found.error
+            r"no reply within 0\.2 s, and none to a word: no reply within 1\.5 s", found.error
         )
         assert found.own_seconds >= 0.2
     assert words(endpoint) == 1
 
 
 async def test_a_doubt_that_is_cancelled_leaves_the_others_theirs(endpoint: Endpoint) -> None:
-    endpoint.scripts = {"hello": [after(30)], "Say a word.": [after(0.6)]}
+    endpoint.scripts = {"hello": [after(30)], WORD: [after(0.6)]}
     request = Request((Message("user", "hello"),), seed=5, deadline_s=0.2)
     async with opened(endpoint, FleetConf(endpoint_attempts=1), {}) as fleet:
         first, second = (asyncio.create_task(fleet.complete("mine", [request])) for _ in range(2))
@@ -1009,6 +1106,6 @@ async def test_each_try_has_the_whole_time(endpoint: Endpoint) -> None:
 
 async def test_a_refusal_of_what_a_word_is_asked_with_is_an_answer_too(endpoint: Endpoint) -> None:
     """It wants the limit by another name: somebody is there."""
-    endpoint.scripts = {"hello": [after(30)], "Say a word.": [o_series]}
+    endpoint.scripts = {"hello": [after(30)], WORD: [o_series]}
     (found,) = await timed(endpoint, "hello")
     assert found.finish == "late"
