@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements/{gpu,cpu,dev}.txt from pyproject.toml (`make lock`).
+# Resolve requirements/{gpu,cpu,dspy,dev}.txt from pyproject.toml (`make lock`).
 #
 # Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
 # list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
@@ -33,6 +33,7 @@ lock() {    # NAME SOURCE...: write requirements/NAME.txt
     sed -E -i \
         -e "s/(implementation_name == 'cpython'|platform_python_implementation == 'CPython') and //g" \
         -e "s/ and sys_platform == 'linux'//g" \
+        -e "s/\(python_full_version < '3.15' and (platform_machine == '[a-z0-9_]+')\)/(\1)/g" \
         -e "s/ ; \(platform_machine == 'aarch64'\) or \(platform_machine == 'x86_64'\)//" \
         "$list"
 }
@@ -43,19 +44,27 @@ lock gpu pyproject.toml --extra gpu --excludes requirements/gpu-excludes.txt
 lock cpu pyproject.toml requirements/cpu.in --extra cpu --excludes requirements/cpu-excludes.txt \
     --constraints requirements/gpu.txt
 
-"$bin/python" - > "$scratch/dev.in" <<'PYTHON'
+# What comes on top of either device's list: it leaves out what both hold; and that one list
+# constrained another is no reason for a package to be there.
+on_top() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of that name
+    local name=$1
+    shift
+    "$bin/python" - "$name" > "$scratch/$name.in" <<'PYTHON'
+import sys
 import tomllib
 
 with open("pyproject.toml", "rb") as file:
-    print(*tomllib.load(file)["project"]["optional-dependencies"]["dev"], sep="\n")
+    print(*tomllib.load(file)["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 PYTHON
-lock dev "$scratch/dev.in" --constraints requirements/cpu.txt --constraints requirements/gpu.txt
+    lock "$name" "$scratch/$name.in" --constraints requirements/cpu.txt \
+        --constraints requirements/gpu.txt "$@"
+    sed -i \
+        -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' \
+        -e "s|-r $scratch/$name.in|raybench (pyproject.toml)|" "requirements/$name.txt"
+}
 
-# The tools' list leaves out what both devices' lists hold; and that one list constrained another is
-# no reason for a package to be there.
-sed -i \
-    -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' \
-    -e "s|-r $scratch/dev.in|raybench (pyproject.toml)|" requirements/dev.txt
+on_top dspy --excludes requirements/dspy-excludes.txt
+on_top dev
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
 
 # What the sandbox's scientific programs run with stays as it was when SciCode came out: their results
