@@ -10,12 +10,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.options import Options, made
 from raybench.players.parts.contract import Player
+from raybench.players.parts.imported import imported
 
 __all__ = ["Player", "called", "load", "names"]
 
@@ -63,22 +63,14 @@ def _last(module: str) -> str:
 
 
 def _own(path: str, options: Mapping[str, Any]) -> Player:
-    """Return a strategy of somebody's own, which is code that they trust."""
-    module, _, name = path.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look here
-        sys.path.append(here)
-    try:
-        found = getattr(importlib.import_module(module), name)
-        player: Player = found(**options) if callable(found) else found
-    except Exception as error:  # whatever somebody's module may raise
-        raise ConfigurationError(
-            f"the strategy '{path}' cannot be had ({type(error).__name__}: {error}): give "
-            "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
-            "be imported where raybench is started"
-        ) from error
+    """Return a strategy of somebody's own."""
+    found = imported(path, "strategy", options)
+    if (dspy := sys.modules.get("dspy")) is not None and isinstance(found, dspy.Module):
+        return load("program", {"module": path, **options})
+    player: Player = found
     if not callable(getattr(player, "move", None)):
         raise ConfigurationError(
-            f"the strategy '{path}' has no method move(decision): "
+            f"the strategy '{path}' has no method move(decision), and is no dspy.Module: "
             "raybench/players/parts/contract.py says what it is given and returns"
         )
     return player

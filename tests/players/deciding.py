@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from raybench.players.parts.contract import Decision, NoMove, Try
-from raybench.types import Completion, Form, Message, Observation
+from raybench.types import Completion, Finish, Form, Message, Observation
 
 SEEN = Observation("white", "The rules.", "The board.", "move", "Move a piece.")
 
@@ -29,6 +29,7 @@ class Model:
 
     replies: list[str]
     calls: list[Asked] = field(default_factory=list)
+    finish: Finish = "stop"
 
     async def ask(
         self,
@@ -39,7 +40,7 @@ class Model:
         varied: bool = False,
     ) -> Completion:
         self.calls.append(Asked(messages, thought, among, varied))
-        return Completion(self.replies.pop(0), "stop")
+        return Completion(self.replies.pop(0), self.finish)
 
 
 def check(move: str) -> object:

@@ -1,0 +1,28 @@
+"""What somebody wrote themselves, by its import path: code that they trust."""
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from raybench.errors import ConfigurationError
+
+
+def imported(path: str, what: str, options: Mapping[str, Any] = {}) -> Any:
+    """Return what 'module:name' names; of a class, one that is made with these options.
+
+    Raises ConfigurationError where that cannot be had.
+    """
+    module, _, name = path.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look here
+        sys.path.append(here)
+    try:
+        found = getattr(importlib.import_module(module), name)
+        return found(**options) if isinstance(found, type) or options else found
+    except Exception as error:  # whatever somebody's module may raise
+        raise ConfigurationError(
+            f"the {what} '{path}' cannot be had ({type(error).__name__}: {error}): give "
+            "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
+            "be imported where raybench is started"
+        ) from error

@@ -1,0 +1,88 @@
+"""A program decides."""
+
+import inspect
+from functools import cache
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from raybench.errors import ConfigurationError, RunFailed, did_you_mean
+from raybench.players.parts.contract import Decision, Made, NoMove
+from raybench.players.parts.imported import imported
+from raybench.players.parts.programs.lm import Linked, linked
+from raybench.players.parts.programs.plain import Plain
+from raybench.players.parts.programs.signature import Move
+from raybench.players.parts.reading import read
+
+SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
+
+
+@cache
+def program(name: str) -> Any:
+    """Return a program: one that is shipped, or one of somebody's own by its import path.
+
+    Raises ConfigurationError where there is none.
+    """
+    if name in SHIPPED:
+        return SHIPPED[name](Move)
+    if ":" not in name:
+        there = did_you_mean(name, SHIPPED)
+        raise ConfigurationError(f"unknown program '{name}'.{there} Your own: MODULE:NAME.")
+    found = imported(name, "program")
+    if not isinstance(found, dspy.Module):
+        raise ConfigurationError(
+            f"'{name}' is no program: give a dspy.Module, or a class of such without arguments"
+        )
+    return found
+
+
+async def decided(name: str, decision: Decision) -> Made:
+    """Return what a program decides. Raises NoMove where its model's reply holds no move."""
+    of, engine = program(name), Linked(decision.ask, decision.seen.images)
+    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
+    if name in SHIPPED:
+        adapter = Plain(decision.seen.form, decision.check, engine)
+    try:
+        with dspy.context(lm=linked(engine), adapter=adapter, disable_history=True):
+            prediction = await of.acall(**given(of, decision))
+    except Exception as error:
+        if engine.failure is not None:
+            raise engine.failure from None
+        if isinstance(error, AdapterParseError):
+            if not engine.last.text.strip():  # DSPy does not ask the adapter what that means
+                read(engine.last, decision.seen.form, decision.check)
+            raise NoMove(_why(error), engine.last.text) from error
+        raise RunFailed(f"the program '{name}' failed: {type(error).__name__}: {error}") from error
+    if not (move := str(getattr(prediction, "move", None) or "").strip()):
+        raise NoMove("the program's prediction holds no move", engine.last.text)
+    return Made(move, engine.last.text)
+
+
+def given(of: Any, decision: Decision) -> dict[str, Any]:
+    """Return what a program is given: as much of it as it takes."""
+    seen = decision.seen
+    every = {
+        "rules": seen.rules,
+        "view": seen.view,
+        "task": seen.task,
+        "tries": [{"reply": it.reply, "reason": it.reason} for it in decision.tries],
+        "role": seen.role,
+        "action": seen.action,
+        "form": seen.form,
+    }
+    if (signature := getattr(of, "signature", None)) is not None:
+        return {name: every[name] for name in signature.input_fields if name in every}
+    asked = of.aforward if hasattr(of, "aforward") else of.forward
+    takes = inspect.signature(asked).parameters
+    if any(it.kind is it.VAR_KEYWORD for it in takes.values()):
+        return every
+    return {name: it for name, it in every.items() if name in takes}
+
+
+def _why(error: AdapterParseError) -> str:
+    """Return the reason in the words that a model can use."""
+    if isinstance(error.__cause__, NoMove):
+        return str(error.__cause__)
+    fields = ", ".join(error.signature.output_fields)
+    return f"the reply does not hold its fields ({fields}) in the form that was asked for"

@@ -1,0 +1,96 @@
+"""A language model for DSPy that asks the model of a decision.
+
+DSPy's own cache and retries are left out: seeds, sampling, retries and what a failure means are the
+business of whoever is asked.
+"""
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+
+import dspy
+from dspy import lm15
+
+from raybench.players.parts.contract import Ask
+from raybench.types import Completion, Message, Role
+
+FINISH: dict[str, lm15.FinishReason] = {
+    "stop": "stop",
+    "length": "length",
+    "thinking": "length",
+    "overflow": "length",
+}
+MOVE: ContextVar[bool] = ContextVar("MOVE", default=False)
+"""Whether the call that is being made asks for a move in our own words, and not for a thought or in
+words of somebody else's, which no list of moves may hold to a form."""
+
+
+class Linked:
+    """An engine, as DSPy calls it: one request, one response."""
+
+    def __init__(self, ask: Ask, images: Sequence[str] = ()) -> None:
+        """The images are shown with every request."""
+        self._ask = ask
+        self._images = tuple(images)
+        self.failure: BaseException | None = None
+        """What asking raised: DSPy makes an error of its own of it."""
+        self.last = Completion("", "empty")
+        """What came back last."""
+
+    async def complete(self, request: lm15.Request) -> lm15.Response:
+        """Ask the model."""
+        varied = bool(request.config.temperature)
+        try:
+            completion = await self._ask(
+                _messages(request, self._images), thought=not MOVE.get(), varied=varied
+            )
+        except BaseException as failure:
+            self.failure = failure
+            raise
+        self.last = completion
+        return _response(request.model, completion)
+
+
+class Unlinked:
+    """Stands where DSPy wants an engine for calls that wait: nothing may wait where matches run."""
+
+    def complete(self, request: lm15.Request) -> lm15.Response:
+        """Raise."""
+        raise RuntimeError(
+            "a program of a player asks its model by acall, never by a plain call: that would hold "
+            "up all other matches"
+        )
+
+
+def linked(engine: Linked) -> dspy.LM:
+    """Return the engine as a model of DSPy's."""
+    return dspy.LM("raybench", engine=Unlinked(), async_engine=engine, cache=False, num_retries=0)
+
+
+def _messages(request: lm15.Request, images: tuple[str, ...]) -> list[Message]:
+    """Return the messages of a request. Others' words are in them."""
+    found = list[Message]()
+    system = request.system or ()
+    if head := system if isinstance(system, str) else "\n\n".join(_text(it) for it in system):
+        found.append(Message("system", head, foreign=True))
+    for each in request.messages:
+        role: Role = "assistant" if each.role == "assistant" else "user"
+        shown = images if role == "user" and each is request.messages[-1] else ()
+        text = "\n\n".join(_text(part) for part in each.parts)
+        found.append(Message(role, text, shown, foreign=True))
+    return found
+
+
+def _text(part: object) -> str:
+    return str(getattr(part, "text", ""))
+
+
+def _response(model: str, completion: Completion) -> lm15.Response:
+    return lm15.Response(
+        id=None,
+        model=model,
+        message=lm15.Message.assistant(completion.text),
+        finish_reason=FINISH.get(completion.finish, "stop"),
+        usage=lm15.Usage(
+            input_tokens=completion.prompt_tokens, output_tokens=completion.output_tokens
+        ),
+    )

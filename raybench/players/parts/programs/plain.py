@@ -1,0 +1,74 @@
+"""How a program's fields become a prompt, and its reply fields: in the words of `direct`.
+
+So a program differs from `direct` by its instructions and examples and by nothing else, and a move
+can be decoded from a list.
+"""
+
+from typing import Any
+
+import dspy
+from dspy.utils.exceptions import AdapterParseError
+
+from raybench.players.parts.asking import HOW, refused
+from raybench.players.parts.contract import Check, NoMove, Try
+from raybench.players.parts.programs.lm import MOVE, Linked
+from raybench.players.parts.reading import as_reply, read
+from raybench.types import Form
+
+REASONING = "reasoning"
+_ALOUD = "Write down your reasoning first."
+
+
+class Plain(dspy.Adapter):
+    """Lays out what `Move` has."""
+
+    def __init__(self, form: Form, check: Check, engine: Linked) -> None:
+        super().__init__()
+        self._form = form
+        self._check = check
+        self._engine = engine
+
+    async def acall(self, *args: Any, **more: Any) -> list[dict[str, Any]]:
+        """Ask for a move."""
+        token = MOVE.set(True)
+        try:
+            found: list[dict[str, Any]] = await super().acall(*args, **more)
+            return found
+        finally:
+            MOVE.reset(token)
+
+    def format(
+        self, signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return the conversation: what is asked, behind examples of how it was answered.
+
+        What never changes stands first, so that an engine reads it once.
+        """
+        aloud = REASONING in signature.output_fields
+        how = f"{_ALOUD} {HOW[self._form]}" if aloud else HOW[self._form]
+        messages = list[dict[str, Any]]()
+        head = f"{signature.instructions}\n\n{inputs['rules']}"
+        for demo in demos:
+            asked = f"{demo['view']}\n\n{demo['task']}\n{how}"
+            messages.append({"role": "user", "content": "\n\n".join(filter(None, (head, asked)))})
+            reply = as_reply(str(demo["move"]), self._form)
+            thought = str(demo.get(REASONING) or "") if aloud else ""
+            content = "\n\n".join(filter(None, (thought, reply)))
+            messages.append({"role": "assistant", "content": content})
+            head = ""
+        asked = f"{inputs['view']}\n\n{inputs['task']}\n{how}"
+        messages.append({"role": "user", "content": "\n\n".join(filter(None, (head, asked)))})
+        for each in inputs.get("tries") or ():
+            messages += [{"role": it.role, "content": it.content} for it in refused(Try(**each))]
+        return messages
+
+    def parse(self, signature: Any, completion: str) -> dict[str, Any]:
+        """Return the fields; raise AdapterParseError where there is no move."""
+        try:
+            made = read(self._engine.last, self._form, self._check)  # it knows whether it was cut
+        except NoMove as why:
+            raise AdapterParseError(type(self).__name__, signature, completion, str(why)) from why
+        fields = {"move": made.move}
+        if REASONING in signature.output_fields:
+            fields[REASONING] = completion.rpartition(made.move)[0].strip()
+        return fields

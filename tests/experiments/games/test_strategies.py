@@ -1,0 +1,131 @@
+"""Strategies and scripts in a whole run, from the command line on, in this process."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import last_run, results_of
+
+from raybench import cli, games, players
+from raybench.errors import ConfigurationError
+
+TWO = "{name: m8, engine: simulated, options: {ability: 0.8}}"
+TWO += ", {name: m3, engine: simulated, options: {ability: 0.3}}"
+
+
+def composed(settings: Sequence[str], roster: str = TWO) -> Any:
+    given = ["+experiment=games", f"roster.models=[{roster}]", "games.bootstrap=0", *settings]
+    return cli.compose(cli.with_tables(cli.own_roster(given)))
+
+
+def run(folder: Path, *settings: str, roster: str = TWO) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        assert cli._job(composed(settings, roster)) == 0
+    return results_of(folder, "games")
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    lines = (last_run(folder, "games") / "journal" / "matches.jsonl").read_bytes()
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+@pytest.mark.slow
+def test_every_match_names_what_everybody_played_by_and_scripts_are_rated(tmp_path: Path) -> None:
+    results = run(
+        tmp_path,
+        "games.names=[chess,liars_dice]",
+        "games.rules.chess.plies=20",
+        "games.matches=48",
+        "games.strategy={chess: reasoned}",
+        "games.strategies.m3={liars_dice: {player_2: {use: best_of_n, n: 3}}}",
+        "games.anchors=[random,able]",
+    )
+    assert {*results["models"]} == {"m8", "m3", "random", "able"}
+    assert results["simulated"], "stand-ins took part"
+    assert results["run"]["strategies"]["m3"]["liars_dice"] == {
+        "player_1": "direct", "player_2": "best_of_n n=3",
+    }  # fmt: skip
+    records = journal(tmp_path)
+    assert len(records) == 48
+    played = set[str]()
+    calls = {"direct": 1, "reasoned": 2, "best_of_n n=3": 3, "script random": 0, "script able": 0}
+    for record in records:
+        expected = results["run"]["strategies"]
+        for role, model in record["seats"].items():
+            assert record["strategies"][role] == expected[model][record["game"]][role]
+        for turn in record["turns"]:
+            name = record["strategies"][turn["role"]]
+            played.add(name)
+            assert turn["calls"] == calls[name]
+            assert len(turn.get("asides", ())) == max(0, turn["calls"] - 1)
+            if turn["calls"] == 0:
+                assert turn["tokens"] == turn["seconds"] == 0
+    assert played == {*calls}
+    folder = last_run(tmp_path, "games")
+    board = (folder / "leaderboard.md").read_text()
+    assert "random, able play along and are no models" in board
+    assert "m3: reasoned; direct as player_1 of liars_dice; best_of_n n=3 as player_2" in board
+    prompts = (folder / "transcripts" / "prompts.md").read_text()
+    assert "### white: move, reasoned\n" in prompts and "Now decide." in prompts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strategy", players.names())
+def test_every_strategy_plays_every_game(tmp_path: Path, strategy: str) -> None:
+    """Against scripts, and judged by one from outside."""
+    results = run(
+        tmp_path,
+        f"games.names=[{', '.join(games.names())}]",
+        "games.rules.chess.plies=8",
+        f"games.matches={2 * len(games.names())}",
+        f"games.strategy={strategy}",
+        "games.anchors=[random]",
+        "games.jury=[judge]",
+        "roster.judges=[{name: judge, engine: simulated, options: {ability: 1.0}}]",
+        "games.rules.werewolf.players=5",
+    )
+    counts = results["counts"]
+    assert all(of["infra_error"] == of["judge_error"] == 0 for of in counts.values())
+    assert sum(of["void"] is None for of in journal(tmp_path)) == 2 * len(games.names())
+
+
+def test_one_model_may_play_against_scripts_alone(tmp_path: Path) -> None:
+    alone = "{name: m8, engine: simulated, options: {ability: 0.8}}"
+    results = run(
+        tmp_path, "games.names=[liars_dice]", "games.matches=40", "games.anchors=[random]",
+        roster=alone,
+    )  # fmt: skip
+    rating = {name: of["games/rating"]["value"] for name, of in results["models"].items()}
+    assert rating["m8"] > rating["random"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["games.anchors=[rndom]"], "has no script 'rndom'. Did you mean 'random'?"),
+        (["games.anchors=[greedy]"], "debate has no script 'greedy'"),
+        (["games.anchors=[random,random]"], "games.anchors names 'random' 2 times"),
+        (["games.strategy=dirct"], "games.strategy: unknown strategy 'dirct'"),
+        (["games.strategies.m9=direct"], "games.strategies.m9: no such model plays"),
+        (["games.strategy={chess: {whte: refine}}"], "games.strategy.chess.whte: chess has no"),
+        (["games.strategies.m8={use: best_of_n, n: 1}"], "best_of_n: n is 1: it is 2 to 64"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_starts(settings: list[str], said: str) -> None:
+    with pytest.raises(ConfigurationError) as found:
+        cli.check(composed(settings))
+    assert said in str(found.value)
+
+
+def test_a_script_has_no_models_name() -> None:
+    taken = TWO.replace("m8", "random")
+    with pytest.raises(ConfigurationError, match="'random', which is a model of the roster"):
+        cli.check(composed(["games.anchors=[random]"], taken))
+
+
+def test_no_roster_has_scripts() -> None:
+    with pytest.raises(ConfigurationError, match="unknown engine 'scripted'"):
+        cli.check(composed([], TWO.replace("simulated", "scripted")))

@@ -1,0 +1,174 @@
+"""DSPy programs decide by asking the model of the decision, and nobody else."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+from players.deciding import Model, decision
+
+from raybench import players
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.players.parts.contract import Decision, Made, NoMove, Try
+from raybench.players.program import Program
+from raybench.types import Completion
+
+OWN = '''
+import dspy
+
+class Twice(dspy.Module):
+    """Thinks, then moves, with DSPy's own way of asking."""
+
+    def __init__(self):
+        super().__init__()
+        self.plan = dspy.Predict("view, task -> plan")
+        self.act = dspy.Predict("plan, role -> move")
+
+    async def aforward(self, view, task, role):
+        plan = await self.plan.acall(view=view, task=task)
+        return await self.act.acall(plan=plan.plan, role=role)
+
+class Broken(dspy.Module):
+    async def aforward(self, view):
+        return {}["nothing"]
+
+class Silent(dspy.Module):
+    async def aforward(self, **given):
+        return dspy.Prediction(thought=", ".join(given))
+
+class Waits(dspy.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = dspy.Predict("view -> move")
+
+    async def aforward(self, view):
+        return self.act(view=view)
+
+NOTHING = 3
+'''
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_programs.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "own_programs", raising=False)
+    return "own_programs"
+
+
+async def test_it_asks_as_direct_does_below_an_instruction() -> None:
+    model = Model(["Hm.\nMove: e4"])
+    of = decision(model, Try("Move: no", "it is against the rules"))
+    assert await Program().move(of) == Made("e4", "Hm.\nMove: e4")
+    (asked,) = model.calls
+    first, tried, why = asked.messages
+    assert first.content.startswith("Play to win.")
+    assert "\n\nThe rules.\n\nThe board.\n\nMove a piece.\n" in first.content
+    assert first.content.endswith("Move: YOUR MOVE") and first.foreign
+    assert (tried.role, tried.content) == ("assistant", "Move: no")
+    assert why.content == "That is no valid move: it is against the rules. Try again."
+    assert not asked.thought, "a list of moves may hold it to its form"
+
+
+async def test_a_chain_of_thought_reasons_in_the_same_reply() -> None:
+    model = Model(["It is open.\nMove: e4"])
+    assert (await Program("chain_of_thought").move(decision(model))).move == "e4"
+    assert "Write down your reasoning first." in model.calls[0].last
+    bare = Model(["Move: e4"])
+    assert (await Program("chain_of_thought").move(decision(bare))).move == "e4"
+
+
+async def test_a_reply_without_a_move_is_none_and_the_reason_is_the_same_as_ever() -> None:
+    with pytest.raises(NoMove, match="there is no line 'Move: …' in the reply") as found:
+        await Program().move(decision(Model(["I pass\nnow"])))
+    assert found.value.reply == "I pass\nnow"
+    with pytest.raises(NoMove, match="the reply is empty"):
+        await Program().move(decision(Model([""])))
+    cut = Model(["Move: Nf"], finish="length")
+    with pytest.raises(NoMove, match="cut off after"):
+        await Program().move(decision(cut))
+
+
+async def test_what_asking_raises_comes_through_as_it_is() -> None:
+    class Gone(Exception):
+        pass
+
+    async def ask(*messages: object, **how: object) -> None:
+        raise Gone("m gave no reply")
+
+    of = decision(Model([]))
+    with pytest.raises(Gone, match="m gave no reply"):
+        await Program().move(Decision(of.seen, ask, of.check))  # type: ignore[arg-type]
+
+
+async def test_images_are_shown() -> None:
+    from dataclasses import replace
+
+    model = Model(["Move: e4"])
+    of = decision(model)
+    await Program().move(replace(of, seen=replace(of.seen, images=("data:,",))))
+    assert model.calls[0].messages[-1].images == ("data:,",)
+
+
+async def test_ones_own_program_is_asked_in_dspys_words_and_takes_what_it_wants(own: str) -> None:
+    model = Model(["[[ ## plan ## ]]\nattack", "[[ ## move ## ]]\ne4\n\n[[ ## completed ## ]]"])
+    player = players.load(f"{own}:Twice")
+    made = await player.move(decision(model))
+    assert made.move == "e4" and "e4" in made.reply
+    assert players.called(player) == f"program module={own}:Twice"
+    assert [call.thought for call in model.calls] == [True, True], "nothing holds it to our form"
+    assert "The board." in model.calls[0].last and "attack" in model.calls[1].last
+    with pytest.raises(NoMove, match=r"does not hold its fields \(plan\)") as found:
+        await player.move(decision(Model(["no idea"])))
+    assert found.value.reply == "no idea"
+
+
+async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
+    with pytest.raises(RunFailed, match="own_programs:Broken' failed: KeyError: 'nothing'"):
+        await players.load(f"{own}:Broken").move(decision(Model([])))
+    with pytest.raises(NoMove, match="prediction holds no move"):
+        await players.load(f"{own}:Silent").move(decision(Model([])))
+    with pytest.raises(RunFailed, match="by acall, never by a plain call"):
+        await players.load(f"{own}:Waits").move(decision(Model(["x"])))
+    with pytest.raises(ConfigurationError, match="'own_programs:NOTHING' is no program"):
+        players.load("program", {"module": f"{own}:NOTHING"})
+    with pytest.raises(ConfigurationError, match="Did you mean 'predict'"):
+        players.load("program", {"module": "predct"})
+
+
+async def test_many_decide_at_once_each_by_its_own_model() -> None:
+    models = [Model([f"Move: e{at}"]) for at in range(64)]
+    made = await asyncio.gather(*(Program().move(decision(it)) for it in models))
+    assert [it.move for it in made] == [f"e{at}" for at in range(64)]
+
+
+async def test_nothing_holds_one_decision_up_for_another() -> None:
+    """All are under way at the same time: there is no lock that they share."""
+    asked, let = 0, asyncio.Event()
+
+    async def ask(*messages: object, **how: object) -> Completion:
+        nonlocal asked
+        asked += 1
+        if asked == 256:
+            let.set()
+        await let.wait()
+        return Completion("Move: e4", "stop")
+
+    of = decision(Model([]))
+    deciding = (Program().move(Decision(of.seen, ask, of.check)) for _ in range(256))
+    made = await asyncio.wait_for(asyncio.gather(*deciding), 60)
+    assert len(made) == 256
+
+
+async def test_nothing_is_remembered_from_one_decision_to_the_next() -> None:
+    """DSPy's cache would give the same reply again, whatever the seed."""
+    model = Model(["Move: e4", "Move: d4"])
+    of = decision(model)
+    assert [(await Program().move(of)).move for _ in range(2)] == ["e4", "d4"]
+
+
+def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'raybench\[dspy\]'"):
+        players.load("program")
