@@ -91,14 +91,15 @@ class Poker(State):
 
     def observe(self, role: str) -> Observation:
         seat, words = seat_of(role), in_words(self.rules)
-        shown = view.shown(self, seat, self._hole(seat))
+        shown = view.shown(self, seat, self.hole(seat))
         if role != self.to_move:
             return Observation(role, words, shown)
         may = options(self.table)
         action = "call_or_fold" if may.cost else "check_or_bet"
         return Observation(role, words, shown, action, f"Your move: {may}.")
 
-    def _hole(self, seat: int) -> Cards:
+    def hole(self, seat: int) -> Cards:
+        """Return the cards that only the seat sees."""
         if seat not in self.order:
             return ()
         return holes(self.deck, len(self.order))[self.order.index(seat)]
@@ -170,11 +171,11 @@ class Poker(State):
         return standins.any_move(self.table, rng)
 
     def good(self, rng: random.Random) -> str:
-        return standins.good_move(self.table, self._hole(seat_of(self.to_move or "")), rng)
+        return standins.good_move(self.table, self.hole(seat_of(self.to_move or "")), rng)
 
 
 def _tight_passive(state: Poker, rng: random.Random) -> str:
-    return standins.passive_move(state.table, state._hole(seat_of(state.to_move or "")))
+    return standins.passive_move(state.table, state.hole(seat_of(state.to_move or "")))
 
 
 def _laid(rules: PokerRules, stacks: Sequence[int], order: seating.Order, deck: Cards) -> Table:

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench.imported import imported
 from raybench.options import Options, made
 from raybench.players.parts.contract import Player
-from raybench.players.parts.imported import imported
 
 __all__ = ["Player", "called", "load", "names"]
 

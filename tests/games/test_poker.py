@@ -537,7 +537,7 @@ def test_others_cards_are_not_seen() -> None:
         assert isinstance(state, Poker)
         for role in state.roles:
             view = state.observe(role).view
-            own = state._hole(int(role[-1]) - 1)
+            own = state.hole(int(role[-1]) - 1)
             board = [card for cards in state.table.board_cards for card in cards]
             seen = {repr(card) for card in Deck.STANDARD if repr(card) in view}
             assert seen == {repr(card) for card in (*own, *board)}

@@ -8,8 +8,8 @@ import dspy
 from dspy.utils.exceptions import AdapterParseError
 
 from raybench.errors import ConfigurationError, RunFailed, did_you_mean
+from raybench.imported import imported
 from raybench.players.parts.contract import Decision, Made, NoMove
-from raybench.players.parts.imported import imported
 from raybench.players.parts.programs.lm import Linked, linked
 from raybench.players.parts.programs.plain import Plain
 from raybench.players.parts.programs.signature import Move

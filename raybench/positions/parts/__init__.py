@@ -1,0 +1,1 @@
+"""What positions are, and how the values of moves become scores."""
