@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 from raybench.errors import ConfigurationError, did_you_mean
 
+FILE = "file"
+"""Metadata of an option that names one."""
 _KINDS = {
     bool: "true or false",
     int: "a whole number",

@@ -4,17 +4,19 @@ One file each; a new one is a new file, and nothing else lists them. One of some
 by its import path, 'module:name'.
 """
 
+import hashlib
 import importlib
 import pkgutil
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.imported import imported
-from raybench.options import Options, made
+from raybench.options import FILE, Options, made
 from raybench.players.parts.contract import Player
 
 __all__ = ["Player", "called", "load", "names"]
@@ -45,7 +47,7 @@ def called(player: Player) -> str:
     if isinstance(player, Options):
         for each in fields(player):
             if (value := getattr(player, each.name)) != each.default:
-                words.append(f"{each.name}={value}")
+                words.append(f"{each.name}={_content(value) if FILE in each.metadata else value}")
     return " ".join(words)
 
 
@@ -56,6 +58,11 @@ def _module(name: str) -> Any:
         there = did_you_mean(name, known.values())
         raise ConfigurationError(f"unknown strategy '{name}'.{there} Your own: MODULE:NAME.")
     return importlib.import_module(f"{__name__}.{module}")
+
+
+def _content(file: str) -> str:
+    """Return what tells a file from others, wherever it lies: its name, and a digest."""
+    return f"{Path(file).name}@{hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]}"
 
 
 def _last(module: str) -> str:

@@ -1,18 +1,18 @@
 """Program: a DSPy program decides, one that is shipped or one's own.
 
 Shipped are `predict` and `chain_of_thought`, which ask as `direct` does, below an instruction, and
-with examples where they have been optimised. One's own is a `dspy.Module` by its import path. Its
-`forward` (or `aforward`) may take rules, view, task, tries, role, action and form, and returns a
-prediction with a `move`. It is asked by `acall`, side by side with those of other matches.
+with examples where they have been optimised (`compiled`). One's own is a `dspy.Module` by its
+import path. Its `forward` (or `aforward`) may take rules, view, task, tries, role, action and form,
+and returns a prediction with a `move`. It is asked by `acall`, side by side with those of others.
 
 DSPy is an optional extra (raybench[dspy]) and imported when a program is used.
 """
 
 import importlib.util
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
-from raybench.options import Options
+from raybench.options import FILE, Options
 from raybench.players.parts.contract import Decision, Made
 
 
@@ -22,6 +22,8 @@ class Program(Options):
 
     module: str = "predict"
     """predict, chain_of_thought or MODULE:NAME."""
+    compiled: str = field(default="", metadata={FILE: True})
+    """A file of instructions and examples, as an optimiser of DSPy's saves its program: JSON."""
 
     varies: ClassVar[bool] = False
 
@@ -30,13 +32,13 @@ class Program(Options):
             raise ValueError("programs need DSPy: pip install 'raybench[dspy]'")
         from raybench.players.parts.programs.deciding import program
 
-        program(self.module)
+        program(self.module, self.compiled)
 
     async def move(self, decision: Decision) -> Made:
         """Return the move."""
         from raybench.players.parts.programs.deciding import decided
 
-        return await decided(self.module, decision)
+        return await decided(self.module, self.compiled, decision)
 
 
 STRATEGY = Program

@@ -33,6 +33,10 @@ class Strategies:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
+    _names: dict[tuple[str, str, str], str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
     def of(self, model: str, game: str, role: str) -> Player:
         """Return the strategy of a model in a role; the game bears its own name."""
         if (player := self._known.get((model, game, role))) is None:
@@ -44,7 +48,9 @@ class Strategies:
 
     def called(self, model: str, game: str, role: str) -> str:
         """Return what it is called, with the options that are not its own."""
-        return players.called(self.of(model, game, role))
+        if (name := self._names.get((model, game, role))) is None:
+            name = self._names[model, game, role] = players.called(self.of(model, game, role))
+        return name
 
 
 def problems(

@@ -168,6 +168,35 @@ async def test_nothing_is_remembered_from_one_decision_to_the_next() -> None:
     assert [(await Program().move(of)).move for _ in range(2)] == ["e4", "d4"]
 
 
+async def test_what_an_optimiser_saved_is_asked_with(tmp_path: Path) -> None:
+    import dspy
+
+    from raybench.players.parts.programs.signature import Move
+
+    tuned = dspy.Predict(Move.with_instructions("Think of mate."))
+    shown = {"rules": "Old rules.", "view": "A won board.", "task": "Win.", "tries": []}
+    tuned.demos = [dspy.Example(**shown, move="Qh7#")]
+    file = tmp_path / "tuned.json"
+    tuned.save(file)
+    player = players.load("program", {"compiled": str(file)})
+    model = Model(["Move: e4"])
+    assert (await player.move(decision(model))).move == "e4"
+    example, reply, asked = model.calls[0].messages
+    assert example.content.startswith("Think of mate.\n\nThe rules.\n\nA won board.\n\nWin.\n")
+    assert reply.role == "assistant" and reply.content == "Move: Qh7#"
+    assert asked.content.startswith("The board.\n\nMove a piece.\n"), "rules stand there once"
+    name = players.called(player)
+    assert name.startswith("program compiled=tuned.json@") and str(tmp_path) not in name
+    tuned.demos = []
+    tuned.save(file)
+    assert players.called(player) != name, "by what is in it"
+    file.write_text("[]")
+    with pytest.raises(ConfigurationError, match="cannot be loaded"):
+        players.load("program", {"compiled": str(file), "module": "chain_of_thought"})
+    with pytest.raises(ConfigurationError, match=r"nowhere\.json' cannot be loaded"):
+        players.load("program", {"compiled": str(tmp_path / "nowhere.json")})
+
+
 def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigurationError, match=r"pip install 'raybench\[dspy\]'"):

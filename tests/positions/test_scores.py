@@ -52,9 +52,7 @@ def test_dice_by_the_odds() -> None:
     assert of.score(three, "bid 3 5") == pytest.approx((1 - none - one) / none)
     two = answering(2, 4)
     assert of.score(two, "call") == 0, "the bid holds already"
-    assert of.score(two, "bid 3 4") == of.score(two, "bid 2 5") == 1, (
-        "one more is wanted for either"
-    )
+    assert of.score(two, "bid 3 4") == of.score(two, "bid 2 5") == 1, "each wants one more"
     assert of.score(two, "bid 2 6") == pytest.approx((1 - none - one) / (1 - none))
 
 

@@ -19,11 +19,25 @@ SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
 
 
 @cache
-def program(name: str) -> Any:
-    """Return a program: one that is shipped, or one of somebody's own by its import path.
+def program(name: str, compiled: str = "") -> Any:
+    """Return a program, with what an optimiser saved of it where a file is named.
 
-    Raises ConfigurationError where there is none.
+    It is one that is shipped, or one of somebody's own by its import path. Raises
+    ConfigurationError where there is none.
     """
+    found = _made(name)
+    if compiled:
+        try:
+            found.load(compiled)
+        except Exception as error:  # whatever may be wrong with a file
+            raise ConfigurationError(
+                f"the compiled program '{compiled}' cannot be loaded ({type(error).__name__}: "
+                f"{error}): give a JSON file that '{name}' was saved to"
+            ) from error
+    return found
+
+
+def _made(name: str) -> Any:
     if name in SHIPPED:
         return SHIPPED[name](Move)
     if ":" not in name:
@@ -37,9 +51,9 @@ def program(name: str) -> Any:
     return found
 
 
-async def decided(name: str, decision: Decision) -> Made:
+async def decided(name: str, compiled: str, decision: Decision) -> Made:
     """Return what a program decides. Raises NoMove where its model's reply holds no move."""
-    of, engine = program(name), Linked(decision.ask, decision.seen.images)
+    of, engine = program(name, compiled), Linked(decision.ask, decision.seen.images)
     adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
     if name in SHIPPED:
         adapter = Plain(decision.seen.form, decision.check, engine)
