@@ -1,5 +1,6 @@
 """A model in a seat of a match: its strategy asks, and what it cost is counted."""
 
+import asyncio
 import hashlib
 import json
 import random
@@ -8,8 +9,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from raybench import players
+from raybench.errors import RaybenchError, RunFailed
 from raybench.games import InvalidMove, State
-from raybench.players.parts.contract import Decision, NoMove, Player, Try
+from raybench.players.parts.contract import Decision, Made, NoMove, Player, Try
 from raybench.players.parts.reading import as_reply, as_schema
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Form, Message, Observation, Request
@@ -68,7 +71,7 @@ class Chair:
         sitting = _Sitting(self, state, seen, left_s)
         decision = Decision(seen, sitting.ask, partial(_check, state), tries)
         try:
-            made = await self.player.move(decision)
+            made = await sitting.through(self.player.move(decision))
         except _Late:
             late = sitting.heard(None, None, "its time was up")
             return replace(late, late=True, truncated=True)
@@ -92,8 +95,38 @@ class _Sitting:
         self._replies: dict[int, Completion] = {}
         """By the order in which they were asked for."""
         self._calls = 0
+        self._open = 0
+        """Calls without a reply yet."""
+        self._none_open = asyncio.Event()
+        self._ended: Exception | None = None
+        """What ended the try, whatever its strategy makes of that."""
+        self._over = False
         self._seconds = 0.0
         """Of the model's own time. Of calls side by side the longest counts."""
+
+    async def through(self, move: Awaitable[Made]) -> Made:
+        """Return the move when all that was asked for it has come to an end.
+
+        A call that could not be had, or took too long, ends the try also where the strategy made
+        something of it: no failure of an engine's is to be a model's move.
+        """
+        try:
+            made: Made | Exception = await move
+        except Exception as error:
+            made = error
+        self._over = True
+        if self._open:
+            await self._none_open.wait()
+        if self._ended is not None:
+            raise self._ended
+        if isinstance(made, NoMove | RaybenchError):
+            raise made
+        if isinstance(made, Exception):
+            raise RunFailed(
+                f"the strategy {players.called(self._chair.player)} failed: "
+                f"{type(made).__name__}: {made}"
+            ) from made
+        return made
 
     async def ask(
         self,
@@ -104,11 +137,28 @@ class _Sitting:
         varied: bool = False,
     ) -> Completion:
         """Ask the model."""
-        place, begun = self._calls, self._seconds
-        self._calls += 1
+        if self._over:
+            raise RuntimeError("the turn is over: a strategy waits for all that it asks")
+        self._open += 1
+        self._none_open.clear()
+        try:
+            return await self._asked(messages, thought, among, varied)
+        except (_Late, Void) as why:
+            self._ended = self._ended or why
+            raise
+        finally:
+            self._open -= 1
+            if not self._open:
+                self._none_open.set()
+
+    async def _asked(
+        self, messages: Sequence[Message], thought: bool, among: Sequence[str], varied: bool
+    ) -> Completion:
+        begun = self._seconds
         left = None if self._left_s is None else self._left_s - begun
         if left is not None and left <= 0:
             raise _Late
+        place, self._calls = self._calls, self._calls + 1
         chair, request = self._chair, self._request(messages, thought, among, varied, left)
         completion = self._replies[place] = await chair.put(chair.model, request)
         if completion.finish == "error":
@@ -118,7 +168,7 @@ class _Sitting:
             raise _Late
         if completion.finish == "unsupported" and any(it.images for it in request.messages):
             chair.shown = False  # the text has it all
-            return await self.ask(messages, thought=thought, among=among, varied=varied)
+            return await self._asked(messages, thought, among, varied)
         return completion
 
     def heard(self, reply: str | None, move: str | None, error: str | None) -> Heard:
@@ -129,6 +179,7 @@ class _Sitting:
             reply = texts[-1] if texts else ""
         if reply in texts:
             texts.remove(reply)
+        deciding = [it for it in replies if it.text == reply][-1:] or replies
         return Heard(
             reply=reply,
             move=move,
@@ -136,8 +187,8 @@ class _Sitting:
             seconds=self._seconds,
             tokens=sum([it.output_tokens for it in replies]),
             prompt_tokens=sum([it.prompt_tokens for it in replies]),
-            calls=len(replies),
-            truncated=any(it.finish in ("length", "late", "thinking") for it in replies),
+            calls=self._calls,
+            truncated=any(it.finish in ("length", "late", "thinking") for it in deciding),
             asides=tuple(texts),
         )
 

@@ -234,7 +234,7 @@ class Pool:
             for turn in told.turns:
                 if (back := self._absent.heard(match.fixture, turn)) is not None:
                     ended += self._welcome(*back)
-            if any(turn.model for turn in told.turns):
+            if any(turn.model and turn.model not in self._house.scripts for turn in told.turns):
                 # Somebody can be reached: what was void before is no outage of all.
                 self._reached, self._void = True, 0
                 ended += self._told_void(everybody=False)

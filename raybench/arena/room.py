@@ -13,6 +13,7 @@ from raybench.arena.batches import Batches
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
 from raybench.arena.scripted import Scripted
+from raybench.errors import RunFailed
 from raybench.fleet import Fleet
 from raybench.games import MANAGER
 from raybench.sandbox.places import Settings
@@ -56,7 +57,7 @@ class House:
         return {
             model
             for role, model in zip(roles, fixture.seats, strict=True)
-            if model in self.greedy and not self.strategies.of(model, fixture.game, role).varies
+            if model in self.greedy and not self.strategies.varies(model, fixture.game, role)
         }
 
 
@@ -122,6 +123,7 @@ class Room:
         """Of matches, what has not been picked up."""
         self._any = asyncio.Event()
         self._error: Exception | None = None
+        self._closed = False
         self._working: set[asyncio.Task[None]] = set()
         self._batches: Batches | None = None
         self._places = asyncio.Semaphore(house.at_once)
@@ -156,6 +158,7 @@ class Room:
 
     async def close(self) -> None:
         """Stop playing."""
+        self._closed = True
         for work in self._working:
             work.cancel()
         await asyncio.gather(*self._working, return_exceptions=True)
@@ -210,7 +213,12 @@ class Room:
             self._of(number).ending = ending
         except Exception as error:  # ours, not a model's: whoever waits has to know
             self._error = error
-        self._any.set()
+        except asyncio.CancelledError:
+            if not self._closed:  # somebody's own strategy cancelled more than it may
+                self._error = RunFailed("a strategy cancelled the match that it plays in")
+            raise
+        finally:
+            self._any.set()
 
     def _of(self, number: int) -> Told:
         if (told := self._news.get(number)) is None:

@@ -1,5 +1,6 @@
 """A script in a seat of a match: an anchor of the ratings, which asks nobody."""
 
+import asyncio
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ class Scripted:
         self, state: State, seen: Observation, tries: Sequence[Try], left_s: float | None
     ) -> Heard:
         """Return its move, made of what the role sees: all else is drawn anew before."""
+        await asyncio.sleep(0)  # a match of scripts alone would hold all others up to its end
         rng = random.Random(f"{self.seed}/{seen.role}/{self.made}")
         self.made += 1
         move = self.script(state.redrawn(seen.role, rng), rng)

@@ -1,8 +1,9 @@
 """A match under way: from where it goes on, what the journal is told, its record at the end."""
 
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,12 +92,22 @@ class UnderWay:
             self.given_up,
         )
         game, seats = self.fixture.game, zip(self.roles, self.fixture.seats, strict=True)
+        alike, start = house.alike(self.fixture, self.roles), ending.start
+        if start == "" and (scripts := {*self.fixture.seats} & {*house.scripts}):
+            # All matches begin alike, and those go on alike in which scripts do the same.
+            alike, start = alike | scripts, _done(self.turns, scripts)
         return found | {
-            "table": table(self.fixture, ending.start, house.alike(self.fixture, self.roles)),
+            "table": table(self.fixture, start, alike),
             "strategies": {role: house.plays(model, game, role) for role, model in seats},
             "seconds": round(time.monotonic() - self.since, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         }
+
+
+def _done(turns: Sequence[Turn], scripts: Collection[str]) -> str:
+    """Return what tells apart what scripts did."""
+    moves = "\n".join(f"{it.role}: {it.move}" for it in turns if it.model in scripts)
+    return hashlib.sha256(moves.encode()).hexdigest()[:12]
 
 
 def resumed(

@@ -6,6 +6,7 @@ by its import path, 'module:name'.
 
 import hashlib
 import importlib
+import inspect
 import pkgutil
 import sys
 from collections.abc import Mapping
@@ -19,12 +20,17 @@ from raybench.imported import imported
 from raybench.options import FILE, Options, made
 from raybench.players.parts.contract import Player
 
-__all__ = ["Player", "called", "load", "names"]
+__all__ = ["Player", "called", "load", "named", "names"]
 
 
 def names() -> list[str]:
     """Return the names of the strategies that are shipped."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+
+
+def named(name: str) -> str:
+    """Return a strategy's own name, however it is spelled."""
+    return _last(_module(name).__name__)
 
 
 def load(name: str, options: Mapping[str, Any] = {}) -> Player:
@@ -73,11 +79,15 @@ def _own(path: str, options: Mapping[str, Any]) -> Player:
     """Return a strategy of somebody's own."""
     found = imported(path, "strategy", options)
     if (dspy := sys.modules.get("dspy")) is not None and isinstance(found, dspy.Module):
-        return load("program", {"module": path, **options})
+        if options:
+            raise ConfigurationError(
+                f"the program '{path}' takes no options here: write a class that fills them in"
+            )
+        return load("program", {"module": path})
     player: Player = found
-    if not callable(getattr(player, "move", None)):
+    if not inspect.iscoroutinefunction(getattr(player, "move", None)):
         raise ConfigurationError(
-            f"the strategy '{path}' has no method move(decision), and is no dspy.Module: "
-            "raybench/players/parts/contract.py says what it is given and returns"
+            f"the strategy '{path}' has no method 'async def move(self, decision)', and is no "
+            "dspy.Module: raybench/players/parts/contract.py says what it is given and returns"
         )
     return player

@@ -2,8 +2,8 @@
 
 Shipped are `predict` and `chain_of_thought`, which ask as `direct` does, below an instruction, and
 with examples where they have been optimised (`compiled`). One's own is a `dspy.Module` by its
-import path. Its `forward` (or `aforward`) may take rules, view, task, tries, role, action and form,
-and returns a prediction with a `move`. It is asked by `acall`, side by side with those of others.
+import path, whose `aforward` may take rules, view, task, tries, role, action and form, asks by
+`acall`, and returns a prediction with a `move`.
 
 DSPy is an optional extra (raybench[dspy]) and imported when a program is used.
 """

@@ -40,17 +40,29 @@ class Strategies:
     def of(self, model: str, game: str, role: str) -> Player:
         """Return the strategy of a model in a role; the game bears its own name."""
         if (player := self._known.get((model, game, role))) is None:
-            chosen = _chosen(self.single.get(model), game, role)
-            if chosen is None:
-                chosen = _chosen(self.every, game, role)
-            player = self._known[model, game, role] = _loaded(chosen or DEFAULT)
+            player = self._known[model, game, role] = _loaded(self._chosen(model, game, role))
         return player
+
+    def varies(self, model: str, game: str, role: str) -> bool:
+        """Whether moves differ from one time to the next, whatever the model's temperature."""
+        return bool(getattr(self.of(model, game, role), "varies", False))
 
     def called(self, model: str, game: str, role: str) -> str:
         """Return what it is called, with the options that are not its own."""
         if (name := self._names.get((model, game, role))) is None:
-            name = self._names[model, game, role] = players.called(self.of(model, game, role))
+            chosen = self._chosen(model, game, role)
+            path, options = _parts(chosen)
+            name = players.called(self.of(model, game, role))
+            if ":" in path:  # its own name and options are not known
+                name = " ".join((path, *(f"{key}={value}" for key, value in options.items())))
+            self._names[model, game, role] = name
         return name
+
+    def _chosen(self, model: str, game: str, role: str) -> Any:
+        chosen = _chosen(self.single.get(model), game, role)
+        if chosen is None:
+            chosen = _chosen(self.every, game, role)
+        return chosen or DEFAULT
 
 
 def problems(
@@ -100,11 +112,29 @@ def _wrong(where: str, chosen: Any) -> Iterator[str]:
         yield f"{where}: {error}"
 
 
+def resolved(chosen: Any) -> Any:
+    """Return a choice with every game and strategy by its own name, however it was spelled."""
+    if _is_table(chosen):
+        return {games.load(name).name: _by_role(of) for name, of in chosen.items()}
+    name, options = _parts(chosen)
+    own = name if ":" in name else players.named(name)
+    return {_USE: own, **options} if options else own
+
+
+def _by_role(of: Any) -> Any:
+    return {role: resolved(it) for role, it in of.items()} if _is_table(of) else resolved(of)
+
+
 def _loaded(chosen: Any) -> Player:
+    return players.load(*_parts(chosen))
+
+
+def _parts(chosen: Any) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of a strategy."""
     if isinstance(chosen, str):
-        return players.load(chosen)
+        return chosen, {}
     if isinstance(chosen, Mapping) and isinstance(chosen.get(_USE), str):
-        return players.load(chosen[_USE], {key: it for key, it in chosen.items() if key != _USE})
+        return chosen[_USE], {key: it for key, it in chosen.items() if key != _USE}
     raise ConfigurationError(
         f"{chosen!r} is no strategy: give a name, or {{{_USE}: NAME, OPTION: VALUE}}"
     )

@@ -4,6 +4,7 @@ No prompt of a later step holds what an earlier one was told.
 """
 
 import asyncio
+import contextlib
 import json
 import random
 import re
@@ -13,6 +14,7 @@ import pytest
 
 from raybench import games
 from raybench.arena.chair import VARIED, Chair, Decoding
+from raybench.errors import RunFailed
 from raybench.games import Need, State
 from raybench.games.parts.pyjail import harness
 from raybench.games.parts.pyjail.jails import JAILS
@@ -140,7 +142,7 @@ async def test_what_all_calls_of_a_try_took_is_told_together() -> None:
     heard = await replied(chair(engine, Thinker()))
     assert (heard.reply, heard.move, heard.error) == ("e4", "e4", None)
     assert (heard.calls, heard.tokens, heard.prompt_tokens, heard.seconds) == (2, 67, 30, 0.75)
-    assert heard.truncated, "one of its calls was cut"
+    assert not heard.truncated, "the thought was cut, and not the reply"
     assert heard.asides == ("hm",)
 
 
@@ -414,3 +416,80 @@ async def test_a_check_tells_which_moves_are_one_and_nothing_else() -> None:
     san, uci, other = player.found
     assert san == uci and san != other
     assert "board" not in repr(san).lower() and "moves" not in repr(san), "not even in a log"
+
+
+async def test_a_reply_counts_as_cut_where_it_is_the_one_that_decided() -> None:
+    engine = Engine(Completion("hm", "stop"), Completion("e4", "length", output_tokens=64))
+    assert (await replied(chair(engine, Thinker()))).truncated
+    engine = Engine(Completion("hm", "length", output_tokens=64), Completion("", "stop"))
+    assert not (await replied(chair(engine, Thinker()))).truncated
+
+
+class Stubborn:
+    """Makes a move of its own of whatever asking raises."""
+
+    async def move(self, decision: Decision) -> Made:
+        with contextlib.suppress(Exception):
+            await decision.ask([Message("user", "Go.")])
+        return Made("e4", "e4")
+
+
+async def test_what_could_not_be_had_is_no_models_move_whatever_a_strategy_makes_of_it() -> None:
+    with pytest.raises(Void, match="connection refused"):
+        await replied(chair(Engine(Completion.failed("connection refused")), Stubborn()))
+    late = await replied(chair(Engine(Completion.late(seconds=2.0)), Stubborn()), left_s=2.0)
+    assert (late.late, late.move) == (True, None)
+
+
+class Grouped:
+    """Asks in a group that cancels what is left when one of them fails."""
+
+    async def move(self, decision: Decision) -> Made:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(decision.ask([Message("user", "Go.")]))
+        return Made("e4", "e4")
+
+
+class Hasty:
+    """Takes the first of two replies, and leaves the other one behind."""
+
+    async def move(self, decision: Decision) -> Made:
+        said = [Message("user", "Go.")]
+        calls = [asyncio.ensure_future(decision.ask(said)) for _ in range(2)]
+        done, _ = await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        return Made(done.pop().result().text, "e4")
+
+
+async def test_calls_that_others_cancelled_are_told_as_what_ended_them() -> None:
+    engine = Engine(Completion.failed("connection refused"), Completion("e4", "stop"))
+    with pytest.raises(Void, match="connection refused"):
+        await replied(chair(engine, Grouped()))
+
+
+async def test_all_that_is_asked_has_ended_when_the_try_has() -> None:
+    """What came later would be nobody's: neither counted nor paid for."""
+    open_calls, asked = 0, 0
+
+    async def put(model: str, request: Request) -> Completion:
+        nonlocal open_calls, asked
+        open_calls, asked = open_calls + 1, asked + 1
+        for _ in range(asked * 10):
+            await asyncio.sleep(0)
+        open_calls -= 1
+        return Completion("e4", "stop", output_tokens=3, seconds=1.0)
+
+    heard = await replied(Chair("m", Hasty(), put, DECODING, "1/0"))
+    assert (open_calls, heard.calls, heard.tokens, heard.move) == (0, 2, 6, "e4")
+
+
+class Broken:
+    """Has a fault."""
+
+    async def move(self, decision: Decision) -> Made:
+        raise KeyError("nothing")
+
+
+async def test_a_fault_of_ones_own_strategy_is_told_as_one() -> None:
+    with pytest.raises(RunFailed, match=r"strategy .*Broken failed: KeyError: 'nothing'"):
+        await replied(chair(Engine(), Broken()))

@@ -452,6 +452,13 @@ async def test_an_outage_ends_the_run_and_nothing_of_it_is_told() -> None:
     assert not found
 
 
+async def test_scripts_are_nobody_who_can_be_reached() -> None:
+    of, found = house(scripts={"d": "random"}), list[Any]()
+    with pytest.raises(RunFailed, match="matches could not be played while nobody replied"):
+        found += await played(here(fleet_of(Failing(first=9999), models()), of), of, DICE, 50)
+    assert not found
+
+
 async def test_a_few_matches_that_nobody_could_play_are_an_outage_too() -> None:
     of = house()
     with pytest.raises(RunFailed, match="4 matches could not be played"):

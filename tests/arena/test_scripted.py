@@ -7,11 +7,14 @@ from dataclasses import replace
 import pytest
 
 from raybench import games
+from raybench.arena.chair import Decoding
 from raybench.arena.room import Begun, House, Room
 from raybench.arena.scripted import Scripted
+from raybench.arena.under_way import UnderWay
 from raybench.games import ABLE, MANAGER, RANDOM, State
 from raybench.tournament.fixtures import Fixture
-from raybench.tournament.turns import Turn
+from raybench.tournament.match import Terms
+from raybench.tournament.turns import Ending, Turn
 
 EVERY = [
     (game, script) for game in games.names() for script in (RANDOM, ABLE, *games.load(game).scripts)
@@ -77,9 +80,6 @@ def room(**more: object) -> Room:
     async def nobody() -> object:
         raise AssertionError("no model is asked")
 
-    from raybench.arena.chair import Decoding
-    from raybench.tournament.match import Terms
-
     house = House({}, Terms(), Decoding({"line": 8, "text": 8, "code": 8}))
     return Room(nobody, replace(house, **more))  # type: ignore[arg-type]
 
@@ -108,3 +108,26 @@ async def test_a_match_of_scripts_asks_nobody_and_goes_on_alike_where_it_was_cut
     whole = await played([])
     assert len(whole) == 12
     assert await played(whole[:5]) == whole
+
+
+def record(seats: tuple[str, str], *, answer: str, greedy: frozenset[str]) -> str:
+    """Return the table of a match of PyJail, in which all matches begin alike."""
+    house = House(
+        {}, Terms(), Decoding({}), scripts={"able": "able", "random": "random"}, greedy=greedy
+    )
+    of = UnderWay(7, Fixture("pyjail", seats, 99), ("warden", "prisoner"), 0)
+    of.turns = [
+        Turn("warden", seats[0], "write", "", "jail", "jail", None),
+        Turn("prisoner", seats[1], "open", "", answer, answer, None),
+    ]
+    ending = Ending({"warden": 1.0, "prisoner": -1.0}, "over", start="")
+    return str(of.record(ending, house)["table"])
+
+
+def test_matches_with_scripts_that_did_the_same_are_repeats_where_all_begin_alike() -> None:
+    greedy = frozenset({"m"})
+    first = record(("m", "able"), answer="x", greedy=greedy)
+    assert record(("m", "able"), answer="x", greedy=greedy) == first != "99"
+    assert record(("m", "able"), answer="y", greedy=greedy) != first
+    assert record(("m", "able"), answer="x", greedy=frozenset()) == "99", "m draws its replies"
+    assert record(("m", "n"), answer="x", greedy=greedy) == "99"

@@ -24,6 +24,10 @@ class Stubborn:
 class Idle:
     pass
 
+class Waits:
+    def move(self, decision):
+        return Made("e4", "e4")
+
 WRONG = 1 / 0 if False else None
 """
 
@@ -75,8 +79,9 @@ async def test_ones_own_is_found_where_raybench_is_started(own: str) -> None:
     ("name", "message"),
     [
         ("Nobody", "AttributeError: .*Nobody.*: give MODULE:NAME"),
-        ("Idle", r"has no method move\(decision\)"),
-        ("WRONG", r"has no method move\(decision\)"),
+        ("Idle", "has no method 'async def move"),
+        ("Waits", "has no method 'async def move"),
+        ("WRONG", "has no method 'async def move"),
     ],
 )
 def test_what_is_wrong_with_ones_own_is_said(own: str, name: str, message: str) -> None:

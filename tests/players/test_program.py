@@ -14,6 +14,7 @@ from raybench.players.program import Program
 from raybench.types import Completion
 
 OWN = '''
+import asyncio
 import dspy
 
 class Twice(dspy.Module):
@@ -35,6 +36,20 @@ class Broken(dspy.Module):
 class Silent(dspy.Module):
     async def aforward(self, **given):
         return dspy.Prediction(thought=", ".join(given))
+
+class Grouped(dspy.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = dspy.Predict("view -> move")
+
+    async def aforward(self, view):
+        async with asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(self.act.acall(view=view))
+
+class Plain(dspy.Module):
+    def forward(self, view):
+        return dspy.Prediction(move="e4")
 
 class Waits(dspy.Module):
     def __init__(self):
@@ -102,6 +117,39 @@ async def test_what_asking_raises_comes_through_as_it_is() -> None:
         await Program().move(Decision(of.seen, ask, of.check))  # type: ignore[arg-type]
 
 
+async def test_what_asking_raises_comes_through_where_the_program_cancels_the_rest(
+    own: str,
+) -> None:
+    class Gone(Exception):
+        pass
+
+    asked = 0
+
+    async def ask(*messages: object, **how: object) -> None:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            await asyncio.sleep(60)
+        raise Gone("m gave no reply")
+
+    of = decision(Model([]))
+    with pytest.raises(Gone):
+        await players.load(f"{own}:Grouped").move(
+            Decision(of.seen, ask, of.check)  # type: ignore[arg-type]
+        )
+
+
+async def test_decisions_leave_nothing_behind() -> None:
+    """DSPy keeps traces and histories, for optimisers."""
+    import dspy
+    from dspy.clients import base_lm
+
+    before = len(dspy.settings.trace or ()), len(base_lm.GLOBAL_HISTORY)
+    for _ in range(3):
+        await Program().move(decision(Model(["Move: e4"])))
+    assert (len(dspy.settings.trace or ()), len(base_lm.GLOBAL_HISTORY)) == before
+
+
 async def test_images_are_shown() -> None:
     from dataclasses import replace
 
@@ -131,6 +179,10 @@ async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
         await players.load(f"{own}:Silent").move(decision(Model([])))
     with pytest.raises(RunFailed, match="by acall, never by a plain call"):
         await players.load(f"{own}:Waits").move(decision(Model(["x"])))
+    with pytest.raises(ConfigurationError, match="has no aforward"):
+        players.load(f"{own}:Plain")
+    with pytest.raises(ConfigurationError, match="TypeError"):
+        players.load(f"{own}:Twice", {"n": 3})
     with pytest.raises(ConfigurationError, match="'own_programs:NOTHING' is no program"):
         players.load("program", {"module": f"{own}:NOTHING"})
     with pytest.raises(ConfigurationError, match="Did you mean 'predict'"):

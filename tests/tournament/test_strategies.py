@@ -1,6 +1,8 @@
 """Who plays how: the narrowest choice counts, and what is wrong is said where it stands."""
 
 import pickle
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from raybench.players.best_of_n import BestOfN
 from raybench.players.direct import Direct
 from raybench.players.reasoned import Reasoned
 from raybench.players.refine import Refine
-from raybench.tournament.strategies import Strategies, problems
+from raybench.tournament.strategies import Strategies, problems, resolved
 
 MODELS = ("a", "b")
 
@@ -80,3 +82,29 @@ def test_a_game_is_named_once() -> None:
 def test_what_is_sound_has_no_problems() -> None:
     own = {"a": {"use": "refine", "reviews": 2}, "b": {"gandalf": {"sentinel": "reasoned"}}}
     assert not [*problems("best_of_n", own, MODELS, {})]
+
+
+def test_choices_are_resolved_to_their_own_names() -> None:
+    assert resolved("Best of N") == "best_of_n" == resolved({"use": "best-of-n"})
+    assert resolved({"use": "Refine", "reviews": 2}) == {"use": "refine", "reviews": 2}
+    given = {"Liar's Dice": {"player": "Direct"}, "Chess": {"use": "own:Mine", "n": 1}}
+    assert resolved(given) == {
+        "liars_dice": {"player": "direct"},
+        "chess": {"use": "own:Mine", "n": 1},
+    }
+
+
+def test_ones_own_are_called_by_their_path_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine:
+        def __init__(self, n: int = 0) -> None:
+            self.n = n
+
+        async def move(self, decision: object) -> None: ...
+
+    module = ModuleType("own_mine")
+    module.Mine, module.fast = Mine, Mine(1)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_mine", module)
+    by = Strategies("own_mine:fast", {"a": {"use": "own_mine:Mine", "n": 9}, "b": "own_mine:Mine"})
+    names = [by.called(model, "chess", "white") for model in "abc"]
+    assert names == ["own_mine:Mine n=9", "own_mine:Mine", "own_mine:fast"]
+    assert not by.varies("a", "chess", "white"), "where it does not say so"

@@ -1,9 +1,10 @@
 """What a run of games would do, said before anything starts."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from raybench import games
+from raybench.arena.room import House
 from raybench.config import Config, everybody, judges
 from raybench.errors import ConfigurationError
 from raybench.experiments.games import manners, setup
@@ -82,10 +83,25 @@ def ignored(config: Config) -> list[str]:
     return notes
 
 
+def _alike(house: House, game: str, roles: Sequence[str]) -> list[str]:
+    """Return the models that play a game alike whenever it begins alike."""
+    return [
+        model
+        for model in house.greedy
+        if not any(house.strategies.varies(model, game, role) for role in roles)
+    ]
+
+
 def told(config: Config) -> list[str]:
     """Return the notes that a run gives, too: what may not be what somebody wanted."""
-    again = [it.name for it in setup.chosen(config) if it.begin(0, it.rules()).start is not None]
-    if not again or len(setup.greedy(config)) < 2:
+    house, by_rules = setup.house(config), setup.rules(config)
+    again = [
+        game.name
+        for game in setup.chosen(config)
+        if game.begin(0, game.rules()).start is not None
+        and len(_alike(house, game.name, choice.seats(game, by_rules.get(game.name, {})))) > 1
+    ]
+    if not again:
         return ignored(config)
     return [
         f"{', '.join(again)}: models at temperature 0 play the same match again from the same "

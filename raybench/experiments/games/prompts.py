@@ -16,7 +16,6 @@ from raybench.arena.room import House
 from raybench.experiments.games.rehearsed import rehearsed
 from raybench.games import MANAGER, Jury, State
 from raybench.games.parts.transcript import literal
-from raybench.players import called
 from raybench.players.parts.asking import prompt
 from raybench.players.parts.contract import Try
 from raybench.tournament.strategies import DEFAULT
@@ -61,7 +60,7 @@ def written(
         for kind, title, prompts in asked:
             if kind not in shown:
                 shown.add(kind)
-                first_prompt, *then = prompts()
+                first_prompt, *then = prompts() or ["(nothing is asked here)"]
                 yield f"### {title}\n\n{_fenced(first_prompt)}\n\n"
                 for text in then:
                     yield f"Then:\n\n{_fenced(text)}\n\n"
@@ -93,7 +92,7 @@ def _asked(
         role, model = turn["role"], record["seats"].get(turn["role"])
         if role != MANAGER and model not in house.scripts:
             seen, player = state.observe(role), house.strategies.of(model, game, role)
-            name = called(player)
+            name = house.strategies.called(model, game, role)
             by = "" if name == DEFAULT else f", {name}"
             kind = _NUMBERED.sub("", role), seen.action, name
             title = f"{role}: {seen.action.replace('_', ' ')}{by}"

@@ -165,7 +165,7 @@ async def _play(
                     keep=keep,
                     count=counted,
                     unfinished=ledger.unfinished,
-                    replied=_replied(session.journal.records, ledger),
+                    replied=_replied(session.journal.records, ledger) - {*house.scripts},
                     say=console.warn,
                     phase=session.phase,
                     patience_s=config.games.patience_s,

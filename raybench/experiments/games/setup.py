@@ -14,7 +14,7 @@ from raybench.fleet import group_engines
 from raybench.games import Game
 from raybench.games.parts import choice
 from raybench.sandbox import Settings
-from raybench.tournament import pairing
+from raybench.tournament import pairing, strategies
 from raybench.tournament.fixtures import Result
 from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
@@ -60,6 +60,10 @@ def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
     conf["names"] = sorted(games.load(it).name for it in conf["names"])
     for table in ("rules", "roster_rules", "weights"):
         conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
+    conf["strategy"] = strategies.resolved(conf["strategy"])
+    conf["strategies"] = {
+        model: strategies.resolved(of) for model, of in sorted(conf["strategies"].items())
+    }
     return {**given, "games": conf | {"pairing": config.games.pairing}}
 
 

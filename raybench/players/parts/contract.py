@@ -1,8 +1,8 @@
 """What a strategy is given, and what it gives."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from raybench.types import Completion, Message, Observation
 
@@ -19,8 +19,9 @@ class NoMove(Exception):
 class Ask(Protocol):
     """Puts a prompt to the model.
 
-    What comes back is an answer, whole or cut, or none; where nothing could be had it raises, and
-    the match is void: no strategy has to look for that. Several may be asked side by side.
+    What comes back is an answer, whole or cut, or none. Where nothing could be had, or the time is
+    up, it raises, and that ends the try, whatever a strategy makes of it. Several may be asked side
+    by side; the try ends when all have.
     """
 
     def __call__(
@@ -30,7 +31,7 @@ class Ask(Protocol):
         thought: bool = False,
         among: Sequence[str] = (),
         varied: bool = False,
-    ) -> Awaitable[Completion]:
+    ) -> Coroutine[Any, Any, Completion]:
         """Ask for a move, or for something else that helps to find one.
 
         That is a `thought`, whose form is free, or a line that names one thing `among` several. Of
@@ -75,12 +76,11 @@ class Made(NamedTuple):
 
 
 class Player(Protocol):
-    """One strategy, of whatever model: it keeps nothing between turns."""
+    """One strategy, of whatever model: it keeps nothing between turns.
 
-    @property
-    def varies(self) -> bool:
-        """Whether moves differ from one time to the next, whatever the model's temperature."""
-        ...
+    One whose moves differ from one time to the next, whatever the model's temperature, says so by
+    an attribute `varies` that is True.
+    """
 
     async def move(self, decision: Decision) -> Made:
         """Return the move.

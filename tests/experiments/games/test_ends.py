@@ -162,6 +162,9 @@ def test_a_run_is_known_again_however_its_games_are_spelled() -> None:
     other = known("games.names=[Liars Dice,Chess]", "games.weights.Chess=2", "games.pairing=Swiss")
     assert one == other
     assert one != known("games.names=[chess]", "games.weights.chess=2", "games.pairing=swiss")
+    spelled = known("games.strategy={Chess: Best of N}", "games.strategies.m4={use: Refine}")
+    assert spelled == known("games.strategy={chess: best_of_n}", "games.strategies.m4=refine")
+    assert spelled != known("games.strategy={chess: refine}", "games.strategies.m4=refine")
 
 
 def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 """What models were really asked is left to read: whole prompts, made again from the records."""
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import pytest
 
 from raybench import games
 from raybench.arena.chair import Decoding
@@ -13,6 +17,7 @@ from raybench.games import MANAGER
 from raybench.games.parts.conformance import play
 from raybench.players import reasoned, refine
 from raybench.players.parts.asking import prompt
+from raybench.players.parts.contract import Decision, Made
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.match import Terms
@@ -137,3 +142,18 @@ def test_scripts_are_asked_nothing(tmp_path: Path) -> None:
     match, _ = record(1, "mathquiz")
     text = told(tmp_path, match, scripts={match["seats"]["student"]: "able"})
     assert "### teacher: answer\n" in text and "### student" not in text
+
+
+def test_where_a_strategy_asks_nothing_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Book:
+        async def move(self, decision: Decision) -> Made:
+            return Made("e4", "e4")
+
+    module = ModuleType("own_book")
+    module.Book = Book  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "own_book", module)
+    match, _ = record(1, "chess", plies=4)
+    text = told(tmp_path, match, strategies=Strategies("own_book:Book"))
+    assert "### white: move, own_book:Book\n\n```text\n(nothing is asked here)\n```" in text

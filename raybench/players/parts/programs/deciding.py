@@ -15,6 +15,8 @@ from raybench.players.parts.programs.plain import Plain
 from raybench.players.parts.programs.signature import Move
 from raybench.players.parts.reading import read
 
+_FORGETFUL = {"disable_history": True, "trace": None}
+"""DSPy would keep thousands of decisions, for an optimiser that does not run here."""
 SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
 
 
@@ -48,6 +50,11 @@ def _made(name: str) -> Any:
         raise ConfigurationError(
             f"'{name}' is no program: give a dspy.Module, or a class of such without arguments"
         )
+    if not hasattr(found, "aforward"):
+        raise ConfigurationError(
+            f"the program '{name}' has no aforward: what waits for a reply by a plain call would "
+            "hold up all other matches, so write 'async def aforward', and ask by acall in it"
+        )
     return found
 
 
@@ -58,7 +65,7 @@ async def decided(name: str, compiled: str, decision: Decision) -> Made:
     if name in SHIPPED:
         adapter = Plain(decision.seen.form, decision.check, engine)
     try:
-        with dspy.context(lm=linked(engine), adapter=adapter, disable_history=True):
+        with dspy.context(lm=linked(engine), adapter=adapter, **_FORGETFUL):
             prediction = await of.acall(**given(of, decision))
     except Exception as error:
         if engine.failure is not None:
@@ -87,8 +94,7 @@ def given(of: Any, decision: Decision) -> dict[str, Any]:
     }
     if (signature := getattr(of, "signature", None)) is not None:
         return {name: every[name] for name in signature.input_fields if name in every}
-    asked = of.aforward if hasattr(of, "aforward") else of.forward
-    takes = inspect.signature(asked).parameters
+    takes = inspect.signature(of.aforward).parameters
     if any(it.kind is it.VAR_KEYWORD for it in takes.values()):
         return every
     return {name: it for name, it in every.items() if name in takes}

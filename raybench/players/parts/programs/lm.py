@@ -31,8 +31,8 @@ class Linked:
         """The images are shown with every request."""
         self._ask = ask
         self._images = tuple(images)
-        self.failure: BaseException | None = None
-        """What asking raised: DSPy makes an error of its own of it."""
+        self.failure: Exception | None = None
+        """What asking raised first: DSPy makes an error of its own of it."""
         self.last = Completion("", "empty")
         """What came back last."""
 
@@ -43,8 +43,8 @@ class Linked:
             completion = await self._ask(
                 _messages(request, self._images), thought=not MOVE.get(), varied=varied
             )
-        except BaseException as failure:
-            self.failure = failure
+        except Exception as failure:
+            self.failure = self.failure or failure
             raise
         self.last = completion
         return _response(request.model, completion)
