@@ -3,6 +3,7 @@
     python -m perf.games_pool                      all of it, three minutes
     python -m perf.games_pool --seconds 3          shorter
     python -m perf.games_pool --actors 2           the first table with matches in actors of Ray
+    python -m perf.games_pool --strategy program   the first table with programs of DSPy
 
 *With latency*: liar's dice between two models of which each takes 50 ms for a move. The ideal rate
 is that of players who do nothing but think: matches at once / (moves of a match x 50 ms). The peer
@@ -51,6 +52,7 @@ from raybench.tournament import pairing
 from raybench.tournament.match import Heard, Seated, Terms
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.stopping import Budget, Stop
+from raybench.tournament.strategies import Strategies
 from raybench.types import Completion, ModelSpec, Observation, Request
 
 LATENCY_S = 0.05
@@ -68,22 +70,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of each measurement with latency")
     parser.add_argument("--actors", type=int, default=0, help="of Ray; 0 is one room in the driver")
+    parser.add_argument("--strategy", default="direct", help="by which models come to moves")
     asked = parser.parse_args()
     if asked.actors:
         import ray
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    _slow_models(asked.seconds, asked.rounds, asked.actors)
-    if not asked.actors:  # Ray's threads would count as the games' work
+    _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
+    if (
+        not asked.actors and asked.strategy == "direct"
+    ):  # Ray's threads would count as the games' work
         print()
         _no_models(asked.seconds)
 
 
-def _slow_models(seconds: float, rounds: int, actors: int) -> None:
+def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> None:
     print(_WITH.format("at once", "moves/s", "of ideal", "rounds", "waits alone", "peer"))
     for at_once in (it for it in (1, 8, 32, 256) if it >= actors):  # each has a match at least
         ideal = at_once / LATENCY_S
-        rates = sorted(with_latency(at_once, seconds, actors) for _ in range(rounds))
+        rates = sorted(with_latency(at_once, seconds, actors, strategy) for _ in range(rounds))
         alone = asyncio.run(waits(at_once, seconds / 2))
         peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
         rate = statistics.median(rates)
@@ -107,10 +112,12 @@ def _no_models(seconds: float) -> None:
             print(_WITHOUT.format(*row), flush=True)
 
 
-def with_latency(at_once: int, seconds: float, actors: int = 0) -> float:
-    """Return how many moves a second so many matches at once make."""
-    rate = Rate(seconds)
-    asyncio.run(played("liars_dice", at_once, seconds, slow=True, actors=actors, rate=rate))
+def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:
+    """Return how many replies a second so many matches at once take."""
+    rate, by = Rate(seconds), Strategies(strategy)
+    asyncio.run(
+        played("liars_dice", at_once, seconds, slow=True, actors=actors, rate=rate, strategies=by)
+    )
     return rate.per_second
 
 
@@ -288,6 +295,7 @@ async def played(
     slow: bool = False,
     actors: int = 0,
     rate: Rate | None = None,
+    strategies: Strategies | None = None,
 ) -> tuple[int, int]:
     """Play for so long; return how many matches and moves it were."""
     names = ["one", "other"]
@@ -295,7 +303,10 @@ async def played(
     specs = group_engines(models)
     fleet = Fleet(specs, {spec.name: Thinking(LATENCY_S if slow else 0) for spec in specs})
     tokens = Decoding({"line": 64, "text": 64, "code": 64})
-    house = House({"chess": {"plies": 100}}, Terms(), tokens, at_once=-(-at_once // max(1, actors)))
+    house = House(
+        {"chess": {"plies": 100}}, Terms(), tokens, strategies or Strategies(),
+        at_once=-(-at_once // max(1, actors)),
+    )  # fmt: skip
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
         Stop(budgets=(Budget(seconds, "seconds", lambda: time.monotonic() - begun),)),

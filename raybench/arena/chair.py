@@ -203,9 +203,9 @@ class _Sitting:
         chair, decoding = self._chair, self._chair.decoding
         seed = decoding.drawn(f"{chair.match}/{self._seen.role}/{chair.asked}")
         chair.asked += 1
-        listed = among if among else () if thought else self._state.legal() or ()
-        if not decoding.listed:
-            listed = ()
+        listed: Sequence[str] = ()
+        if decoding.listed and not thought:  # all moves of a position are costly to list
+            listed = among or self._state.legal() or ()
         form: Form = "text" if thought else "line" if among else self._seen.form
         return Request(
             tuple(it if chair.shown else replace(it, images=()) for it in messages),

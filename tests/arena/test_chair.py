@@ -383,6 +383,16 @@ async def test_only_moves_are_held_to_those_that_are_listed() -> None:
     assert [it.regex for it in engine.requests] == [None] * 3 + ["Move: (1|2|3)"]
 
 
+async def test_moves_are_listed_only_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chess that takes longer than all else of a move."""
+
+    def never(state: State) -> None:
+        raise AssertionError("moves are listed")
+
+    monkeypatch.setattr(type(CHESS), "legal", never)
+    assert (await replied(chair(Engine(Completion("Move: e4", "stop"))))).move == "e4"
+
+
 async def test_a_stand_in_is_told_what_it_could_think_and_choose() -> None:
     engine = Engine(Completion("hm", "stop"))
     await replied(chair(engine, Thinker(), imitates=True))
