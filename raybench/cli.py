@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
-_TABLES = re.compile(r"(autobench\.external|games\.rules|games\.strategies|games\.weights)[.=]")
+_TABLES = re.compile(r"(autobench\.external|games\.(rules|strategy|strategies|weights))[.=]")
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 

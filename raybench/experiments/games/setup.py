@@ -60,7 +60,7 @@ def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
     conf["names"] = sorted(games.load(it).name for it in conf["names"])
     for table in ("rules", "roster_rules", "weights"):
         conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
-    conf["strategy"] = strategies.resolved(conf["strategy"])
+    conf["strategy"] = strategies.resolved(conf["strategy"]) or strategies.DEFAULT
     conf["strategies"] = {
         model: strategies.resolved(of) for model, of in sorted(conf["strategies"].items())
     }

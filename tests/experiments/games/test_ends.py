@@ -165,6 +165,7 @@ def test_a_run_is_known_again_however_its_games_are_spelled() -> None:
     spelled = known("games.strategy={Chess: Best of N}", "games.strategies.m4={use: Refine}")
     assert spelled == known("games.strategy={chess: best_of_n}", "games.strategies.m4=refine")
     assert spelled != known("games.strategy={chess: refine}", "games.strategies.m4=refine")
+    assert known() == known("games.strategy=direct") != known("games.strategy=refine")
 
 
 def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:

@@ -120,6 +120,14 @@ def test_what_is_wrong_is_told_before_anything_starts(settings: list[str], said:
     assert said in str(found.value)
 
 
+def test_single_games_are_named_as_other_settings_are() -> None:
+    dotted = cli.check(composed(["games.strategy.chess=reasoned", "games.strategy.poker=refine"]))
+    assert dotted.games.strategy == {"chess": "reasoned", "poker": "refine"}
+    role = cli.check(composed(["games.strategy.gandalf.sentinel={use: best_of_n, n: 3}"]))
+    assert role.games.strategy == {"gandalf": {"sentinel": {"use": "best_of_n", "n": 3}}}
+    assert cli.check(composed(["games.strategy=reasoned"])).games.strategy == "reasoned"
+
+
 def test_a_script_has_no_models_name() -> None:
     taken = TWO.replace("m8", "random")
     with pytest.raises(ConfigurationError, match="'random', which is a model of the roster"):
