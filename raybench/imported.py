@@ -9,20 +9,32 @@ from typing import Any
 from raybench.errors import ConfigurationError
 
 
+def named(path: str, what: str) -> Any:
+    """Return what 'module:name' names. Raises ConfigurationError where that cannot be had."""
+    module, _, name = path.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look here
+        sys.path.append(here)
+    try:
+        return getattr(importlib.import_module(module), name)
+    except Exception as error:  # whatever somebody's module may raise
+        raise _not_had(path, what, error) from error
+
+
 def imported(path: str, what: str, options: Mapping[str, Any] = {}) -> Any:
     """Return what 'module:name' names; of a class, one that is made with these options.
 
     Raises ConfigurationError where that cannot be had.
     """
-    module, _, name = path.partition(":")
-    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look here
-        sys.path.append(here)
+    found = named(path, what)
     try:
-        found = getattr(importlib.import_module(module), name)
         return found(**options) if isinstance(found, type) or options else found
-    except Exception as error:  # whatever somebody's module may raise
-        raise ConfigurationError(
-            f"the {what} '{path}' cannot be had ({type(error).__name__}: {error}): give "
-            "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
-            "be imported where raybench is started"
-        ) from error
+    except Exception as error:
+        raise _not_had(path, what, error) from error
+
+
+def _not_had(path: str, what: str, error: Exception) -> ConfigurationError:
+    return ConfigurationError(
+        f"the {what} '{path}' cannot be had ({type(error).__name__}: {error}): give "
+        "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
+        "be imported where raybench is started"
+    )

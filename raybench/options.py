@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from raybench.errors import ConfigurationError, did_you_mean
 
 FILE = "file"
-"""Metadata of an option that names one."""
+"""Metadata of an option that names one: the option that holds what is in it, for who lacks it."""
 _KINDS = {
     bool: "true or false",
     int: "a whole number",
@@ -37,6 +37,11 @@ class Options:
 
 
 O = TypeVar("O", bound=Options)  # noqa: E741
+
+
+def contents(kind: type[Options]) -> dict[str, str]:
+    """Return the options that name files, each with the option that holds what is in it."""
+    return {it.name: it.metadata[FILE] for it in fields(kind) if FILE in it.metadata}
 
 
 def made(owner: str, noun: str, kind: type[O], given: Mapping[str, Any]) -> O:

@@ -17,10 +17,10 @@ from typing import Any
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.imported import imported
-from raybench.options import FILE, Options, made
+from raybench.options import Options, contents, made
 from raybench.players.parts.contract import Player
 
-__all__ = ["Player", "called", "load", "named", "names"]
+__all__ = ["Player", "called", "carried", "load", "named", "names"]
 
 
 def names() -> list[str]:
@@ -51,10 +51,23 @@ def called(player: Player) -> str:
     own = name.startswith(f"{__name__}.")
     words = [_last(name) if own else f"{name}:{type(player).__qualname__}"]
     if isinstance(player, Options):
+        files = contents(type(player))
         for each in fields(player):
-            if (value := getattr(player, each.name)) != each.default:
-                words.append(f"{each.name}={_content(value) if FILE in each.metadata else value}")
+            value = getattr(player, each.name)
+            if each.init and each.name not in files.values() and value != each.default:
+                inside = files.get(each.name)
+                shown = value if inside is None else _content(value, getattr(player, inside))
+                words.append(f"{each.name}={shown}")
     return " ".join(words)
+
+
+def carried(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options with what is in the files that they name, for those who lack these."""
+    player = load(name, options)
+    if not isinstance(player, Options):
+        return dict(options)
+    inside = {it for file, it in contents(type(player)).items() if file in options}
+    return {**options, **{it: getattr(player, it) for it in inside}}
 
 
 @cache
@@ -66,9 +79,9 @@ def _module(name: str) -> Any:
     return importlib.import_module(f"{__name__}.{module}")
 
 
-def _content(file: str) -> str:
+def _content(file: str, text: str) -> str:
     """Return what tells a file from others, wherever it lies: its name, and a digest."""
-    return f"{Path(file).name}@{hashlib.sha256(Path(file).read_bytes()).hexdigest()[:12]}"
+    return f"{Path(file).name}@{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _last(module: str) -> str:

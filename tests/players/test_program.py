@@ -241,7 +241,9 @@ async def test_what_an_optimiser_saved_is_asked_with(tmp_path: Path) -> None:
     assert name.startswith("program compiled=tuned.json@") and str(tmp_path) not in name
     tuned.demos = []
     tuned.save(file)
-    assert players.called(player) != name, "by what is in it"
+    assert players.called(player) == name, "it is what it was read from"
+    again = players.load("program", {"compiled": str(file)})
+    assert players.called(again) != name, "by what is in it"
     file.write_text("[]")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         players.load("program", {"compiled": str(file), "module": "chain_of_thought"})

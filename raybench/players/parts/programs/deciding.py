@@ -1,6 +1,7 @@
 """A program decides."""
 
 import inspect
+import json
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from raybench.imported import imported
 from raybench.players.parts.contract import Decision, Made, NoMove
 from raybench.players.parts.programs.lm import Linked, linked
 from raybench.players.parts.programs.plain import Plain
+from raybench.players.parts.programs.saved import Saved
 from raybench.players.parts.programs.signature import Move
 from raybench.players.parts.reading import read
 
@@ -21,25 +23,26 @@ SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
 
 
 @cache
-def program(name: str, compiled: str = "") -> Any:
-    """Return a program, with what an optimiser saved of it where a file is named.
+def program(name: str, saved: Saved = Saved()) -> Any:
+    """Return a program, with what an optimiser made of it.
 
     It is one that is shipped, or one of somebody's own by its import path. Raises
     ConfigurationError where there is none.
     """
-    found = _made(name)
-    if compiled:
+    found = fresh(name)
+    if saved.state:
         try:
-            found.load(compiled)
+            found.load_state(json.loads(saved.state))
         except Exception as error:  # whatever may be wrong with a file
             raise ConfigurationError(
-                f"the compiled program '{compiled}' cannot be loaded ({type(error).__name__}: "
+                f"the compiled program '{saved.name}' cannot be loaded ({type(error).__name__}: "
                 f"{error}): give a JSON file that '{name}' was saved to"
             ) from error
     return found
 
 
-def _made(name: str) -> Any:
+def fresh(name: str) -> Any:
+    """Return a program of nobody else's."""
     if name in SHIPPED:
         return SHIPPED[name](Move)
     if ":" not in name:
@@ -55,17 +58,14 @@ def _made(name: str) -> Any:
             f"the program '{name}' has no aforward: what waits for a reply by a plain call would "
             "hold up all other matches, so write 'async def aforward', and ask by acall in it"
         )
-    return found
+    return found.deepcopy()
 
 
-async def decided(name: str, compiled: str, decision: Decision) -> Made:
+async def decided(name: str, saved: Saved, decision: Decision) -> Made:
     """Return what a program decides. Raises NoMove where its model's reply holds no move."""
-    of, engine = program(name, compiled), Linked(decision.ask, decision.seen.images)
-    adapter = dspy.ChatAdapter(use_json_adapter_fallback=False)
-    if name in SHIPPED:
-        adapter = Plain(decision.seen.form, decision.check, engine)
+    of, engine = program(name, saved), Linked(decision.ask, decision.seen.images)
     try:
-        with dspy.context(lm=linked(engine), adapter=adapter, **_FORGETFUL):
+        with dspy.context(lm=linked(engine), adapter=adapter(name, decision, engine), **_FORGETFUL):
             prediction = await of.acall(**given(of, decision))
     except Exception as error:
         if engine.failure is not None:
@@ -74,10 +74,30 @@ async def decided(name: str, compiled: str, decision: Decision) -> Made:
             if not engine.last.text.strip():  # DSPy does not ask the adapter what that means
                 read(engine.last, decision.seen.form, decision.check)
             raise NoMove(_why(error), engine.last.text) from error
-        raise RunFailed(f"the program '{name}' failed: {type(error).__name__}: {error}") from error
-    if not (move := str(getattr(prediction, "move", None) or "").strip()):
+        raise failed(name, error) from error
+    if not (move := move_of(prediction)):
         raise NoMove("the program's prediction holds no move", engine.last.text)
     return Made(move, engine.last.text)
+
+
+def adapter(name: str, decision: Decision, engine: Linked, *, lenient: bool = False) -> Any:
+    """Return how a program's fields become a prompt: our words for ours, DSPy's for others.
+
+    A lenient one takes a reply without a move for one that is not valid.
+    """
+    if name in SHIPPED:
+        return Plain(decision.seen.form, decision.check, engine, lenient=lenient)
+    return dspy.ChatAdapter(use_json_adapter_fallback=False)
+
+
+def failed(name: str, error: Exception) -> RunFailed:
+    """Return what is said where a program raises something of its own."""
+    return RunFailed(f"the program '{name}' failed: {type(error).__name__}: {error}")
+
+
+def move_of(prediction: Any) -> str:
+    """Return the move of a prediction; '' where it holds none."""
+    return str(getattr(prediction, "move", None) or "").strip()
 
 
 def given(of: Any, decision: Decision) -> dict[str, Any]:

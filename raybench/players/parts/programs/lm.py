@@ -41,13 +41,13 @@ class Linked:
         varied = bool(request.config.temperature)
         try:
             completion = await self._ask(
-                _messages(request, self._images), thought=not MOVE.get(), varied=varied
+                messages_of(request, self._images), thought=not MOVE.get(), varied=varied
             )
         except Exception as failure:
             self.failure = self.failure or failure
             raise
         self.last = completion
-        return _response(request.model, completion)
+        return response(request.model, completion)
 
 
 class Unlinked:
@@ -66,7 +66,7 @@ def linked(engine: Linked) -> dspy.LM:
     return dspy.LM("raybench", engine=Unlinked(), async_engine=engine, cache=False, num_retries=0)
 
 
-def _messages(request: lm15.Request, images: tuple[str, ...]) -> list[Message]:
+def messages_of(request: lm15.Request, images: tuple[str, ...]) -> list[Message]:
     """Return the messages of a request. Others' words are in them."""
     found = list[Message]()
     system = request.system or ()
@@ -84,7 +84,7 @@ def _text(part: object) -> str:
     return str(getattr(part, "text", ""))
 
 
-def _response(model: str, completion: Completion) -> lm15.Response:
+def response(model: str, completion: Completion) -> lm15.Response:
     return lm15.Response(
         id=None,
         model=model,

@@ -22,8 +22,11 @@ _ALOUD = "Write down your reasoning first."
 class Plain(dspy.Adapter):
     """Lays out what `Move` has."""
 
-    def __init__(self, form: Form, check: Check, engine: Linked) -> None:
+    def __init__(
+        self, form: Form, check: Check, engine: Linked, *, lenient: bool = False
+    ) -> None:
         super().__init__()
+        self._lenient = lenient
         self._form = form
         self._check = check
         self._engine = engine
@@ -64,11 +67,16 @@ class Plain(dspy.Adapter):
 
     def parse(self, signature: Any, completion: str) -> dict[str, Any]:
         """Return the fields; raise AdapterParseError where there is no move."""
+        move = ""
         try:
-            made = read(self._engine.last, self._form, self._check)  # it knows whether it was cut
+            # The engine knows whether it was cut.
+            move = read(self._engine.last, self._form, self._check).move
         except NoMove as why:
-            raise AdapterParseError(type(self).__name__, signature, completion, str(why)) from why
-        fields = {"move": made.move}
+            if not self._lenient:
+                raise AdapterParseError(
+                    type(self).__name__, signature, completion, str(why)
+                ) from why
+        fields = {"move": move}
         if REASONING in signature.output_fields:
-            fields[REASONING] = completion.rpartition(made.move)[0].strip()
+            fields[REASONING] = completion.rpartition(move)[0].strip() if move else completion
         return fields
