@@ -2,6 +2,7 @@
 
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -79,6 +80,27 @@ def test_the_best_move_is_known_and_worth_1(name: str) -> None:
         move = of.answer(state)
         assert move is not None and of.score(state, move) == 1
         assert of.answer(state) == move
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_several_threads_score_the_same_position(name: str) -> None:
+    of = positions.load(name)
+
+    def scored(state: State) -> list[float]:
+        moves = [*(state.legal() or ())[:20], of.answer(state) or "", "no move of this game"]
+        return [of.score(state, move) for move in moves]
+
+    interval = sys.getswitchinterval()
+    try:
+        sys.setswitchinterval(1e-6)
+        with ThreadPoolExecutor(8) as threads:
+            for state in islice(of.drawn(2, "train"), 4):
+                looked = state.observe(state.to_move or "")
+                found = [*threads.map(scored, [state] * 16)]
+                assert found == [scored(state)] * 16
+                assert state.observe(state.to_move or "") == looked
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_each_split_has_a_third_of_all_families() -> None:
