@@ -49,7 +49,8 @@ class Chess(State):
     rules: ChessRules
     opening: Opening
     board: chess.Board = field(compare=False, repr=False)
-    """Never changed: moves are made on copies, which have no memory of their own."""
+    """Never changed, as several threads may read it: moves are made on copies, which have no memory
+    of their own. To write one down in SAN makes it, too."""
     moves: tuple[str, ...] = ()
     """In SAN with numbers, the opening's in front."""
     end: End | None = None
@@ -102,7 +103,8 @@ class Chess(State):
         if self.end:
             return ()
         moves = [*self.board.legal_moves]
-        sans = [self.board.san(move) for move in moves]
+        board = self.board.copy(stack=False)
+        sans = [board.san(move) for move in moves]
         if self.rules.claims == "players":
             if len(self.keys) > 3 or self.board.halfmove_clock > 98:
                 after = [self._moved(move) for move in moves]
@@ -158,11 +160,18 @@ class Chess(State):
         """Move at random; claim a draw half the time that there is one."""
         if self.claim and rng.random() < 0.5:
             return "draw"
-        return self.board.san(any_move(self.board, rng))
+        return self._san(any_move(self.board, rng))
 
     def good(self, rng: random.Random) -> str:
         """Mate if there is one, else win what can be won and lose nothing, one move ahead."""
-        return self.board.san(good_move(self.board, rng))
+        return self._san(good_move(self.board, rng))
+
+    def _san(self, move: chess.Move) -> str:
+        return self.board.copy(stack=False).san(move)
+
+
+def _greedy(state: Chess, rng: random.Random) -> str:
+    return state._san(greedy_move(state.board, rng))
 
 
 def _begin(seed: int, rules: ChessRules) -> Chess:
@@ -181,5 +190,5 @@ GAME = Game(
     lambda rules: ROLES,
     extension="pgn",
     written=pgn.written,
-    scripts={"greedy": lambda state, rng: state.board.san(greedy_move(state.board, rng))},
+    scripts={"greedy": _greedy},
 )

@@ -10,9 +10,10 @@ from typing import Any
 
 from raybench.errors import ConfigurationError, did_you_mean, plain
 from raybench.imported import imported
-from raybench.positions.parts.contract import Positions
+from raybench.positions.parts.contract import SPLITS, Positions, Split
+from raybench.positions.parts.digest import digest
 
-__all__ = ["Positions", "load", "names"]
+__all__ = ["SPLITS", "Positions", "Split", "digest", "load", "names"]
 
 
 def names() -> list[str]:

@@ -13,10 +13,13 @@ import random
 from statistics import median
 from typing import cast
 
+import chess
+
 from raybench import games
 from raybench.games import State
 from raybench.games.chess import Chess
 from raybench.games.parts.chess_game.search import values
+from raybench.games.parts.chess_game.settings import ROLES
 from raybench.positions.parts.contract import Positions, relative
 
 _PLIES = (4, 40)
@@ -46,4 +49,18 @@ def _worth(state: State, move: str) -> float:
     return relative(found[after.last.uci()], found.values())
 
 
-POSITIONS = Positions("chess_material", "chess", _draw, _worth)
+def _best(state: State) -> str:
+    board = cast(Chess, state).board.copy(stack=False)  # writing a move down plays it on the board
+    found = values(board)
+    return board.san(chess.Move.from_uci(max(found, key=found.__getitem__)))
+
+
+POSITIONS = Positions(
+    "chess_material",
+    "chess",
+    _draw,
+    _worth,
+    roles=ROLES,
+    actions=("move",),
+    best=_best,
+)

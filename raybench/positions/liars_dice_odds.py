@@ -15,7 +15,8 @@ from typing import cast
 from raybench import games
 from raybench.games import State
 from raybench.games.liars_dice import Dice
-from raybench.games.parts.dice.bids import above, chance, read
+from raybench.games.parts.dice.bids import Bid, above, chance, read
+from raybench.games.parts.seats import seats
 from raybench.positions.parts.contract import Positions, relative
 
 _TURNS = (0, 4)
@@ -33,19 +34,35 @@ def _draw(rng: random.Random) -> State:
 
 
 def _worth(state: State, move: str) -> float:
-    dice = cast(Dice, state)
+    values = _values(cast(Dice, state))
+    return relative(values[read(move)], [0.0, *values.values()])
+
+
+def _best(state: State) -> str:
+    values = _values(cast(Dice, state))
+    bid = max(values, key=values.__getitem__)
+    return "call" if bid is None else "bid {} {}".format(*bid)
+
+
+def _values(dice: Dice) -> dict[Bid | None, float]:
+    """Return how likely each bid is right, and a call, which is None."""
     own = dice.hands[dice.turn]
     others = sum(map(len, dice.hands)) - len(own)
     last = dice.bids[-1][1:] if dice.bids else None
 
-    def holds(bid: tuple[int, int]) -> float:
+    def holds(bid: Bid) -> float:
         return chance(bid, own, others, dice.rules.faces, wild=dice.rules.wild)
 
-    found = [holds(bid) for bid in above(last, len(own) + others, dice.rules.faces)]
-    calling = [] if last is None else [1 - holds(last)]
-    bid = read(move)
-    value = calling[0] if bid is None else holds(bid)
-    return relative(value, [0.0, *found, *calling])
+    found = dict[Bid | None, float]() if last is None else {None: 1 - holds(last)}
+    return found | {bid: holds(bid) for bid in above(last, len(own) + others, dice.rules.faces)}
 
 
-POSITIONS = Positions("liars_dice_odds", "liars_dice", _draw, _worth)
+POSITIONS = Positions(
+    "liars_dice_odds",
+    "liars_dice",
+    _draw,
+    _worth,
+    roles=seats(2),
+    actions=("bid", "bid_or_call"),
+    best=_best,
+)

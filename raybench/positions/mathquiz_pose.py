@@ -29,4 +29,16 @@ def _worth(state: State, move: str) -> float:
     return 1.0 if worked_out(move) == quiz.target else _UNCHECKED
 
 
-POSITIONS = Positions("mathquiz_pose", "mathquiz", _draw, _worth)
+def _best(state: State) -> str:
+    return state.good(random.Random(cast(Quiz, state).target))
+
+
+POSITIONS = Positions(
+    "mathquiz_pose",
+    "mathquiz",
+    _draw,
+    _worth,
+    roles=(Quiz.maker,),
+    actions=("write_question",),
+    best=_best,
+)

@@ -1,7 +1,8 @@
 """MathQuiz: a question to be answered, whose answer the manager knows.
 
 Questions are sums of one to four steps, as a careful teacher would write them. The right answer is
-worth 1, any other number 0.
+worth 1, any other number 0. It is the teacher who answers, as if it proved a question of its own:
+the student would see the same.
 
 Example: "What is 42 times 7, minus 30?" is answered by 264.
 """
@@ -47,4 +48,16 @@ def _worth(state: State, move: str) -> float:
     return float(cast(Quiz, state.apply(move)).proven)
 
 
-POSITIONS = Positions("mathquiz_solve", "mathquiz", _draw, _worth)
+def _best(state: State) -> str:
+    return str(cast(Quiz, state).target)
+
+
+POSITIONS = Positions(
+    "mathquiz_solve",
+    "mathquiz",
+    _draw,
+    _worth,
+    roles=(Quiz.maker,),
+    actions=("answer",),
+    best=_best,
+)

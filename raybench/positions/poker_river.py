@@ -21,6 +21,7 @@ from raybench.games.parts.poker.cards import best
 from raybench.games.parts.poker.moves import read
 from raybench.games.parts.poker.options import options
 from raybench.games.parts.poker.table import board, pot
+from raybench.games.parts.seats import seats
 from raybench.games.poker import Poker
 from raybench.positions.parts.contract import Positions
 
@@ -46,10 +47,14 @@ def _draw(rng: random.Random) -> State:
 
 def _worth(state: State, move: str) -> float:
     poker = cast(Poker, state)
-    may, chips = options(poker.table), pot(poker.table)
-    gain = equity(poker) * (chips + may.cost) - may.cost
-    calls = read(move, may, poker.to_move or "") != "fold"
-    return float(calls == (gain >= 0))
+    return float(read(move, options(poker.table), poker.to_move or "") == _best(poker))
+
+
+def _best(state: State) -> str:
+    poker = cast(Poker, state)
+    cost = options(poker.table).cost
+    gain = equity(poker) * (pot(poker.table) + cost) - cost
+    return "call" if gain >= 0 else "fold"
 
 
 def equity(poker: Poker) -> float:
@@ -62,4 +67,12 @@ def equity(poker: Poker) -> float:
     return sum(1.0 if ours > it else 0.5 if ours == it else 0.0 for it in hands) / len(hands)
 
 
-POSITIONS = Positions("poker_river", "poker", _draw, _worth)
+POSITIONS = Positions(
+    "poker_river",
+    "poker",
+    _draw,
+    _worth,
+    roles=seats(2)[:1],  # the other one bets first
+    actions=("call_or_fold",),
+    best=_best,
+)

@@ -3,24 +3,49 @@
 import random
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from itertools import count
+from typing import Literal, get_args
 
 from raybench.games import InvalidMove, State
 
-Split = Literal["train", "validation"]
+Split = Literal["train", "validation", "held_out"]
+"""What positions are for: to learn from, to choose between what was learned, and to report on."""
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+_IN_VAIN = 2_000
+"""Draws in a row that bring nothing new, after which there is nothing new."""
+_LISTED = 400
+"""Moves that are all scored to find the best one."""
+
+
+def shown(state: State) -> str:
+    """Return what whoever is to move sees: positions that look alike are one."""
+    seen = state.observe(state.to_move or "")
+    return f"{seen.view}\n{seen.task}"
 
 
 @dataclass(frozen=True, slots=True)
 class Positions:
-    """Positions of one game, in which a player is to move."""
+    """Positions of one game, in which a player is to move.
+
+    Its functions are called from several threads at once.
+    """
 
     name: str
     """Lower case with underscores, as its file."""
     game: str
     draw: Callable[[random.Random], State]
-    """Draws one."""
+    """Draws one: the same again from the same generator."""
     worth: Callable[[State, str], float]
     """What a move is worth that the game takes: from 0, the worst, to 1, the best."""
+    roles: tuple[str, ...] = ()
+    """Those that move in them; () is all of the game's."""
+    actions: tuple[str, ...] = ()
+    """What is asked there, as observations name it; () is all that the roles are ever asked."""
+    best: Callable[[State], str] | None = None
+    """A move that is worth most, as an example to learn from."""
+    family: Callable[[State], str] = shown
+    """What positions have in common that are to be in one split. Those that look alike have it."""
 
     def score(self, state: State, move: str) -> float:
         """Return what a move is worth; a move that the game refuses is worth nothing."""
@@ -30,27 +55,36 @@ class Positions:
             return 0.0
         return self.worth(state, move)
 
+    def answer(self, state: State) -> str | None:
+        """Return a move that is worth most; None where none is known and too many would do."""
+        if self.best is not None:
+            return self.best(state)
+        moves = state.legal()
+        if not moves or len(moves) > _LISTED:
+            return None
+        return max(moves, key=lambda move: self.score(state, move))
+
     def drawn(self, seed: int, split: Split) -> Iterator[State]:
-        """Yield positions without end, other ones for each seed, none in two splits."""
+        """Yield positions until there is nothing new: other ones for each seed, none in two splits.
+
+        Which split one is in, its family alone decides: no seed moves it to another.
+        """
         seen = set[str]()
-        other: Split = "validation" if split == "train" else "train"
-        for number in range(1_000_000):
+        in_vain = 0
+        for number in count():
             state = self.draw(random.Random(f"{self.name}/{seed}/{split}/{number}"))
-            view = shown(state)
-            if view not in seen and home(view) != other:
+            in_vain += 1
+            if home(self.family(state)) == split and (view := shown(state)) not in seen:
                 seen.add(view)
+                in_vain = 0
                 yield state
+            if in_vain == _IN_VAIN:
+                return
 
 
-def shown(state: State) -> str:
-    """Return what whoever is to move sees: positions that look alike are one."""
-    seen = state.observe(state.to_move or "")
-    return f"{seen.view}\n{seen.task}"
-
-
-def home(view: str) -> Split:
-    """Return the split that a position belongs to, whatever drew it."""
-    return "train" if random.Random(view).random() < 0.5 else "validation"
+def home(family: str) -> Split:
+    """Return the split that a family of positions belongs to, whatever drew them: one in three."""
+    return SPLITS[int(random.Random(family).random() * len(SPLITS))]
 
 
 def relative(value: float, values: Collection[float]) -> float:

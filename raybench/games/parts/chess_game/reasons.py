@@ -146,7 +146,8 @@ def _attackers(board: chess.Board, square: int, by: bool | None = None) -> str:
 
 
 def _listed(board: chess.Board, moves: Iterable[chess.Move], last: str) -> str:
-    names = [board.san(move) for move in moves]
+    own = board.copy(stack=False)  # to write a move down makes it
+    names = [own.san(move) for move in moves]
     return _and(names[:_SHOWN] + ["others"] * (len(names) > _SHOWN), last)
 
 

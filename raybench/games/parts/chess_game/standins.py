@@ -34,6 +34,7 @@ def greedy_move(board: chess.Board, rng: random.Random) -> chess.Move:
 def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
     """Return mate if there is one, else what wins most or loses least, at random among equals."""
     best, moves = float("-inf"), list[chess.Move]()
+    board = board.copy(stack=False)  # whether a move gives check, it is made to see
     for move in board.legal_moves:
         value = _value(board, move)
         if board.gives_check(move):
