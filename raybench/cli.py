@@ -206,6 +206,10 @@ def _problems(config: Config) -> Iterator[str]:
                 [model.name for model in config.roster.models],
                 choice.merged(of.roster_rules, of.rules),
             )
+    if config.experiment == "optimise_players":
+        from raybench.experiments.optimise_players import choice as learning
+
+        yield from learning.problems(config.optimise_players)
     from raybench.tracking.mlflow import check_uri
 
     try:

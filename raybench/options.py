@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 from raybench.errors import ConfigurationError, did_you_mean
 
 FILE = "file"
-"""Metadata of an option that names one: the option that holds what is in it, for who lacks it."""
+"""Metadata of an option that names some: the option that holds what is in them, for who lacks them.
+"""
 _KINDS = {
     bool: "true or false",
     int: "a whole number",
     float: "a number",
     type(None): "a whole number or null",
+    tuple: "a text or a list of texts",
 }
 
 
@@ -68,6 +70,9 @@ def _fits(value: object, default: object) -> bool:
         return isinstance(value, bool) and isinstance(default, bool)
     if isinstance(default, float):
         return isinstance(value, int | float)
+    if isinstance(default, tuple):
+        several = value if isinstance(value, list | tuple) else [value]
+        return all(isinstance(each, str) for each in several)
     if default is None:
         return value is None or isinstance(value, int)
     return isinstance(value, type(default))

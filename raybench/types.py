@@ -268,6 +268,8 @@ class Counts:
 
 def several(unit: str) -> str:
     """Return the name of several units of a run."""
+    if unit.endswith("y"):
+        return f"{unit[:-1]}ies"
     return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
 
 

@@ -12,6 +12,7 @@ from raybench.config import (
     autobench_ablations,
     autobench_biases,
     games,
+    optimise_players,
     places,
     questioning,
     roster,
@@ -21,6 +22,7 @@ from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
 from raybench.config.games import GamesConf
 from raybench.config.missing import MISSING
+from raybench.config.optimise_players import OptimisePlayersConf
 from raybench.config.places import (
     SANDBOXES,
     DataConf,
@@ -61,6 +63,7 @@ __all__ = [
     "HleScreenConf",
     "IndexConf",
     "ModelConf",
+    "OptimisePlayersConf",
     "QuestionsConf",
     "RosterConf",
     "SamplingConf",
@@ -93,6 +96,7 @@ class Config:
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     games: GamesConf = field(default_factory=GamesConf)
+    optimise_players: OptimisePlayersConf = field(default_factory=OptimisePlayersConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
     hle_screen: HleScreenConf = field(default_factory=HleScreenConf)
@@ -120,6 +124,8 @@ def problems(config: Config) -> Iterator[str]:
         yield from autobench_biases.problems(config.autobench_biases)
     if config.experiment == "games":
         yield from games.problems(config.games, config.roster, config.fleet)
+    if config.experiment == "optimise_players":
+        yield from optimise_players.problems(config.optimise_players, config.games, config.roster)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
     if config.experiment == "hle":
@@ -145,6 +151,8 @@ def judges(config: Config) -> list[ModelConf]:
         wanted = config.autobench.judges
     if config.experiment == "games":
         wanted = config.games.jury
+    if config.experiment == "optimise_players":
+        wanted = [config.optimise_players.proposer or ""]
     if config.experiment == "autobench_ablations":
         wanted = autobench_ablations.judges(
             config.autobench_ablations, config.autobench, config.roster

@@ -74,9 +74,10 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
             )
     if games.pairing not in PAIRINGS:
         yield f"games.pairing is '{games.pairing}'." + did_you_mean(games.pairing, PAIRINGS)
-    for name in ("matches", "tries", "invalid", "move_tokens", "speech_tokens", "code_tokens"):
+    for name in ("matches", "tries", "invalid"):
         if getattr(games, name) < 1:
             yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
+    yield from drawing_problems(games)
     for name in ("cycles", "narrow", "budget_tokens", "budget_s", "deadline_s"):
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
@@ -97,10 +98,6 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
             f"games.bootstrap is {games.bootstrap}: intervals need {FEWEST} replicates or more, or "
             "0 for those of the sandwich alone"
         )
-    if games.temperature is not None and not 0 <= games.temperature <= 2:
-        yield (
-            f"games.temperature is {games.temperature}: it is 0 to 2, or null for each model's own"
-        )
     if games.cycles is not None and games.pairing != "round_robin":
         yield (
             f"games.cycles is {games.cycles}, but only a round robin has cycles: leave it out, or "
@@ -117,6 +114,17 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
             )
         if count > 1:
             yield f"games.jury names '{name}' {count} times: once is enough"
+
+
+def drawing_problems(games: GamesConf) -> Iterator[str]:
+    """Yield what is wrong with how moves are drawn."""
+    for name in ("move_tokens", "speech_tokens", "code_tokens"):
+        if getattr(games, name) < 1:
+            yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
+    if games.temperature is not None and not 0 <= games.temperature <= 2:
+        yield (
+            f"games.temperature is {games.temperature}: it is 0 to 2, or null for each model's own"
+        )
 
 
 def _deadline_problems(deadline_s: float, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:

@@ -55,9 +55,9 @@ def called(player: Player) -> str:
         for each in fields(player):
             value = getattr(player, each.name)
             if each.init and each.name not in files.values() and value != each.default:
-                inside = files.get(each.name)
-                shown = value if inside is None else _content(value, getattr(player, inside))
-                words.append(f"{each.name}={shown}")
+                if (inside := files.get(each.name)) is not None:
+                    value = ",".join(map(_content, value, getattr(player, inside)))
+                words.append(f"{each.name}={value}")
     return " ".join(words)
 
 

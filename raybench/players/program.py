@@ -9,13 +9,13 @@ DSPy is an optional extra (raybench[dspy]) and imported when a program is used.
 """
 
 import importlib.util
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 from raybench.options import FILE, Options
 from raybench.players.parts.contract import Decision, Made
-from raybench.players.parts.programs.saved import Saved
+from raybench.players.parts.programs.saved import NOTHING, Saved
 
 PLAIN = "predict"
 
@@ -26,12 +26,12 @@ class Program(Options):
 
     module: str = ""
     """predict, chain_of_thought or MODULE:NAME; '' is that of the file, or predict."""
-    compiled: str = field(default="", metadata={FILE: "text"})
-    """A file of instructions and examples, as +experiment=optimise_players leaves it, or as an
-    optimiser of DSPy's saves its program: JSON."""
-    text: str = ""
-    """What is in the file, where that lies elsewhere."""
-    _saved: Saved = field(default=Saved(), init=False, repr=False, compare=False)
+    compiled: tuple[str, ...] | str = field(default=(), metadata={FILE: "texts"})
+    """Files of instructions and examples, as +experiment=optimise_players leaves them, or as an
+    optimiser of DSPy's saves its program: JSON. Of several the first one made for what is asked."""
+    texts: tuple[str, ...] = ()
+    """What is in the files, where these lie elsewhere."""
+    _saved: tuple[Saved, ...] = field(default=(), init=False, repr=False, compare=False)
 
     varies: ClassVar[bool] = False
 
@@ -40,34 +40,29 @@ class Program(Options):
             raise ValueError("programs need DSPy: pip install 'raybench[dspy]'")
         from raybench.players.parts.programs.deciding import program
 
-        if self.compiled and not self.text:
-            object.__setattr__(self, "text", _content(self.compiled))
-        if self.text:
-            object.__setattr__(self, "_saved", Saved.of(self.text, self.compiled))
-        made_of = self._saved.module
-        if self.module and made_of and self.module != made_of:
-            raise ValueError(
-                f"'{self.compiled}' was compiled from '{made_of}', and not from '{self.module}': "
-                "leave module out"
-            )
-        program(self.source, self._saved)
+        names = (self.compiled,) if isinstance(self.compiled, str) else tuple(self.compiled)
+        texts = tuple(self.texts) or tuple(map(_content, names))
+        saved = tuple(map(Saved.of, texts, names or [""] * len(texts)))
+        for each in saved:
+            if self.module and each.module and self.module != each.module:
+                raise ValueError(
+                    f"'{each.name}' was compiled from '{each.module}', and not from "
+                    f"'{self.module}': leave module out"
+                )
+        for name, value in {"compiled": names, "texts": texts, "_saved": saved}.items():
+            object.__setattr__(self, name, value)
+        for each in saved or (NOTHING,):
+            program(self._module(each), each)
 
     async def move(self, decision: Decision) -> Made:
         """Return the move."""
         from raybench.players.parts.programs.deciding import decided
 
-        saved = self._saved if self._saved.suits(decision.seen) else Saved()
-        return await decided(self.source, saved, decision)
+        found = next((it for it in self._saved if it.suits(decision.seen)), NOTHING)
+        return await decided(self._module(found), found, decision)
 
-    @property
-    def source(self) -> str:
-        """What it is a program of."""
-        return self.module or self._saved.module or PLAIN
-
-    @property
-    def plain(self) -> "Program":
-        """The same without what an optimiser made of it."""
-        return replace(self, compiled="", text="")
+    def _module(self, saved: Saved) -> str:
+        return self.module or saved.module or PLAIN
 
 
 def _content(file: str) -> str:
@@ -75,7 +70,10 @@ def _content(file: str) -> str:
         return Path(file).expanduser().read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
-        raise ValueError(f"the compiled program '{file}' cannot be read ({why})") from error
+        raise ValueError(
+            f"the compiled program '{file}' cannot be read ({why}): give the path of one that is "
+            "there"
+        ) from error
 
 
 STRATEGY = Program

@@ -67,3 +67,13 @@ def wilson(p: float, n: float, *, z: float = Z) -> Interval:
 def student(degrees: float) -> float:
     """Return how many standard errors a 95 % interval reaches to either side."""
     return float(stats.t.ppf(0.975, degrees))
+
+
+def chance(mean: Estimate, independent: int) -> float | None:
+    """Return how often chance alone would set a mean of so many observations this far from 0.
+
+    By Student's t, on both sides; None where the mean has no standard error.
+    """
+    if mean.value is None or not mean.stderr or independent < 2:
+        return None
+    return float(2 * stats.t.sf(abs(mean.value) / mean.stderr, independent - 1))

@@ -247,7 +247,7 @@ async def test_what_an_optimiser_saved_is_asked_with(tmp_path: Path) -> None:
     file.write_text("[]")
     with pytest.raises(ConfigurationError, match="cannot be loaded"):
         players.load("program", {"compiled": str(file), "module": "chain_of_thought"})
-    with pytest.raises(ConfigurationError, match=r"nowhere\.json' cannot be loaded"):
+    with pytest.raises(ConfigurationError, match=r"nowhere\.json' cannot be read"):
         players.load("program", {"compiled": str(tmp_path / "nowhere.json")})
 
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from typing import Literal, get_args
 
 from raybench.games import InvalidMove, State
@@ -63,6 +63,10 @@ class Positions:
         if not moves or len(moves) > _LISTED:
             return None
         return max(moves, key=lambda move: self.score(state, move))
+
+    def some(self, seed: int, split: Split, number: int) -> list[State]:
+        """Return so many positions of a split, or all where there are fewer."""
+        return [*islice(self.drawn(seed, split), number)]
 
     def drawn(self, seed: int, split: Split) -> Iterator[State]:
         """Yield positions until there is nothing new: other ones for each seed, none in two splits.

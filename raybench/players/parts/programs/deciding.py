@@ -13,7 +13,7 @@ from raybench.imported import imported
 from raybench.players.parts.contract import Decision, Made, NoMove
 from raybench.players.parts.programs.lm import Linked, linked
 from raybench.players.parts.programs.plain import Plain
-from raybench.players.parts.programs.saved import Saved
+from raybench.players.parts.programs.saved import NOTHING, Saved
 from raybench.players.parts.programs.signature import Move
 from raybench.players.parts.reading import read
 
@@ -23,7 +23,7 @@ SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
 
 
 @cache
-def program(name: str, saved: Saved = Saved()) -> Any:
+def program(name: str, saved: Saved = NOTHING) -> Any:
     """Return a program, with what an optimiser made of it.
 
     It is one that is shipped, or one of somebody's own by its import path. Raises

@@ -15,10 +15,9 @@ from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 
 from raybench.players.parts.contract import Decision, Made, NoMove
-from raybench.players.parts.programs.deciding import adapter, failed, fresh, given, move_of, program
+from raybench.players.parts.programs.deciding import adapter, failed, fresh, given, move_of
 from raybench.players.parts.programs.lm import Linked, linked, messages_of, response
 from raybench.players.parts.programs.optimisers import Handed, Optimiser
-from raybench.players.parts.programs.saved import Saved
 from raybench.types import Completion, Message, Observation
 
 POSITION = "position"
@@ -145,16 +144,14 @@ class Studies:
     optimiser: Optimiser
     seed: int
     threads: int
-    begin: Saved = Saved()
-    """What it begins with."""
+    """Positions that are played side by side."""
 
 
 def learned(
     studies: Studies, school: School, train: Sequence[Lesson], validation: Sequence[Lesson]
 ) -> dict[str, Any]:
     """Return the program's state as the optimiser leaves it. Takes as long as that takes."""
-    of = program(studies.module, studies.begin).deepcopy() if studies.begin.state else None
-    pupil = _Pupil(studies.module, of or fresh(studies.module), _Shared(school))
+    pupil = _Pupil(studies.module, fresh(studies.module), _Shared(school))
     lm, proposer = (
         dspy.LM("raybench", engine=_Writing(school, proposer=it), cache=False, num_retries=0)
         for it in (False, True)

@@ -66,7 +66,7 @@ def linked(engine: Linked) -> dspy.LM:
     return dspy.LM("raybench", engine=Unlinked(), async_engine=engine, cache=False, num_retries=0)
 
 
-def messages_of(request: lm15.Request, images: tuple[str, ...]) -> list[Message]:
+def messages_of(request: lm15.Request, images: tuple[str, ...] = ()) -> list[Message]:
     """Return the messages of a request. Others' words are in them."""
     found = list[Message]()
     system = request.system or ()
@@ -85,6 +85,7 @@ def _text(part: object) -> str:
 
 
 def response(model: str, completion: Completion) -> lm15.Response:
+    """Return a completion as DSPy takes it."""
     return lm15.Response(
         id=None,
         model=model,

@@ -22,9 +22,7 @@ _ALOUD = "Write down your reasoning first."
 class Plain(dspy.Adapter):
     """Lays out what `Move` has."""
 
-    def __init__(
-        self, form: Form, check: Check, engine: Linked, *, lenient: bool = False
-    ) -> None:
+    def __init__(self, form: Form, check: Check, engine: Linked, *, lenient: bool = False) -> None:
         super().__init__()
         self._lenient = lenient
         self._form = form

@@ -21,8 +21,6 @@ class Saved:
     """As DSPy saves it, in JSON."""
     module: str = ""
     """What it was compiled from; '' where the file does not say."""
-    roles: tuple[str, ...] = ()
-    """The roles it was compiled for; () for any."""
     actions: tuple[str, ...] = ()
     """What it was compiled to do; () for all that is asked."""
 
@@ -32,9 +30,9 @@ class Saved:
         try:
             found = json.loads(text)
         except ValueError as error:
-            raise ValueError(_no_program(name, f"no JSON: {error}")) from error
+            raise ValueError(_no_program(name, f"it is no JSON: {error}")) from error
         if not isinstance(found, Mapping):
-            raise ValueError(_no_program(name, "no object"))
+            raise ValueError(_no_program(name, "it holds no object"))
         if PROGRAM not in found or ABOUT not in found:
             return cls(name, text)
         about: Mapping[str, Any] = found[ABOUT]
@@ -43,7 +41,6 @@ class Saved:
                 name,
                 json.dumps(found[PROGRAM]),
                 str(about["module"]),
-                tuple(about["roles"]),
                 tuple(about["actions"]),
             )
         except (LookupError, TypeError) as error:
@@ -51,9 +48,11 @@ class Saved:
 
     def suits(self, seen: Observation) -> bool:
         """Tell whether it was made for what is asked: its examples show nothing else."""
-        return (not self.roles or seen.role in self.roles) and (
-            not self.actions or seen.action in self.actions
-        )
+        return not self.actions or seen.action in self.actions
+
+
+NOTHING = Saved()
+"""What a program is given that no optimiser has seen."""
 
 
 def _no_program(name: str, why: str) -> str:

@@ -1,0 +1,67 @@
+"""What somebody chose to have optimised: positions, program, optimiser, metric."""
+
+import importlib.util
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from raybench import players, positions
+from raybench.config import OptimisePlayersConf
+from raybench.errors import ConfigurationError
+from raybench.positions import Positions
+from raybench.positions.parts import metrics
+
+_USE = "use"
+
+
+def problems(conf: OptimisePlayersConf) -> Iterator[str]:
+    """Yield what is wrong with it."""
+    where = "optimise_players"
+    if importlib.util.find_spec("dspy") is None:
+        yield f"{where} needs DSPy: pip install 'raybench[dspy]'"
+        return
+    for name in conf.positions:
+        try:
+            positions.load(name)
+        except ConfigurationError as error:
+            yield f"{where}.positions: {error}"
+    try:
+        for name, count in Counter(it.name for it in chosen(conf)).items():
+            if count > 1:
+                yield (
+                    f"{where}.positions: {count} sets are called '{name}', by which results are "
+                    "kept: give each its own name"
+                )
+    except ConfigurationError:
+        pass  # it was told
+    try:
+        players.load("program", {"module": conf.program})
+    except ConfigurationError as error:
+        yield f"{where}.program: {error}"
+    try:
+        metrics.load(conf.metric)
+    except ConfigurationError as error:
+        yield f"{where}.metric: {error}"
+    try:
+        name, options = optimiser(conf)
+    except ConfigurationError as error:
+        yield f"{where}.optimiser: {error}"
+        return
+    from raybench.players.parts.programs.optimisers import Optimiser
+
+    yield from (f"{where}.optimiser: {it}" for it in Optimiser(name, options).problems())
+
+
+def chosen(conf: OptimisePlayersConf) -> list[Positions]:
+    """Return the sets of positions that are learned from."""
+    return [positions.load(name) for name in conf.positions or positions.names()]
+
+
+def optimiser(conf: OptimisePlayersConf) -> tuple[str, dict[str, Any]]:
+    """Return the name and the options of the optimiser."""
+    of = conf.optimiser
+    if isinstance(of, str) and of:
+        return of, {}
+    if isinstance(of, Mapping) and isinstance(of.get(_USE), str):
+        return of[_USE], {str(key): it for key, it in of.items() if key != _USE}
+    raise ConfigurationError(f"{of!r} is none: give a name, or {{{_USE}: NAME, OPTION: VALUE}}")

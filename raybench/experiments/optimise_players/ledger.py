@@ -1,0 +1,48 @@
+"""What there is of a run's studies: what was learned, how held-out positions were played."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from raybench.arena.workshop import PHASES, Learned, Marked, Study
+
+JOURNAL = "marks"
+
+
+class Ledger:
+    """Reads the journal, and keeps what it says."""
+
+    def __init__(self) -> None:
+        self.marks: dict[int, dict[str, dict[int, Marked]]] = {}
+        """By study, phase and place."""
+        self.states: dict[int, Mapping[str, Any]] = {}
+        """What was learned, by study."""
+        self.cached: dict[int, str] = {}
+        """Where that was taken from, where it was not learned in this run."""
+
+    def enter(self, line: Mapping[str, Any]) -> None:
+        """Take a line of the journal."""
+        number = int(line["study"])
+        if "state" in line:
+            self.states[number] = line["state"]
+            if line.get("cached"):
+                self.cached[number] = str(line["cached"])
+            return
+        mark = Marked(**{name: it for name, it in line.items() if name != "study"})
+        by = self.marks.setdefault(number, {phase: {} for phase in PHASES})
+        by[mark.phase][mark.place] = mark
+
+    def resumed(self, study: Study) -> Study:
+        """Return a study with what there is of it."""
+        study.state = self.states.get(study.number)
+        for phase, marks in self.marks.get(study.number, {}).items():
+            study.known[phase] |= marks.keys()
+        return study
+
+
+def lines(told: Learned) -> Iterator[dict[str, Any]]:
+    """Yield the lines of what came of a study."""
+    if told.state is not None:
+        yield {"study": told.number, "state": told.state}
+    for mark in told.marks:
+        yield {"study": told.number, **asdict(mark)}

@@ -1,0 +1,131 @@
+"""What the configuration says, in the words of those who do it; and what a run would do."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from raybench.arena.workshop import Curriculum, Study
+from raybench.config import Config, judges
+from raybench.experiments.games import setup as games
+from raybench.experiments.optimise_players import choice, identity
+from raybench.fleet import group_engines
+from raybench.fleet.places import slots
+from raybench.players.parts.programs.learning import Studies
+from raybench.players.parts.programs.optimisers import Optimiser
+from raybench.positions import Positions
+from raybench.positions.parts.contract import Split
+from raybench.positions.parts.digest import digest
+from raybench.tracking.plan import turns
+from raybench.types import ModelSpec, Plan
+
+_LEARNT_FROM: tuple[Split, ...] = ("train", "validation")
+
+
+def models(config: Config) -> list[ModelSpec]:
+    """Return the models that learn, as they are asked."""
+    names = config.optimise_players.models or [it.name for it in config.roster.models]
+    known = {it.name: it for it in games.asked(config)}
+    return [games.drawn(config, known[name]) for name in names]
+
+
+def asked(config: Config) -> tuple[ModelSpec, ...]:
+    """Return everybody who is asked: who learns, and who writes instructions."""
+    known = {it.name: it for it in games.asked(config)}
+    found = {it.name: known[it.name] for it in models(config)}
+    if (proposer := config.optimise_players.proposer) is not None:
+        found[proposer] = known[proposer]
+    return tuple(found.values())
+
+
+def studies(config: Config) -> list[Study]:
+    """Return what is done: every model learns every set of positions."""
+    learn = models(config)
+    engines = group_engines(learn)
+    place = {it.name: at for at, engine in enumerate(engines) for it in engine.models}
+    pairs = [(model, of) for model in learn for of in _names(config)]
+    return [
+        Study(number, model.name, of, place[model.name])
+        for number, (model, of) in enumerate(pairs, start=1)
+    ]
+
+
+def _names(config: Config) -> list[str]:
+    """Return the sets of positions, as actors find them: own ones by their path."""
+    conf = config.optimise_players
+    own = {it.name: name for it, name in zip(choice.chosen(conf), conf.positions, strict=False)}
+    return [own.get(it.name, it.name) for it in choice.chosen(conf)]
+
+
+def curriculum(config: Config) -> Curriculum:
+    """Return what holds for all studies."""
+    conf, house = config.optimise_players, games.house(config)
+    name, options = choice.optimiser(conf)
+    return Curriculum(
+        Studies(conf.program, Optimiser(name, options), config.seed, conf.at_once),
+        {"train": conf.train, "validation": conf.validation, "held_out": conf.held_out},
+        config.seed,
+        conf.metric,
+        house.decoding,
+        conf.proposer,
+        house.stand_ins,
+        house.greedy,
+        conf.at_once,
+    )
+
+
+def about(config: Config, model: str, of: Positions) -> dict[str, Any]:
+    """Return what a player of this model for these positions is made from and for."""
+    found, by = curriculum(config), {it.name: it for it in asked(config)}
+    sizes = tuple(found.sizes.items())
+    proposer = by[found.own_proposer] if found.own_proposer else None
+    return identity.about(
+        games.drawn(config, by[model]), of, _digest(of, config.seed, sizes), found, proposer
+    )
+
+
+@cache
+def _digest(of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...]) -> str:
+    """Return what tells the positions to learn from apart from others, with their answers."""
+    by = dict(sizes)
+    drawn = [it for split in _LEARNT_FROM for it in of.some(seed, split, by[split])]
+    return digest(drawn, of.answer)
+
+
+def actors(config: Config) -> int:
+    """Return how many processes there are: each has one optimiser at a time, and one engine."""
+    return len({it.engine for it in studies(config)})
+
+
+def plan(config: Config) -> Plan:
+    """Say what the run would do."""
+    every = asked(config)
+    engines = group_engines(every)
+    awake = slots(engines, config.fleet)
+    referees = {it.name for it in judges(config)}
+    return Plan(
+        experiment="optimise_players",
+        models=tuple(models(config)),
+        engines=tuple(engine.label for engine in engines),
+        slots=awake,
+        units=len(studies(config)),
+        unit="study",
+        referees=tuple(it for it in every if it.name in referees),
+        calls="one for each position that an optimiser tries, twice as many as are held out, and "
+        "those for instructions",
+        notes=(*_notes(config), *turns(len(engines), awake)),
+    )
+
+
+def _notes(config: Config) -> Iterator[str]:
+    conf = config.optimise_players
+    name, options = choice.optimiser(conf)
+    with_ = ", ".join(f"{key}={value}" for key, value in options.items())
+    yield f"{conf.program}, optimised by {name}{f' ({with_})' if with_ else ''} for {conf.metric}"
+    yield (
+        f"{conf.train} positions to learn from, {conf.validation} to choose by, {conf.held_out} "
+        "held out"
+    )
+    for of in choice.chosen(conf):
+        without = "" if of.best is not None else "; no answers are known to show"
+        yield f"{of.name}: {of.game}{without}"
+    yield f"compiled players are kept in {conf.folder}"

@@ -1,0 +1,123 @@
+"""Compiled players on the disk: one plain file each, found again by what it was made from.
+
+A file says what its program was made from and for (`about`), what came of that (`made`), and holds
+the program as DSPy saves it (`program`). Its name ends in a key, a digest of `about`. To share one,
+copy the file; whoever gets it puts it into their folder, or names it as it lies.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from raybench.errors import ConfigurationError, RunFailed
+
+ABOUT, MADE, PROGRAM = "about", "made", "program"
+_UNSAFE = re.compile(r"[^\w.-]+")
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A compiled player."""
+
+    path: Path
+    about: Mapping[str, Any]
+    """What it was made from and for; all of it is in the key."""
+    made: Mapping[str, Any]
+    """What came of it, and when."""
+    state: Mapping[str, Any]
+    """The program, as DSPy saves it."""
+
+    @property
+    def key(self) -> str:
+        """What it is found by."""
+        return key_of(self.about)
+
+
+def key_of(about: Mapping[str, Any]) -> str:
+    """Return the digest of what a player is made from and for."""
+    text = json.dumps(about, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def find(folder: Path, about: Mapping[str, Any]) -> Entry | None:
+    """Return the player that was made from and for just this; None where there is none.
+
+    Raises ConfigurationError where its file cannot be read.
+    """
+    key = key_of(about)
+    for path in sorted(folder.glob(f"*.{key}.json")):
+        return read(path)
+    return None
+
+
+def keep(
+    folder: Path, name: str, about: Mapping[str, Any], made: Mapping[str, Any], state: Any
+) -> Path:
+    """Write a player down, whole or not at all, and return its file; `name` is for people."""
+    path = folder / file_of(name, about)
+    _write(path, text_of(about, made, state))
+    return path
+
+
+def file_of(name: str, about: Mapping[str, Any]) -> str:
+    """Return the name of a player's file."""
+    return f"{_UNSAFE.sub('_', name)}.{key_of(about)}.json"
+
+
+def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> str:
+    """Return what is in a player's file."""
+    whole = {ABOUT: about, MADE: made, PROGRAM: state}
+    return json.dumps(whole, indent=1, ensure_ascii=False, default=str) + "\n"
+
+
+def read(path: Path) -> Entry:
+    """Read a player. Raises ConfigurationError where the file holds none, or was changed."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        entry = Entry(path, dict(found[ABOUT]), dict(found[MADE]), dict(found[PROGRAM]))
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"'{path}' is no compiled player ({why}): give a file that "
+            "+experiment=optimise_players left, or take it out of the folder"
+        ) from error
+    if not path.stem.endswith(f".{entry.key}"):
+        raise ConfigurationError(
+            f"'{path}' says that it was made from something else than its name does, which ends in "
+            f"'.{entry.key}.json' then: it was changed, or renamed. Take it out of the folder"
+        )
+    return entry
+
+
+def every(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that may be players, by name."""
+    yield from sorted(it for it in folder.glob("*.json") if not it.name.startswith("."))
+
+
+def copied(entry: Entry, folder: Path) -> Path:
+    """Copy a player's file into a folder and return the copy."""
+    path = folder / entry.path.name
+    _write(path, text_of(entry.about, entry.made, entry.state))
+    return path
+
+
+def _write(path: Path, text: str) -> None:
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with aside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    except OSError as error:
+        raise RunFailed(
+            f"the compiled player {path} cannot be written: {error}. Mend that; what was learned "
+            "is in the run's journal"
+        ) from error
