@@ -109,6 +109,7 @@ def length(lot: Lot) -> Jail:
     """Take few characters: what is there already has to do."""
     alias, most = lot.names(2)
     key = f"{alias}.os.environ"
+    enough = len(key) + lot.rng.randint(0, 3)  # too little to import anything
     source = """
         import $module as $alias
 
@@ -121,7 +122,7 @@ def length(lot: Lot) -> Jail:
             return eval(user_input)
         """
     module = lot.rng.choice(_HOLDING_OS)
-    return Jail(lot.filled(source, module=module, alias=alias, most=most, length=len(key)), key)
+    return Jail(lot.filled(source, module=module, alias=alias, most=most, length=enough), key)
 
 
 def lookalikes(lot: Lot) -> Jail:
