@@ -3,24 +3,19 @@
 import asyncio
 import json
 import os
-import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
-from raybench import sandbox
 from raybench.arena.chair import Decoding, Put
 from raybench.games import Jury, Need, Program
-from raybench.sandbox import Limits, Outcome, SandboxFaultError
+from raybench.games.parts import programs
+from raybench.sandbox import Outcome, SandboxFaultError
 from raybench.tournament.match import SANDBOX, Void
 from raybench.types import Completion, Message, Request
 
-_CLOCK = 6.0
-"""A program may take so much longer than its processor time: it is not alone on the machine. One
-that only sleeps is stopped long before."""
 _SOON_S = 1.0
 """What has not ended by then lets others begin."""
 _BESIDE = 3
@@ -46,8 +41,7 @@ class Programs:
 
     async def run(self, program: Program) -> str:
         """Return the outcome as the manager's move. Raises Void where the sandbox fails."""
-        secret = secrets.token_hex(len(program.secret))[: len(program.secret)]
-        program = replace(program, stdin=program.stdin.replace(program.secret, secret, 1))
+        program = programs.sealed(program)
         outcome = await self._run(program)
         if outcome.crowded:  # others kept it from the processor: alone it shows
             every = [self._room] * self._slots + [self._beside] * self._slots * _BESIDE
@@ -55,15 +49,7 @@ class Programs:
                 for place in every:
                     await places.enter_async_context(place)
                 outcome = await self._call(program)
-        return json.dumps(
-            {
-                "status": outcome.status,
-                "stdout": outcome.stdout,
-                "stderr": outcome.stderr,
-                "exit_code": outcome.exit_code,
-                **({"secret": secret} if secret else {}),
-            }
-        )
+        return programs.brought(program, outcome)
 
     async def _run(self, program: Program) -> Outcome:
         async with AsyncExitStack() as later:
@@ -78,18 +64,10 @@ class Programs:
             return await running
 
     async def _call(self, program: Program) -> Outcome:
-        limits = Limits(
-            cpu_s=program.seconds,
-            wall_s=_CLOCK * program.seconds,
-            idle_s=program.seconds,
-            memory_mb=512,
-            processes=16,
-            output_kept_mb=0.05,
-            output_killed_mb=4.0,
-        )
-        run = partial(sandbox.run, program.source, stdin=program.stdin, limits=limits)
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, run)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._threads, programs.run, program
+            )
         except SandboxFaultError as fault:
             raise Void(f"{SANDBOX} failed: {fault}", SANDBOX) from fault
 

@@ -10,6 +10,7 @@ the average, and is the better move.
 """
 
 import random
+from functools import lru_cache
 from itertools import combinations
 from typing import cast
 
@@ -17,7 +18,7 @@ from pokerkit import Deck
 
 from raybench import games
 from raybench.games import State
-from raybench.games.parts.poker.cards import best
+from raybench.games.parts.poker.cards import Cards, best
 from raybench.games.parts.poker.moves import read
 from raybench.games.parts.poker.options import options
 from raybench.games.parts.poker.table import board, pot
@@ -47,7 +48,8 @@ def _draw(rng: random.Random) -> State:
 
 def _worth(state: State, move: str) -> float:
     poker = cast(Poker, state)
-    return float(read(move, options(poker.table), poker.to_move or "") == _best(poker))
+    folds = read(move, options(poker.table), poker.to_move or "") == "fold"
+    return float(folds == (_best(poker) == "fold"))
 
 
 def _best(state: State) -> str:
@@ -60,7 +62,11 @@ def _best(state: State) -> str:
 def equity(poker: Poker) -> float:
     """Return the share of the pot that whoever is to move wins, on the average of all hands."""
     seat = poker.roles.index(poker.to_move or "")
-    own, open_ = poker.hole(seat), board(poker.table)
+    return _share(poker.hole(seat), board(poker.table))
+
+
+@lru_cache(maxsize=4096)
+def _share(own: Cards, open_: Cards) -> float:
     rest = [card for card in Deck.STANDARD if card not in (*own, *open_)]
     ours = best((*own, *open_))
     hands = [best((*hand, *open_)) for hand in combinations(rest, 2)]

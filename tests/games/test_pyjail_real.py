@@ -10,13 +10,12 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from confined import or_skip
 
-from raybench import sandbox
 from raybench.arena.manager import Programs
 from raybench.games import MANAGER, Program, State
 from raybench.games.parts.pyjail.jails import JAILS, Jail
 from raybench.games.pyjail import GAME, Jailed
-from raybench.sandbox import SandboxUnavailableError
 
 pytestmark = pytest.mark.slow
 OPEN = "import os\ndef jail(user_input):\n    return os.environ['FLAG']"
@@ -27,12 +26,7 @@ FLAG = "__import__('os').environ['FLAG']"
 @pytest.fixture(autouse=True)
 def confined() -> None:
     """Run nothing where nothing is confined."""
-    try:
-        backend = sandbox.run("").backend
-    except SandboxUnavailableError as error:
-        pytest.skip(str(error))
-    if backend == "unsafe":
-        pytest.skip("programs are not confined here")
+    or_skip()
 
 
 def managed(state: State) -> State:
