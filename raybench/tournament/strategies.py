@@ -2,8 +2,8 @@
 
 A choice is a strategy, by name ("best_of_n") or with options ({use: best_of_n, n: 9}), or a table
 of choices by game, each of which may be a table by role ({chess: reasoned, gandalf: {sentinel:
-refine}}; 'player' is all of player_1, player_2 …). What a table does not say is left to what is
-said of all models, and in the end to `direct`.
+refine}}; 'player' is all of player_1, player_2 …). 'optimised' is what was compiled for the model.
+What a table does not say is left to what is said of all models, and in the end to `direct`.
 """
 
 import re
@@ -17,6 +17,8 @@ from raybench.games.parts import choice
 from raybench.players import Player
 
 DEFAULT = "direct"
+OPTIMISED = "optimised"
+"""Stands for the program that was compiled for a model and a game, which somebody has to find."""
 _USE = "use"
 _NUMBER = re.compile(r"_\d+$")
 
@@ -29,6 +31,8 @@ class Strategies:
     """The choice for all models."""
     single: Mapping[str, Any] = field(default_factory=dict)
     """The choices for single models, by their names."""
+    compiled: Mapping[tuple[str, str], Any] = field(default_factory=dict)
+    """What those stand for that are optimised, by model and game."""
     _known: dict[tuple[str, str, str], Player] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -62,7 +66,33 @@ class Strategies:
         chosen = _chosen(self.single.get(model), game, role)
         if chosen is None:
             chosen = _chosen(self.every, game, role)
+        if chosen == OPTIMISED:
+            return self.compiled[model, game]
         return chosen or DEFAULT
+
+
+def is_optimised(every: Any, single: Mapping[str, Any], model: str, game: str) -> bool:
+    """Tell whether a model is to play a game, in some role, by what was compiled for it."""
+    of = [it for it in (single.get(model), every) if it is not None]
+    found = [_of_game(it, game) for it in of]
+    return any(OPTIMISED in it.values() if _is_table(it) else it == OPTIMISED for it in found)
+
+
+def _of_game(chosen: Any, game: str) -> Any:
+    """Return what a choice has for a game: a strategy, or a table of some by role."""
+    if not _is_table(chosen):
+        return chosen
+    return next((of for name, of in chosen.items() if games.load(name).name == game), None)
+
+
+def carried(chosen: Any) -> Any:
+    """Return a choice with what is in the files that it names: other nodes have none of these."""
+    if _is_table(chosen):
+        return {name: carried(of) for name, of in chosen.items()}
+    if chosen == OPTIMISED:
+        return chosen
+    name, options = _parts(chosen)
+    return {_USE: name, **players.carried(name, options)} if options else chosen
 
 
 def problems(
@@ -116,6 +146,8 @@ def resolved(chosen: Any) -> Any:
     """Return a choice with every game and strategy by its own name, however it was spelled."""
     if _is_table(chosen):
         return {games.load(name).name: _by_role(of) for name, of in chosen.items()}
+    if chosen == OPTIMISED:
+        return chosen
     name, options = _parts(chosen)
     own = name if ":" in name else players.named(name)
     return {_USE: own, **options} if options else own
@@ -126,6 +158,8 @@ def _by_role(of: Any) -> Any:
 
 
 def _loaded(chosen: Any) -> Player:
+    if chosen == OPTIMISED:
+        return players.load("program")
     return players.load(*_parts(chosen))
 
 
@@ -146,9 +180,7 @@ def _is_table(chosen: Any) -> bool:
 
 def _chosen(chosen: Any, game: str, role: str) -> Any:
     """Return the strategy that a choice has for a role; None where it says nothing of it."""
-    if not _is_table(chosen):
-        return chosen
-    of = next((it for name, it in chosen.items() if games.load(name).name == game), None)
+    of = _of_game(chosen, game)
     if of is None or not _is_table(of):
         return of
     return of.get(role, of.get(_NUMBER.sub("", role)))

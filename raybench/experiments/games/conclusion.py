@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import Config
-from raybench.experiments.games import manners, prompts, setup, standings, transcripts
+from raybench.experiments.games import asking, manners, prompts, setup, standings, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report import Shown, sections
@@ -75,7 +75,7 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
         )
     played = [it.name for it in setup.chosen(config)]
     recorded = Recorded(journal, matches)
-    own = {it.name: it.system_prompt for it in setup.asked(config)}
+    own = {it.name: it.system_prompt for it in asking.asked(config)}
     shown = Shown(
         models=models,
         games=played,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from raybench.config import Config
-from raybench.experiments.games import setup
+from raybench.experiments.games import optimised, setup
 from raybench.games.parts import choice
 from raybench.tournament.strategies import DEFAULT
 
@@ -40,6 +40,8 @@ def told(config: Config) -> dict[str, str]:
             f"{'All models' if names == models else ', '.join(names)}: {summary}"
             for summary, names in by.items()
         )
+    if compiled := optimised.told(config, setup.chosen(config)):
+        found["Optimised"] = "; ".join(compiled)
     if config.games.anchors:
         found["Scripts"] = f"{', '.join(config.games.anchors)} play along and are no models"
     return found

@@ -7,7 +7,7 @@ from raybench import games
 from raybench.arena.room import House
 from raybench.config import Config, everybody, judges
 from raybench.errors import ConfigurationError
-from raybench.experiments.games import manners, setup
+from raybench.experiments.games import asking, manners, setup
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts import choice
@@ -19,8 +19,8 @@ from raybench.types import Plan
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     config = setup.seated(config)
-    asked = {model.name: model for model in setup.asked(config)}
-    models = tuple(setup.drawn(config, asked[model.name]) for model in config.roster.models)
+    asked = {model.name: model for model in asking.asked(config)}
+    models = tuple(asking.drawn(config, asked[model.name]) for model in config.roster.models)
     referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)

@@ -10,7 +10,7 @@ from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.rooms import rooms
 from raybench.config import Config
 from raybench.errors import RunFailed
-from raybench.experiments.games import planning, setup
+from raybench.experiments.games import asking, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games.ratings import widest
@@ -127,7 +127,7 @@ async def _play(
 ) -> None:
     """Play what is missing."""
     house, count = setup.house(config), setup.actors(config)
-    models = setup.asked(config)
+    models = asking.asked(config)
     if any(game.sandboxed for game in setup.chosen(config)):
         session.phase("trying the sandbox")
         sandbox.configure(house.sandbox)

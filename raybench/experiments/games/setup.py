@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from raybench import games
-from raybench.arena.chair import Decoding
 from raybench.arena.room import House
 from raybench.config import Config, ModelConf, everybody
+from raybench.experiments.games import asking, optimised
 from raybench.fleet import group_engines
 from raybench.games import Game
 from raybench.games.parts import choice
@@ -20,7 +20,6 @@ from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
 from raybench.tournament.stopping import Budget, Narrow, Stop
 from raybench.tournament.strategies import Strategies
-from raybench.types import ModelSpec
 
 CONCLUSIONS = ("games.weights", "games.bootstrap")
 """Settings that change only what is made of a journal."""
@@ -92,13 +91,6 @@ def unjudged(config: Config) -> bool:
     return len(asked) <= 2 and players.issuperset(asked)
 
 
-def asked(config: Config) -> tuple[ModelSpec, ...]:
-    """Return everybody who plays or judges, with the system prompts that they have here."""
-    if config.games.own_system_prompts:
-        return everybody(config)
-    return tuple(replace(it, system_prompt=None) for it in everybody(config))
-
-
 def jurors(config: Config) -> list[str]:
     """Return who may be asked for an opinion."""
     if config.games.jury:
@@ -122,41 +114,20 @@ def house(config: Config) -> House:
     return House(
         rules=rules(config),
         terms=Terms(conf.tries, conf.invalid, conf.deadline_s),
-        decoding=Decoding(
-            tokens={
-                "line": conf.move_tokens,
-                "text": conf.speech_tokens,
-                "code": conf.code_tokens,
-            },
-            temperature=conf.temperature,
-            listed=conf.listed_moves,
-            seed=config.seed,
+        decoding=asking.decoding(config),
+        strategies=Strategies(
+            strategies.carried(conf.strategy),
+            {model: strategies.carried(of) for model, of in conf.strategies.items()},
+            optimised.players(config, chosen(config)),
         ),
-        strategies=Strategies(conf.strategy, conf.strategies),
         scripts={name: name for name in conf.anchors},
         jurors=jurors(config),
-        stand_ins=frozenset(it.name for it in everybody(config) if it.engine == "simulated"),
-        greedy=greedy(config),
+        stand_ins=asking.stand_ins(config),
+        greedy=asking.greedy(config),
         sandbox=Settings(sandbox.backend, sandbox.python, sandbox.scientific_python),
         slots=sandbox.slots or max(1, ((os.cpu_count() or 2) - 1) // max(1, actors(config))),
         at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
-
-
-def greedy(config: Config) -> frozenset[str]:
-    """Return the models that reply alike whenever they are asked alike: at temperature 0."""
-    return frozenset(
-        it.name
-        for it in (model.spec() for model in config.roster.models)
-        if it.engine != "simulated" and drawn(config, it).drawn_with["temperature"] == 0
-    )
-
-
-def drawn(config: Config, model: ModelSpec) -> ModelSpec:
-    """Return a player with the temperature that its moves are drawn with."""
-    if config.games.temperature is None:
-        return model
-    return replace(model, sampling=replace(model.sampling, temperature=config.games.temperature))
 
 
 def seats(config: Config) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from raybench.arena.workshop import Curriculum, Study
 from raybench.config import Config, judges
-from raybench.experiments.games import setup as games
+from raybench.experiments.games import asking
 from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
@@ -24,17 +24,15 @@ _LEARNT_FROM: tuple[Split, ...] = ("train", "validation")
 def models(config: Config) -> list[ModelSpec]:
     """Return the models that learn, as they are asked."""
     names = config.optimise_players.models or [it.name for it in config.roster.models]
-    known = {it.name: it for it in games.asked(config)}
-    return [games.drawn(config, known[name]) for name in names]
+    return [asking.drawn(config, asking.named(config, name)) for name in names]
 
 
 def asked(config: Config) -> tuple[ModelSpec, ...]:
     """Return everybody who is asked: who learns, and who writes instructions."""
-    known = {it.name: it for it in games.asked(config)}
-    found = {it.name: known[it.name] for it in models(config)}
+    names = [it.name for it in models(config)]
     if (proposer := config.optimise_players.proposer) is not None:
-        found[proposer] = known[proposer]
-    return tuple(found.values())
+        names.append(proposer)
+    return tuple(asking.named(config, name) for name in dict.fromkeys(names))
 
 
 def studies(config: Config) -> list[Study]:
@@ -58,29 +56,28 @@ def _names(config: Config) -> list[str]:
 
 def curriculum(config: Config) -> Curriculum:
     """Return what holds for all studies."""
-    conf, house = config.optimise_players, games.house(config)
+    conf = config.optimise_players
     name, options = choice.optimiser(conf)
     return Curriculum(
         Studies(conf.program, Optimiser(name, options), config.seed, conf.at_once),
         {"train": conf.train, "validation": conf.validation, "held_out": conf.held_out},
         config.seed,
         conf.metric,
-        house.decoding,
+        asking.decoding(config),
         conf.proposer,
-        house.stand_ins,
-        house.greedy,
+        asking.stand_ins(config),
+        asking.greedy(config),
         conf.at_once,
     )
 
 
 def about(config: Config, model: str, of: Positions) -> dict[str, Any]:
     """Return what a player of this model for these positions is made from and for."""
-    found, by = curriculum(config), {it.name: it for it in asked(config)}
-    sizes = tuple(found.sizes.items())
-    proposer = by[found.own_proposer] if found.own_proposer else None
-    return identity.about(
-        games.drawn(config, by[model]), of, _digest(of, config.seed, sizes), found, proposer
-    )
+    found, name = curriculum(config), config.optimise_players.proposer
+    learned_from = _digest(of, config.seed, tuple(found.sizes.items()))
+    proposer = asking.named(config, name) if name else None
+    learner = asking.drawn(config, asking.named(config, model))
+    return identity.about(learner, of, learned_from, found, proposer)
 
 
 @cache

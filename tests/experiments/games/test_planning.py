@@ -8,7 +8,7 @@ from raybench import cli
 from raybench.config import Config, everybody
 from raybench.config.games import FEWEST, PAIRINGS
 from raybench.errors import ConfigurationError
-from raybench.experiments.games import planning, setup
+from raybench.experiments.games import asking, planning, setup
 from raybench.stats.ratings import scale
 from raybench.tournament.pairing import WAYS
 
@@ -74,11 +74,11 @@ def test_players_of_games_are_no_examiners() -> None:
     """The embedded roster's prompt has its models rate what others wrote."""
     conf = config("roster=embedded")
     assert any(it.system_prompt for it in conf.roster.models)
-    assert not any(it.system_prompt for it in setup.asked(conf))
+    assert not any(it.system_prompt for it in asking.asked(conf))
     assert not any(it.system_prompt for it in planning.plan(conf).models)
     assert "system prompts of smollm2-greedy, " in notes_of(conf)
     own = config("roster=embedded", "own_system_prompts=true")
-    assert [it.system_prompt for it in setup.asked(own)] == [
+    assert [it.system_prompt for it in asking.asked(own)] == [
         it.system_prompt for it in everybody(own)
     ]
     assert "system prompts" not in notes_of(own) + notes()
@@ -86,7 +86,7 @@ def test_players_of_games_are_no_examiners() -> None:
 
 def test_a_models_own_system_prompt_is_part_of_it() -> None:
     mine = TWO.replace("name: a,", "name: a, system_prompt: Attack.,")
-    assert [it.system_prompt for it in setup.asked(config(mine))] == ["Attack.", None]
+    assert [it.system_prompt for it in asking.asked(config(mine))] == ["Attack.", None]
 
 
 @pytest.mark.parametrize("seconds", ["-1", "inf", "nan"])
@@ -187,10 +187,10 @@ GREEDY = (
 
 
 def test_models_that_always_reply_alike_are_known() -> None:
-    assert setup.greedy(config(GREEDY)) == {"a"}
-    assert setup.greedy(config(GREEDY, "temperature=0")) == {"a", "b"}
-    assert setup.greedy(config(GREEDY, "temperature=0.7")) == frozenset()
-    assert setup.greedy(config()) == frozenset()  # stand-ins draw by seeds
+    assert asking.greedy(config(GREEDY)) == {"a"}
+    assert asking.greedy(config(GREEDY, "temperature=0")) == {"a", "b"}
+    assert asking.greedy(config(GREEDY, "temperature=0.7")) == frozenset()
+    assert asking.greedy(config()) == frozenset()  # stand-ins draw by seeds
 
 
 def test_the_plan_shows_the_temperature_that_holds() -> None:

@@ -1,0 +1,82 @@
+"""The compiled players of a tournament: for every model and game that is played by one."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raybench.config import Config
+from raybench.errors import ConfigurationError
+from raybench.experiments.optimise_players import choice, setup
+from raybench.games import Game
+from raybench.pipeline import compiled
+from raybench.pipeline.compiled import Entry
+from raybench.tournament import strategies
+
+Found = Mapping[tuple[str, str], list[Entry]]
+
+
+def players(config: Config, played: Sequence[Game[Any]]) -> dict[tuple[str, str], Any]:
+    """Return the strategies that 'optimised' stands for, by model and game.
+
+    A game that no set of positions is of is played by the program as it is. Raises
+    ConfigurationError where a player was never compiled.
+    """
+    conf = config.optimise_players
+    return {
+        key: {
+            "use": "program",
+            "module": conf.program,
+            "compiled": [str(it.path) for it in entries],
+            "texts": [compiled.text_of(it.about, it.made, it.state) for it in entries],
+        }
+        for key, entries in entries_of(config, played).items()
+    }
+
+
+def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
+    """Return the compiled players, by model and game."""
+    of, conf = config.games, config.optimise_players
+    wanted = [
+        (model.name, game.name)
+        for model in config.roster.models
+        if model.engine != "scripted"
+        for game in played
+        if strategies.is_optimised(of.strategy, of.strategies, model.name, game.name)
+    ]
+    if not wanted:
+        return {}
+    found: dict[tuple[str, str], list[Entry]] = {key: [] for key in wanted}
+    missing = list[str]()
+    for positions in choice.chosen(conf):
+        for model, game in wanted:
+            if game != positions.game:
+                continue
+            about = setup.about(config, model, positions)
+            entry = compiled.find(Path(conf.folder).expanduser(), about)
+            if entry is None:
+                missing.append(f"{model}, {positions.name} ({compiled.key_of(about)})")
+            else:
+                found[model, game].append(entry)
+    if missing:
+        raise ConfigurationError(
+            f"games.strategy: {len(missing)} players were never compiled with these settings: "
+            f"{'; '.join(missing)}. +experiment=optimise_players makes them; "
+            "optimise_players.positions=[…] names the sets that are wanted"
+        )
+    return found
+
+
+def told(config: Config, played: Sequence[Game[Any]]) -> list[str]:
+    """Return what there is to say of them: what each gained on held-out positions, or not."""
+    notes = []
+    for (model, game), entries in entries_of(config, played).items():
+        if not entries:
+            notes.append(f"{model}, {game}: no set of positions is of it, so no player is compiled")
+        for entry in entries:
+            gain = entry.made.get("held_out", {}).get("gain") or {}
+            value, ci95 = gain.get("value"), gain.get("ci95")
+            shown = "gain not known" if value is None else f"gain {value:+.3f}"
+            if ci95:
+                shown += f" [{ci95[0]:+.2f}, {ci95[1]:+.2f}]"
+            notes.append(f"{model}, {game}: {entry.path.name}, {shown}")
+    return notes
