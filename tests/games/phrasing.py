@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from raybench import games
@@ -106,8 +106,10 @@ def possible(name: str, rules: Mapping[str, Any]) -> bool:
     return True
 
 
-def told(name: str, rules: Mapping[str, Any], seed: int, *, good: bool = False) -> set[Observation]:
-    """Return what everybody sees in a random game, without the views: what can be reworded."""
+def told(
+    name: str, rules: Mapping[str, Any], seed: int, *, good: bool = False
+) -> list[Observation]:
+    """Return what is told in a random game, by anybody's rules and tasks, each once."""
     rng = random.Random(f"phrasing/{seed}")
     state, seen = games.load(name).new(seed, **rules), list[Observation]()
     for _ in range(_MOST_MOVES):
@@ -118,8 +120,12 @@ def told(name: str, rules: Mapping[str, Any], seed: int, *, good: bool = False) 
             state = state.apply(state.good(rng) if good else state.sample(rng))
         except games.InvalidMove:  # rules may leave no room for any jail that a stand-in knows
             break
-    short = {(it.role, it.rules, it.task): it for it in seen}
-    return {*short.values()}
+    return distinct(seen)
+
+
+def distinct(seen: Iterable[Observation]) -> list[Observation]:
+    """Return one observation of those with the same rules and task."""
+    return [*{(it.rules, it.task): it for it in seen}.values()]
 
 
 def poker_tasks() -> Iterator[str]:
