@@ -20,6 +20,7 @@ from raybench.games.parts.contract import (
     Unjudged,
     Written,
 )
+from raybench.games.parts.phrasing import phrased, phrasings
 
 __all__ = [
     "ABLE",
@@ -36,6 +37,8 @@ __all__ = [
     "Written",
     "load",
     "names",
+    "phrased",
+    "phrasings",
 ]
 
 
