@@ -227,7 +227,8 @@ class _Sitting:
             good, some = rng.choice(among), rng.choice(among)
         else:
             good, some = self._state.good(rng), self._state.sample(rng)
-        return json.dumps({"good": as_reply(good, form), "any": as_reply(some, form)})
+        replies = {"good": as_reply(good, form), "any": as_reply(some, form)}
+        return json.dumps({**replies, "rules": self._seen.rules})
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.games import State
 from raybench.players import Player
+from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.programs.learning import Learner, Lesson, Mark
 from raybench.positions import Positions
 from raybench.positions.parts.metrics import Metric, refusal
@@ -65,7 +66,7 @@ class Desk:
         state = self.states[key]
         worth = self.metric(self.of, state, move)
         if (why := refusal(state, move)) is not None:
-            return Mark(worth, f"That is no valid move: {why}.")
+            return Mark(worth, f"{REFUSED}: {why}.")
         told = f"The move '{move}' is worth {worth:.2f} of 1."
         best = None if worth >= 1 else self.of.answer(state)
         return Mark(worth, told if best is None else f"{told} '{best}' is worth most.")

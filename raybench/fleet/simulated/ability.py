@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from raybench.errors import did_you_mean
@@ -41,6 +41,12 @@ class Ability:
     """Median of the output tokens that it reports, which spread log-normally around it, whatever
     bound they were given; None counts words."""
 
+    wording: float = 0.0
+    """Standard deviation of its ability in a game over wordings of the rules; every example of a
+    reply that it is shown halves what that does."""
+    learns: float = 0.0
+    """What examples add to its ability in a game, at most: half of it the first one, and so on."""
+
     self_preference: float = 0.0
     """Points of the scale from 1 to 5 that it adds to its own answers."""
     family: str | None = None
@@ -60,6 +66,12 @@ class Ability:
             self.self_preference or self.favouritism or self.verbosity or self.judge == "adversary"
         )
 
+    def taught(self, wording: float, examples: int) -> "Ability":
+        """Return its ability in a game whose rules are worded so; wordings are normal numbers."""
+        left = 0.5**examples
+        moved = self.ability + self.wording * wording * left + self.learns * (1 - left)
+        return replace(self, ability=min(1.0, max(0.0, moved)))
+
     def quality(self, rng: random.Random) -> float:
         """Draw the quality of what it writes."""
         return min(1.0, max(0.0, rng.gauss(self.ability, self.spread)))
@@ -71,6 +83,7 @@ _BOUNDS = {
     "infra_error": (0.0, 1.0),
     "overconfidence": (-1.0, 1.0),
     "unstated": (0.0, 1.0),
+    "learns": (-1.0, 1.0),
     "tokens": (1.0, _INFINITE),
     "self_preference": (-4.0, 4.0),
     "favouritism": (-4.0, 4.0),

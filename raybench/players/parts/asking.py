@@ -19,6 +19,8 @@ ONLY: dict[Form, str] = {
     "code": "Reply with it alone, in one code block: between a line of ``` and another.",
 }
 """The same, where the thinking is done."""
+REFUSED = "That is no valid move"
+"""What a reply that holds none is answered with begins so."""
 NOTHING = "(no reply)"
 """Stands for a reply without a word: an assistant's turn without any is refused by some engines."""
 
@@ -36,9 +38,7 @@ def prompt(seen: Observation, tries: Sequence[Try], how: str | None = None) -> t
 def refused(each: Try, then: str = "Try again.") -> tuple[Message, Message]:
     """Return a reply that holds no valid move, with the reason, as the model is told of it."""
     # The reason may quote the reply, which is no more ours there than where it stood.
-    return said(each.reply), Message(
-        "user", f"That is no valid move: {each.reason}. {then}", foreign=True
-    )
+    return said(each.reply), Message("user", f"{REFUSED}: {each.reason}. {then}", foreign=True)
 
 
 def said(reply: str) -> Message:
