@@ -7,6 +7,7 @@ model is asked, as in a match.
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -14,9 +15,10 @@ import dspy
 from dspy import lm15
 from dspy.utils.exceptions import AdapterParseError
 
+from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.contract import Decision, Made, NoMove
 from raybench.players.parts.programs.deciding import adapter, failed, fresh, given, move_of
-from raybench.players.parts.programs.lm import Linked, linked, messages_of, response
+from raybench.players.parts.programs.lm import Linked, messages_of, response
 from raybench.players.parts.programs.optimisers import Handed, Optimiser
 from raybench.types import Completion, Message, Observation
 
@@ -75,10 +77,10 @@ class Learner:
     async def move(self, decision: Decision) -> Made:
         """Return the move."""
         engine = Linked(decision.ask, decision.seen.images)
-        lm = linked(engine).copy(**self.drawn)
         words = adapter(self._name, decision, engine, lenient=True)
+        _DECIDING.set(engine)
         try:
-            with dspy.context(lm=lm, adapter=words):
+            with dspy.context(adapter=words):
                 self.prediction = await self._of.acall(**given(self._of, decision))
         except Exception as error:
             if engine.failure is not None:
@@ -87,7 +89,20 @@ class Learner:
                 raise failed(self._name, error) from error
             self.error = error
             raise NoMove(str(error), engine.last.text) from error
+        if (refused := getattr(words, "refused", "")) and not move_of(self.prediction):
+            self.prediction.refused = f"{refused}. The reply was: {engine.last.text}"
         return Made(move_of(self.prediction), engine.last.text)
+
+
+_DECIDING: ContextVar[Linked] = ContextVar("_DECIDING")
+"""Whom the program asks that is being tried: optimisers give predictors copies of their model."""
+
+
+class _Playing:
+    """The engine of the model that is optimised for, where the program asks it for a move."""
+
+    async def complete(self, request: lm15.Request) -> lm15.Response:
+        return await _DECIDING.get().complete(request)
 
 
 class _Pupil(dspy.Module):
@@ -100,16 +115,18 @@ class _Pupil(dspy.Module):
         self.school = school
 
     def forward(self, position: str) -> Any:
-        drawn = {
-            name: it
-            for name in ("temperature", "rollout_id")
-            if (it := dspy.settings.lm.kwargs.get(name)) is not None
-        }
+        own = (it.lm for it in self.program.predictors() if it.lm is not None)
+        kwargs = next(own, dspy.settings.lm).kwargs
+        drawn = {name: it for name in _DRAWN if (it := kwargs.get(name)) is not None}
         learner = Learner(self.name, self.program, drawn)
         self.school.of.play(position, learner).result()
         if learner.error is not None:
             raise learner.error
         return learner.prediction
+
+
+_DRAWN = ("temperature", "rollout_id")
+"""How an optimiser asks for replies that are drawn otherwise."""
 
 
 class _Shared:
@@ -136,6 +153,16 @@ class _Writing:
         return response(request.model, written.result())
 
 
+def _lm(school: School, *, proposer: bool) -> dspy.LM:
+    return dspy.LM(
+        "raybench",
+        engine=_Writing(school, proposer=proposer),
+        async_engine=_Playing(),
+        cache=False,
+        num_retries=0,
+    )
+
+
 @dataclass(frozen=True)
 class Studies:
     """What is optimised, and how."""
@@ -152,10 +179,7 @@ def learned(
 ) -> dict[str, Any]:
     """Return the program's state as the optimiser leaves it. Takes as long as that takes."""
     pupil = _Pupil(studies.module, fresh(studies.module), _Shared(school))
-    lm, proposer = (
-        dspy.LM("raybench", engine=_Writing(school, proposer=it), cache=False, num_retries=0)
-        for it in (False, True)
-    )
+    lm, proposer = _lm(school, proposer=False), _lm(school, proposer=True)
     handed = Handed(
         _metric(school), lm, proposer, studies.threads, studies.seed,
         [_example(it) for it in train], [_example(it) for it in validation],
@@ -163,6 +187,8 @@ def learned(
     words = dspy.ChatAdapter()
     with dspy.context(lm=lm, adapter=words, disable_history=True, trace=None):
         best = studies.optimiser.compiled(pupil, handed)
+    for predictor in best.program.predictors():
+        predictor.lm = None  # whoever plays by it has their own
     state: dict[str, Any] = json.loads(json.dumps(best.program.dump_state()))
     return state
 
@@ -183,6 +209,8 @@ def _metric(school: School) -> Any:
         gold: Any, pred: Any, trace: Any = None, pred_name: Any = None, pred_trace: Any = None
     ) -> Any:
         mark = school.mark(gold[POSITION], move_of(pred))
+        if (refused := getattr(pred, "refused", None)) is not None:
+            mark = Mark(mark.worth, f"{REFUSED}: {refused}")
         if pred_name is None:
             return mark.worth
         return dspy.Prediction(score=mark.worth, feedback=mark.why)

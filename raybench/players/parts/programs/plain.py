@@ -28,6 +28,8 @@ class Plain(dspy.Adapter):
         self._form = form
         self._check = check
         self._engine = engine
+        self.refused = ""
+        """Why a reply held no move, where that was let pass."""
 
     async def acall(self, *args: Any, **more: Any) -> list[dict[str, Any]]:
         """Ask for a move."""
@@ -74,6 +76,7 @@ class Plain(dspy.Adapter):
                 raise AdapterParseError(
                     type(self).__name__, signature, completion, str(why)
                 ) from why
+            self.refused = str(why)
         fields = {"move": move}
         if REASONING in signature.output_fields:
             fields[REASONING] = completion.rpartition(move)[0].strip() if move else completion

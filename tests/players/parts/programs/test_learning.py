@@ -1,0 +1,164 @@
+"""Optimisers of DSPy's work on positions, through a school, and what they make is a plain state."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from players.deciding import Model, decision
+from players.parts.programs.schooling import HINT, Class
+
+from raybench.players.parts.programs.learning import Studies, learned
+from raybench.players.parts.programs.optimisers import Optimiser
+from raybench.players.parts.programs.saved import Saved
+from raybench.players.program import Program
+
+NUMBERS = {f"{split}/{at}": at for split in ("train", "validation") for at in range(12)}
+OWN = """
+import dspy
+from dspy.teleprompt import LabeledFewShot
+
+class Two(dspy.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = dspy.Predict("view -> move")
+
+    async def aforward(self, view):
+        return await self.act.acall(view=view)
+
+class Few(LabeledFewShot):
+    pass
+
+class Nothing:
+    pass
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    (tmp_path / "own_learners.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "own_learners", raising=False)
+    return "own_learners"
+
+
+def taught(
+    optimiser: str, school: Class, module: str = "predict", answered: bool = True, **options: Any
+) -> dict[str, Any]:
+    train, validation = (
+        [school.lesson(key, answered=answered) for key in NUMBERS if key.startswith(split)]
+        for split in ("train", "validation")
+    )
+    studies = Studies(module, Optimiser(optimiser, options), seed=3, threads=4)
+    return learned(studies, school, train, validation)
+
+
+def instructions(state: dict[str, Any]) -> str:
+    return str(state["signature"]["instructions"])
+
+
+@pytest.mark.parametrize("module", ["predict", "chain_of_thought"])
+def test_bootstrapped_examples_are_right_ones_and_others_are_not_taken(module: str) -> None:
+    school = Class(NUMBERS)
+    state = taught("BootstrapFewShot", school, module, max_labeled_demos=0)
+    part = state["predict"] if module == "chain_of_thought" else state
+    moves = {it["view"]: it["move"] for it in part["demos"]}
+    assert moves == {f"There stands {n}.": str(n + 1) for n in (0, 4, 8)}
+    assert len(school.asked) == 12, "each position once: no example has been found before the last"
+
+
+def test_answers_that_are_known_are_examples_and_without_them_there_are_none() -> None:
+    shown = taught("LabeledFewShot", Class(NUMBERS), k=3)["demos"]
+    assert len(shown) == 3
+    assert all(it["move"] == str(int(it["view"][13:-1]) + 1) for it in shown)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("MIPROv2", {"auto": None, "num_candidates": 3, "num_trials": 4, "minibatch": False}),
+        ("GEPA", {"max_metric_calls": 80}),
+        ("COPRO", {"breadth": 2, "depth": 1}),
+        ("SIMBA", {"bsize": 4, "max_steps": 2, "num_candidates": 2}),
+        ("BootstrapFewShotWithRandomSearch", {"num_candidate_programs": 2}),
+        ("InferRules", {"num_candidates": 2, "num_rules": 2}),
+    ],
+)
+def test_every_optimiser_finds_what_helps(name: str, options: dict[str, Any]) -> None:
+    by_words = name in ("GEPA", "COPRO")
+    school = Class(NUMBERS, learns_by="instructions" if by_words else "examples")
+    state = taught(name, school, **options)
+    if by_words:
+        assert HINT in instructions(state)
+    else:
+        assert state["demos"] or HINT in instructions(state)
+    assert json.loads(json.dumps(state)) == state, "a plain file holds it"
+
+
+def test_reasons_reach_those_who_write_instructions() -> None:
+    school = Class(NUMBERS, learns_by="instructions")
+    taught("GEPA", school, max_metric_calls=60)
+    told = "\n".join(it.content for messages in school.written for it in messages)
+    assert "That is no valid move: there is no line 'Move: …' in the reply" in told
+    assert "The reply was: I do not know" in told
+
+
+async def test_what_was_learned_is_played() -> None:
+    state = taught("LabeledFewShot", Class(NUMBERS), k=2)
+    model = Model(["Move: e4"])
+    made = await Program(texts=(json.dumps(state),)).move(decision(model))
+    assert made.move == "e4" and [it.role for it in model.calls[0].messages].count("assistant") == 2
+
+
+async def test_a_program_of_ones_own_learns_in_dspys_words(own: str) -> None:
+    school = Class(NUMBERS)
+    state = taught("BootstrapFewShot", school, f"{own}:Two", max_labeled_demos=0)
+    assert {it["move"] for it in state["act"]["demos"]} == {"1", "5", "9"}
+    model = Model(["[[ ## move ## ]]\ne4"])
+    player = Program(f"{own}:Two", texts=(json.dumps(state),))
+    assert (await player.move(decision(model))).move == "e4"
+    assert len(model.calls[0].messages) == 8, "a head, three examples, the board"
+
+
+def test_an_optimiser_of_ones_own(own: str) -> None:
+    assert [*Optimiser(f"{own}:Few", {"k": 2}).problems()] == []
+    assert len(taught(f"{own}:Few", Class(NUMBERS), k=2)["demos"]) == 2
+    (problem,) = Optimiser(f"{own}:Nothing").problems()
+    assert "is no optimiser" in problem
+
+
+def test_further_rounds_are_drawn_otherwise() -> None:
+    school = Class(NUMBERS)
+    taught("BootstrapFewShot", school, max_labeled_demos=0, max_rounds=2)
+    assert {} in school.drawn and {"temperature": 1.0, "rollout_id": 1} in school.drawn
+
+
+def test_what_is_wrong_with_a_choice_is_said() -> None:
+    def problem(name: str, **options: Any) -> str:
+        return " ".join(Optimiser(name, options).problems())
+
+    assert problem("BootstrapFewShot") == problem("MIPROv2", auto="light") == ""
+    assert "Did you mean 'MIPROv2'" in problem("MIPROv3")
+    assert "no option 'demos'" in problem("BootstrapFewShot", demos=3)
+    assert "raybench fills it in" in problem("MIPROv2", metric="worth")
+    assert "needs 'max_demos'" in problem("BootstrapFewShotWithOptuna")
+    assert "Breadth must be greater than 1" in problem("COPRO", breadth=1)
+    assert "max_metric_calls" in problem("GEPA"), "it wants one budget"
+    for name in ("KNNFewShot", "Ensemble", "BootstrapFinetune"):
+        assert "unknown optimiser" in problem(name), "what they make is no instruction or example"
+
+
+def test_a_saved_program_is_for_what_it_was_made_for() -> None:
+    state = json.dumps({"signature": {}})
+    about = {"module": "predict", "actions": ["bid"]}
+    ours = Saved.of(json.dumps({"about": about, "program": json.loads(state)}), "a.json")
+    assert (ours.module, ours.actions) == ("predict", ("bid",)) and json.loads(ours.state)
+    assert Saved.of(state, "b.json").actions == ()
+    with pytest.raises(ValueError, match=r"'c\.json' cannot be loaded \(it is no JSON"):
+        Saved.of("{", "c.json")
+    with pytest.raises(ValueError, match="it holds no object"):
+        Saved.of("[]", "c.json")
+    with pytest.raises(ValueError, match="'actions'"):
+        Saved.of(json.dumps({"about": {"module": "predict"}, "program": {}}), "c.json")
