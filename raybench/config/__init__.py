@@ -20,6 +20,7 @@ from raybench.config import (
 from raybench.config.autobench import AutobenchConf, DifficultyConf
 from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
+from raybench.config.compiled_players import CompiledPlayersConf
 from raybench.config.games import GamesConf
 from raybench.config.missing import MISSING
 from raybench.config.optimise_players import OptimisePlayersConf
@@ -53,6 +54,7 @@ __all__ = [
     "AutobenchAblationsConf",
     "AutobenchBiasesConf",
     "AutobenchConf",
+    "CompiledPlayersConf",
     "Config",
     "DataConf",
     "DifficultyConf",
@@ -96,6 +98,7 @@ class Config:
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     games: GamesConf = field(default_factory=GamesConf)
+    compiled_players: CompiledPlayersConf = field(default_factory=CompiledPlayersConf)
     optimise_players: OptimisePlayersConf = field(default_factory=OptimisePlayersConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)

@@ -43,6 +43,14 @@ def program(name: str, saved: Saved = NOTHING) -> Any:
 
 def fresh(name: str) -> Any:
     """Return a program of nobody else's."""
+    found = _made(name)
+    for predictor in found.predictors():  # some optimisers write into the class, which all share
+        signature = predictor.signature
+        predictor.signature = signature.with_instructions(signature.instructions)
+    return found
+
+
+def _made(name: str) -> Any:
     if name in SHIPPED:
         return SHIPPED[name](Move)
     if ":" not in name:

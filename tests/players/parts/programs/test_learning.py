@@ -97,6 +97,17 @@ def test_every_optimiser_finds_what_helps(name: str, options: dict[str, Any]) ->
     assert json.loads(json.dumps(state)) == state, "a plain file holds it"
 
 
+@pytest.mark.parametrize("module", ["predict", "chain_of_thought", "own_learners:Two"])
+def test_what_one_learned_no_other_knows(own: str, module: str) -> None:
+    """InferRules writes its rules into the class of the signature, which is everybody's."""
+
+    def first(school: Class) -> str:
+        taught("InferRules", school, module, num_candidates=1, num_rules=1)
+        return "\n".join(it.content for it in school.asked[0])
+
+    assert HINT not in first(Class(NUMBERS)) and HINT not in first(Class(NUMBERS))
+
+
 def test_reasons_reach_those_who_write_instructions() -> None:
     school = Class(NUMBERS, learns_by="instructions")
     taught("GEPA", school, max_metric_calls=60)
