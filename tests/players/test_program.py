@@ -1,7 +1,6 @@
 """DSPy programs decide by asking the model of the decision, and nobody else."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -61,15 +60,6 @@ class Waits(dspy.Module):
 
 NOTHING = 3
 '''
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "own_programs.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_programs", raising=False)
-    return "own_programs"
 
 
 async def test_it_asks_as_direct_does_below_an_instruction() -> None:
@@ -173,7 +163,7 @@ async def test_ones_own_program_is_asked_in_dspys_words_and_takes_what_it_wants(
 
 
 async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
-    with pytest.raises(RunFailed, match="own_programs:Broken' failed: KeyError: 'nothing'"):
+    with pytest.raises(RunFailed, match="own_program:Broken' failed: KeyError: 'nothing'"):
         await players.load(f"{own}:Broken").move(decision(Model([])))
     with pytest.raises(NoMove, match="prediction holds no move"):
         await players.load(f"{own}:Silent").move(decision(Model([])))
@@ -183,7 +173,7 @@ async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
         players.load(f"{own}:Plain")
     with pytest.raises(ConfigurationError, match="TypeError"):
         players.load(f"{own}:Twice", {"n": 3})
-    with pytest.raises(ConfigurationError, match="'own_programs:NOTHING' is no program"):
+    with pytest.raises(ConfigurationError, match="'own_program:NOTHING' is no program"):
         players.load("program", {"module": f"{own}:NOTHING"})
     with pytest.raises(ConfigurationError, match="Did you mean 'predict'"):
         players.load("program", {"module": "predct"})

@@ -1,8 +1,6 @@
 """Optimisers of DSPy's work on positions, through a school, and what they make is a plain state."""
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,15 +31,6 @@ class Few(LabeledFewShot):
 class Nothing:
     pass
 """
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "own_learners.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_learners", raising=False)
-    return "own_learners"
 
 
 def taught(
@@ -97,7 +86,7 @@ def test_every_optimiser_finds_what_helps(name: str, options: dict[str, Any]) ->
     assert json.loads(json.dumps(state)) == state, "a plain file holds it"
 
 
-@pytest.mark.parametrize("module", ["predict", "chain_of_thought", "own_learners:Two"])
+@pytest.mark.parametrize("module", ["predict", "chain_of_thought", "own_learning:Two"])
 def test_what_one_learned_no_other_knows(own: str, module: str) -> None:
     """InferRules writes its rules into the class of the signature, which is everybody's."""
 
