@@ -203,6 +203,23 @@ async def test_nothing_holds_one_decision_up_for_another() -> None:
     assert len(made) == 256
 
 
+@pytest.mark.parametrize("name", ["predict", "chain_of_thought"])
+async def test_ours_take_no_thread_and_are_given_what_they_ask_for(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DSPy prepares each call of its own in one, and warns of each field that is not asked for."""
+    from raybench.players.parts.programs.deciding import given, program
+    from raybench.players.parts.programs.signature import Move
+
+    def to_thread(*call: object, **how: object) -> None:
+        pytest.fail("the loop was left")
+
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    of = decision(Model(["Move: e4"]))
+    assert (await Program(name).move(of)).move == "e4"
+    assert given(program(name), of).keys() == Move.input_fields.keys()
+
+
 async def test_nothing_is_remembered_from_one_decision_to_the_next() -> None:
     """DSPy's cache would give the same reply again, whatever the seed."""
     model = Model(["Move: e4", "Move: d4"])

@@ -7,10 +7,13 @@ import pytest
 from players.deciding import Model, decision
 from players.parts.programs.schooling import HINT, Class
 
-from raybench.players.parts.programs.learning import Studies, learned
+from raybench.players.parts.contract import Decision
+from raybench.players.parts.programs.deciding import fresh
+from raybench.players.parts.programs.learning import Learner, Studies, _lm, learned
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.players.parts.programs.saved import Saved
 from raybench.players.program import Program
+from raybench.types import Completion
 
 NUMBERS = {f"{split}/{at}": at for split in ("train", "validation") for at in range(12)}
 OWN = """
@@ -133,6 +136,26 @@ def test_further_rounds_are_drawn_otherwise() -> None:
     school = Class(NUMBERS)
     taught("BootstrapFewShot", school, max_labeled_demos=0, max_rounds=2)
     assert {} in school.drawn and {"temperature": 1.0, "rollout_id": 1} in school.drawn
+
+
+@pytest.mark.parametrize("module", ["predict", "own_learning:Two"])
+async def test_replies_that_are_to_be_drawn_otherwise_are_asked_for_so(
+    own: str, module: str
+) -> None:
+    import dspy
+
+    asked = list[bool]()
+
+    async def ask(*messages: object, varied: bool = False, **how: object) -> Completion:
+        asked.append(varied)
+        return Completion("Move: e4" if module == "predict" else "[[ ## move ## ]]\ne4", "stop")
+
+    of = decision(Model([]))
+    for lm in (_lm(Class(NUMBERS), proposer=False).copy(**it) for it in ({}, {"temperature": 1.0})):
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+            made = await Learner(module, fresh(module), {}).move(Decision(of.seen, ask, of.check))
+        assert made.move == "e4"
+    assert asked == [False, True]
 
 
 def test_what_is_wrong_with_a_choice_is_said() -> None:
