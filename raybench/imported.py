@@ -1,5 +1,6 @@
 """What somebody wrote themselves, by its import path: code that they trust."""
 
+import hashlib
 import importlib
 import sys
 from collections.abc import Mapping
@@ -30,6 +31,13 @@ def imported(path: str, what: str, options: Mapping[str, Any] = {}) -> Any:
         return found(**options) if isinstance(found, type) or options else found
     except Exception as error:
         raise _not_had(path, what, error) from error
+
+
+def source_digest(path: str) -> str:
+    """Return what tells the code of 'module:name' from another: of its whole file."""
+    module = importlib.import_module(path.partition(":")[0])
+    file = getattr(module, "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
 
 
 def _not_had(path: str, what: str, error: Exception) -> ConfigurationError:

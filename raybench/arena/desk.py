@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from raybench.arena.chair import Chair, Decoding, Put
+from raybench.errors import RaybenchError, RunFailed
 from raybench.games import State
 from raybench.players import Player
 from raybench.players.parts.asking import REFUSED
@@ -45,6 +46,8 @@ class Desk:
     """Why nothing can be learned: what optimisers would take for replies of no worth."""
     _written: Counter[str] = field(default_factory=Counter)
     _lock: Lock = field(default_factory=Lock)
+    _open: set[asyncio.Task[Any]] = field(default_factory=set)
+    _closed: bool = False
 
     def lesson(self, key: str) -> Lesson:
         """Return a position as an optimiser learns from it."""
@@ -62,14 +65,31 @@ class Desk:
         return self._from_outside(self._writes(proposer, messages, temperature))
 
     def mark(self, key: str, move: str) -> Mark:
-        """Say what a move is worth."""
+        """Say what a move is worth; one that the game refuses, or none, is worth nothing."""
         state = self.states[key]
-        worth = self.metric(self.of, state, move)
-        if (why := refusal(state, move)) is not None:
-            return Mark(worth, f"{REFUSED}: {why}.")
-        told = f"The move '{move}' is worth {worth:.2f} of 1."
-        best = None if worth >= 1 else self.of.answer(state)
+        try:
+            if (why := refusal(state, move)) is not None:
+                return Mark(0.0, f"{REFUSED}: {why}.")
+            worth = self.metric(self.of, state, move)
+            told = f"The move '{move}' is worth {worth:.2f} of 1."
+            best = None if worth >= 1 else self.of.answer(state)
+        except Exception as error:  # an optimiser would take it for a move of no worth
+            failure = error
+            if not isinstance(error, RaybenchError):
+                failure = RunFailed(
+                    f"the positions '{self.of.name}' cannot score the move '{move}' "
+                    f"({type(error).__name__}: {error}): mend them, or the metric"
+                )
+            self.failure = self.failure or failure
+            raise failure from error
         return Mark(worth, told if best is None else f"{told} '{best}' is worth most.")
+
+    async def close(self) -> None:
+        """Answer nobody any more."""
+        self._closed = True
+        for task in [*self._open]:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
     async def heard(self, key: str, player: Player, draw: str = "") -> Heard:
         """Return what a player replies in a position, asked once. Raises Void where it does not."""
@@ -110,13 +130,18 @@ class Desk:
         """
 
         async def done() -> T:
-            if self.failure is not None:
+            if self.failure is not None or self._closed:
                 call.close()
-                raise self.failure
+                raise self.failure or RuntimeError("nothing is learned here any more")
+            task = asyncio.current_task()
+            assert task is not None
+            self._open.add(task)
             try:
                 return await call
             except Exception as error:
                 self.failure = self.failure or error
                 raise
+            finally:
+                self._open.discard(task)
 
         return asyncio.run_coroutine_threadsafe(done(), self.loop)

@@ -1,8 +1,9 @@
 """Compiled players on the disk: one plain file each, found again by what it was made from.
 
 A file says what its program was made from and for (`about`), what came of that (`made`), and holds
-the program as DSPy saves it (`program`). Its name ends in a key, a digest of `about`. To share one,
-copy the file; whoever gets it puts it into their folder, or names it as it lies.
+the program as DSPy saves it (`program`). Its name ends in a key, a digest of `about`, of which a
+folder has one. To share it, copy the file; whoever gets it puts it into their folder, or names it
+as it lies.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ from typing import Any
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline import whole
 
-ABOUT, MADE, PROGRAM = "about", "made", "program"
+ABOUT, MADE, DIGEST, PROGRAM = "about", "made", "digest", "program"
 _UNSAFE = re.compile(r"[^\w.-]+")
 _DIGITS = 12
 
@@ -50,18 +51,27 @@ def find(folder: Path, about: Mapping[str, Any]) -> Entry | None:
 
     Raises ConfigurationError where its file cannot be read.
     """
-    key = key_of(about)
-    for path in sorted(folder.glob(f"*.{key}.json")):
+    for path in _of_key(folder, key_of(about)):
         return read(path)
     return None
+
+
+def _of_key(folder: Path, key: str) -> list[Path]:
+    return sorted(it for it in folder.glob(f"*.{key}.json") if not it.name.startswith("."))
 
 
 def keep(
     folder: Path, name: str, about: Mapping[str, Any], made: Mapping[str, Any], state: Any
 ) -> Path:
-    """Write a player down, whole or not at all, and return its file; `name` is for people."""
+    """Write a player down, whole or not at all, and return its file; `name` is for people.
+
+    It takes the place of another one of the same key, whatever that is called.
+    """
     path = folder / file_of(name, about)
     _write(path, text_of(about, made, state))
+    for other in _of_key(folder, key_of(about)):
+        if other != path:
+            other.unlink(missing_ok=True)
     return path
 
 
@@ -72,7 +82,7 @@ def file_of(name: str, about: Mapping[str, Any]) -> str:
 
 def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> str:
     """Return what is in a player's file."""
-    whole = {ABOUT: about, MADE: made, PROGRAM: state}
+    whole = {ABOUT: about, MADE: made, DIGEST: _digest(made, state), PROGRAM: state}
     return json.dumps(whole, indent=1, ensure_ascii=False, default=str) + "\n"
 
 
@@ -87,6 +97,12 @@ def read(path: Path) -> Entry:
             f"'{path}' is no compiled player ({why}): give a file that "
             "+experiment=optimise_players left, or take it out of the folder"
         ) from error
+    if found.get(DIGEST) != _digest(entry.made, entry.state):
+        raise ConfigurationError(
+            f"'{path}' was changed since it was compiled: what it holds is not what it says it "
+            "gained. Take it out of the folder, or name it yourself: "
+            "{use: program, compiled: FILE}"
+        )
     if not path.stem.endswith(f".{entry.key}"):
         raise ConfigurationError(
             f"'{path}' says that it was made from something else than its name does, which ends in "
@@ -101,10 +117,25 @@ def every(folder: Path) -> Iterator[Path]:
 
 
 def copied(entry: Entry, folder: Path) -> Path:
-    """Copy a player's file into a folder and return the copy."""
+    """Copy a player's file into a folder and return the copy.
+
+    Raises ConfigurationError where another player of the same key lies there.
+    """
     path = folder / entry.path.name
+    if (there := find(folder, entry.about)) is not None:
+        if there.state != entry.state:
+            raise ConfigurationError(
+                f"'{there.path}' is another player of the same key as '{entry.path}': games would "
+                "find either. Take the one away that is not wanted"
+            )
+        return there.path
     _write(path, text_of(entry.about, entry.made, entry.state))
     return path
+
+
+def _digest(made: Mapping[str, Any], state: Any) -> str:
+    text = json.dumps([made, state], sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def _write(path: Path, text: str) -> None:

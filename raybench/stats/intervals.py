@@ -69,11 +69,27 @@ def student(degrees: float) -> float:
     return float(stats.t.ppf(0.975, degrees))
 
 
+def others(mean: Estimate, independent: int, ends: Interval) -> Estimate:
+    """Return a mean of observations that are all equal, with an interval for those not seen.
+
+    At most so many differ as Wilson's interval has for none of so many seen, each by as much as
+    the ends of the scale allow.
+    """
+    assert mean.value is not None
+    share, (low, high) = wilson(0.0, independent)[1], ends
+    inside = mean.value - share * (mean.value - low), mean.value + share * (high - mean.value)
+    method = f"{mean.method.removesuffix('; no interval: all equal')}, all equal: Wilson for others"
+    return Estimate(mean.value, mean.stderr, inside, mean.n, method)
+
+
 def chance(mean: Estimate, independent: int) -> float | None:
     """Return how often chance alone would set a mean of so many observations this far from 0.
 
-    By Student's t, on both sides; None where the mean has no standard error.
+    By Student's t, on both sides; where all are equal, as often as all of so many signs agree.
+    None where there are fewer than two.
     """
-    if mean.value is None or not mean.stderr or independent < 2:
+    if mean.value is None or independent < 2:
         return None
+    if not mean.stderr:
+        return 1.0 if mean.value == 0 else 2.0 ** (1 - independent)
     return float(2 * stats.t.sf(abs(mean.value) / mean.stderr, independent - 1))

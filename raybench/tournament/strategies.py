@@ -62,20 +62,18 @@ class Strategies:
             self._names[model, game, role] = name
         return name
 
+    def is_optimised(self, model: str, game: str, role: str) -> bool:
+        """Tell whether a model is to play a role by what was compiled for it."""
+        return bool(self._choice(model, game, role) == OPTIMISED)
+
     def _chosen(self, model: str, game: str, role: str) -> Any:
-        chosen = _chosen(self.single.get(model), game, role)
-        if chosen is None:
-            chosen = _chosen(self.every, game, role)
-        if chosen == OPTIMISED:
+        if self.is_optimised(model, game, role):
             return self.compiled[model, game]
-        return chosen or DEFAULT
+        return self._choice(model, game, role) or DEFAULT
 
-
-def is_optimised(every: Any, single: Mapping[str, Any], model: str, game: str) -> bool:
-    """Tell whether a model is to play a game, in some role, by what was compiled for it."""
-    of = [it for it in (single.get(model), every) if it is not None]
-    found = [_of_game(it, game) for it in of]
-    return any(OPTIMISED in it.values() if _is_table(it) else it == OPTIMISED for it in found)
+    def _choice(self, model: str, game: str, role: str) -> Any:
+        chosen = _chosen(self.single.get(model), game, role)
+        return _chosen(self.every, game, role) if chosen is None else chosen
 
 
 def _of_game(chosen: Any, game: str) -> Any:

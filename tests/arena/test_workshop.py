@@ -8,7 +8,8 @@ import pytest
 
 from raybench.arena.chair import Decoding
 from raybench.arena.desk import Desk
-from raybench.arena.workshop import PHASES, Curriculum, Learned, Study, Workshop
+from raybench.arena.studies import PHASES, Curriculum, Learned, Study
+from raybench.arena.workshop import Workshop
 from raybench.config import FleetConf
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.fleet.link import Link
@@ -18,6 +19,12 @@ from raybench.positions.parts import metrics
 from raybench.types import ModelSpec
 
 pytest.importorskip("dspy", reason="programs need DSPy")
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raybench.arena.replies._AGAIN_S", (0.0,))
+
 
 SIZES = {"train": 8, "validation": 4, "held_out": 12}
 
@@ -50,6 +57,7 @@ async def done(shop: Workshop, *studies: Study) -> dict[int, Learned]:
                 of.marks += told.marks
                 of.spent += told.spent
                 of.state = told.state or of.state
+                of.replies |= told.replies
                 of.over, of.failure = told.over, told.failure
     return whole
 
@@ -118,6 +126,58 @@ async def test_an_optimiser_that_gives_up_ends_its_study_alone() -> None:
     assert told.failure.startswith("the optimiser MIPROv2 gave up (AdapterParseError: LM response")
     assert len(told.failure) < 500 and told.state is None
     assert places(told, "before") == [*range(12)], "what was played is kept"
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("MIPROv2", {"auto": None, "num_candidates": 2, "num_trials": 2, "minibatch": False}),
+        ("COPRO", {"breadth": 2, "depth": 1}),
+        ("InferRules", {"num_candidates": 1, "num_rules": 1}),
+        ("GEPA", {"max_metric_calls": 40}),
+    ],
+)
+async def test_whatever_an_optimiser_makes_of_it_a_failed_request_is_told(
+    name: str, given: dict[str, Any]
+) -> None:
+    shop = Workshop(link(infra_error=0.5), curriculum(name, **given))
+    study = Study(1, "m", "liars_dice_odds")
+    study.known["before"] |= {*range(12)}
+    (told,) = (await done(shop, study)).values()
+    assert "m gave no reply: simulated infrastructure error" in told.failure
+
+
+async def test_an_optimiser_goes_the_same_way_again_as_far_as_it_was_replied() -> None:
+    shop = Workshop(
+        link(), curriculum("BootstrapFewShotWithRandomSearch", num_candidate_programs=2)
+    )
+    (whole,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
+    assert len(whole.replies) > 10
+    study = Study(1, "m", "liars_dice_odds", replies=dict(whole.replies))
+    study.known["before"] |= {*range(12)}
+    study.known["after"] |= {*range(12)}
+    (again,) = (await done(shop, study)).values()
+    assert again.state == whole.state and not again.spent, "nothing was asked twice"
+
+
+@pytest.mark.parametrize("optimiser", ["BootstrapFewShot", "BootstrapFewShotWithRandomSearch"])
+async def test_a_metric_that_fails_is_no_move_of_no_worth(
+    optimiser: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> float:
+        raise OSError("the sandbox cannot be started")
+
+    shop = Workshop(link(), curriculum(optimiser))
+    study = Study(1, "m", "liars_dice_odds")
+    study.known["before"] |= {*range(12)}
+    monkeypatch.setattr(metrics, "load", lambda name: broken)
+    await shop.put([study])
+    with pytest.raises(
+        RunFailed, match=r"'liars_dice_odds' cannot score the move .* sandbox cannot"
+    ):
+        async with asyncio.timeout(30):
+            while True:
+                assert not any(it.state for it in await shop.pick_up())
 
 
 async def test_a_mistake_of_ours_ends_it() -> None:

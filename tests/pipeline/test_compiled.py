@@ -49,6 +49,27 @@ def test_a_copy_is_the_same_player(tmp_path: Path) -> None:
     assert compiled.find(tmp_path / "yours", ABOUT) is not None
 
 
+def test_a_folder_has_one_player_of_a_key(tmp_path: Path) -> None:
+    old = compiled.keep(tmp_path / "mine", "aa", ABOUT, MADE, STATE)
+    new = compiled.keep(tmp_path / "mine", "zz", ABOUT, MADE, {**STATE, "demos": [{"move": "e4"}]})
+    assert not old.exists() and [*compiled.every(tmp_path / "mine")] == [new]
+    theirs = compiled.read(compiled.keep(tmp_path / "theirs", "aa", ABOUT, MADE, STATE))
+    with pytest.raises(ConfigurationError, match="is another player of the same key"):
+        compiled.copied(theirs, tmp_path / "mine")
+    same = compiled.read(compiled.keep(tmp_path / "yours", "b", ABOUT, MADE, STATE))
+    assert compiled.copied(same, tmp_path / "theirs") == theirs.path, "it is there"
+
+
+def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
+    path = compiled.keep(tmp_path, "m", ABOUT, MADE, STATE)
+    for part, value in (("made", {**MADE, "gain": 99}), ("program", {**STATE, "demos": [1]})):
+        whole = json.loads(path.read_text())
+        path.write_text(json.dumps({**whole, part: value}))
+        with pytest.raises(ConfigurationError, match="was changed since it was compiled"):
+            compiled.read(path)
+        path.write_text(json.dumps(whole))
+
+
 def test_what_is_no_player_is_told(tmp_path: Path) -> None:
     path = compiled.keep(tmp_path, "m", ABOUT, MADE, STATE)
     renamed = tmp_path / "m.000000000000.json"

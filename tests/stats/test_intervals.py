@@ -159,3 +159,23 @@ def test_wilson_covers_the_truth_about_as_often_as_it_says() -> None:
     # Exact, not simulated. The usual p ± 1.96 s falls to 88 % here.
     assert coverage.mean() == pytest.approx(0.95, abs=0.01)
     assert coverage.min() > 0.91
+
+
+@given(st.floats(0, 1), st.integers(2, 500))
+def test_equal_observations_have_an_interval_for_those_not_seen(value: float, n: int) -> None:
+    found = intervals.others(intervals.mean([value] * n, over="things"), n, (0.0, 1.0))
+    assert found.ci95 is not None
+    low, high = found.ci95
+    assert 0 <= low <= value <= high <= 1
+    assert "all equal: Wilson for others" in found.method and "no interval" not in found.method
+
+
+def test_chance_is_that_of_students_t_or_of_signs() -> None:
+    mean = intervals.mean([0.1, 0.2, 0.3, 0.2], over="things")
+    assert intervals.chance(mean, 4) == pytest.approx(
+        stats.ttest_1samp([0.1, 0.2, 0.3, 0.2], 0).pvalue
+    )
+    same = intervals.mean([0.5] * 6, over="things")
+    assert intervals.chance(same, 6) == 2 / 2**6
+    assert intervals.chance(intervals.mean([0.0] * 6, over="things"), 6) == 1
+    assert intervals.chance(same, 1) is None

@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -12,7 +13,7 @@ from raybench.players.best_of_n import BestOfN
 from raybench.players.direct import Direct
 from raybench.players.reasoned import Reasoned
 from raybench.players.refine import Refine
-from raybench.tournament.strategies import Strategies, problems, resolved
+from raybench.tournament.strategies import Strategies, carried, problems, resolved
 
 MODELS = ("a", "b")
 
@@ -108,3 +109,26 @@ def test_ones_own_are_called_by_their_path_and_options(monkeypatch: pytest.Monke
     names = [by.called(model, "chess", "white") for model in "abc"]
     assert names == ["own_mine:Mine n=9", "own_mine:Mine", "own_mine:fast"]
     assert not by.varies("a", "chess", "white"), "where it does not say so"
+
+
+def test_who_is_told_to_play_otherwise_needs_no_compiled_player() -> None:
+    of = Strategies("optimised", {"plain": "direct", "part": {"chess": {"white": "direct"}}})
+    assert of.is_optimised("any", "chess", "white")
+    assert not of.is_optimised("plain", "chess", "white")
+    assert not of.is_optimised("part", "chess", "white")
+    assert of.is_optimised("part", "chess", "black")
+    of = Strategies({"chess": "optimised"}, {"plain": {"chess": "direct"}})
+    assert of.is_optimised("any", "chess", "white") and not of.is_optimised("any", "poker", "x")
+    assert not of.is_optimised("plain", "chess", "white")
+
+
+def test_what_is_in_files_travels_with_a_choice(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    file.write_text('{"signature": {"instructions": "Win.", "fields": []}, "demos": []}')
+    pytest.importorskip("dspy", reason="programs need DSPy")
+    chosen = {"chess": {"white": {"use": "program", "compiled": str(file)}}, "poker": "direct"}
+    there = carried(chosen)
+    file.unlink()
+    of = Strategies(there)
+    assert of.called("m", "chess", "white").startswith("program compiled=a.json@")
+    assert there["poker"] == "direct" and carried("optimised") == "optimised"

@@ -1,5 +1,6 @@
 """By which strategy each model plays, as plans, notes and results tell it."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -25,6 +26,15 @@ def manners(config: Config) -> Manners:
         }
         for model in config.roster.models
     }
+
+
+def inputs(config: Config) -> dict[str, str]:
+    """Return the digest of the files that somebody plays by, where there are such."""
+    names = {
+        name for games in manners(config).values() for by in games.values() for name in by.values()
+    }
+    files = sorted(name for name in names if "@" in name)
+    return {"players": hashlib.sha256("\n".join(files).encode()).hexdigest()} if files else {}
 
 
 def told(config: Config) -> dict[str, str]:

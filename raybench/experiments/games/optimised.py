@@ -6,12 +6,13 @@ from typing import Any
 
 from raybench.config import Config
 from raybench.errors import ConfigurationError
-from raybench.experiments.optimise_players import choice, setup
+from raybench.experiments.optimise_players import setup
 from raybench.games import Game
 from raybench.games.parts import choice as games
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
-from raybench.tournament import strategies
+from raybench.positions import load
+from raybench.tournament.strategies import Strategies
 
 Found = Mapping[tuple[str, str], list[Entry]]
 
@@ -36,23 +37,29 @@ def players(config: Config, played: Sequence[Game[Any]]) -> dict[tuple[str, str]
 
 def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
     """Return the compiled players, by model and game."""
-    of, conf = config.games, config.optimise_players
+    conf = config.optimise_players
+    by_rules = games.merged(config.games.roster_rules, config.games.rules)
+    chosen = Strategies(config.games.strategy, config.games.strategies)
     wanted = [
         (model.name, game.name)
         for model in config.roster.models
         if model.engine != "scripted"
         for game in played
-        if strategies.is_optimised(of.strategy, of.strategies, model.name, game.name)
+        if any(
+            chosen.is_optimised(model.name, game.name, role)
+            for role in games.seats(game, by_rules.get(game.name, {}))
+        )
     ]
     if not wanted:
         return {}
     found: dict[tuple[str, str], list[Entry]] = {key: [] for key in wanted}
     missing = list[str]()
-    for positions in choice.chosen(conf):
+    for named in setup.names(config):
+        positions = load(named)
         for model, game in wanted:
             if game != positions.game:
                 continue
-            about = setup.about(config, model, positions)
+            about = setup.about(config, model, named)
             entry = compiled.find(Path(conf.folder).expanduser(), about)
             if entry is None:
                 missing.append(f"{model}, {positions.name} ({compiled.key_of(about)})")

@@ -10,7 +10,7 @@ from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.rooms import rooms
 from raybench.config import Config
 from raybench.errors import RunFailed
-from raybench.experiments.games import asking, planning, setup
+from raybench.experiments.games import asking, manners, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games.ratings import widest
@@ -38,6 +38,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         planning.plan(given),
         journal="matches",
         keep=records.kept,
+        inputs=manners.inputs(config),
         conclusions=setup.CONCLUSIONS,
         limits=setup.limits(config),
         aside=setup.aside(config),

@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from raybench import players, positions
+from raybench import games, players, positions
 from raybench.config import OptimisePlayersConf
 from raybench.errors import ConfigurationError
-from raybench.positions import Positions
+from raybench.positions import SPLITS, Positions
 from raybench.positions.parts import metrics
 
 _USE = "use"
@@ -24,7 +24,9 @@ def problems(conf: OptimisePlayersConf) -> Iterator[str]:
         return
     for name in conf.positions:
         try:
-            positions.load(name)
+            found = positions.load(name)
+            if ":" in name:
+                _tried(found)
         except ConfigurationError as error:
             yield f"{where}.positions: {error}"
     try:
@@ -52,6 +54,24 @@ def problems(conf: OptimisePlayersConf) -> Iterator[str]:
     from raybench.players.parts.programs.optimisers import Optimiser
 
     yield from (f"{where}.optimiser: {it}" for it in Optimiser(name, options).problems())
+
+
+def _tried(of: Positions) -> None:
+    """Raise ConfigurationError where positions of somebody's own are not what they are to be."""
+    games.load(of.game)
+    try:
+        for split in SPLITS:
+            for state in of.some(0, split, 1):
+                move = of.answer(state) or (state.legal() or ("",))[0]
+                of.family(state), of.score(state, move)
+        hash(of)
+    except ConfigurationError:
+        raise
+    except Exception as error:  # whatever somebody's functions raise
+        raise ConfigurationError(
+            f"the set '{of.name}' cannot be used ({type(error).__name__}: {error}): see "
+            "raybench/positions/parts/contract.py for what its fields are given and return"
+        ) from error
 
 
 def chosen(conf: OptimisePlayersConf) -> list[Positions]:

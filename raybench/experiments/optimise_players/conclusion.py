@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from raybench.arena.workshop import PHASES
+from raybench.arena.studies import PHASES
 from raybench.config import Config
 from raybench.experiments.optimise_players import choice, gains
 from raybench.experiments.optimise_players.ledger import Ledger

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from raybench.arena.workshop import PHASES, Marked
+from raybench.arena.studies import PHASES, Marked
 from raybench.stats import composite, grouped, intervals
-from raybench.types import Counts, Estimate
+from raybench.types import Counts, Estimate, Interval
 
 BEFORE, AFTER = PHASES
 GAIN = "gain"
@@ -27,16 +27,16 @@ def studied(marks: Mapping[str, Mapping[int, Marked]]) -> dict[str, Estimate]:
     old, new = ([of[place].worth for place in both] for of in (before, after))
     differences = [b - a for a, b in zip(old, new, strict=True)]
     return {
-        BEFORE: intervals.cut(_mean(old, families), (0.0, 1.0)),
-        AFTER: intervals.cut(_mean(new, families), (0.0, 1.0)),
-        GAIN: intervals.cut(_mean(differences, families), (-1.0, 1.0)),
+        BEFORE: _mean(old, families, (0.0, 1.0)),
+        AFTER: _mean(new, families, (0.0, 1.0)),
+        GAIN: _mean(differences, families, (-1.0, 1.0)),
     }
 
 
 def chance(marks: Mapping[str, Mapping[int, Marked]]) -> float | None:
     """Return how often chance alone would bring a gain, or a loss, that is no smaller.
 
-    None where that is not known: all positions were gained by as much, or there are none.
+    None where there are no positions, or they are all of one family.
     """
     gain = studied(marks)[GAIN]
     families = {it.family for it in marks.get(AFTER, {}).values()}
@@ -60,10 +60,14 @@ def counted(marks: Mapping[str, Mapping[int, Marked]]) -> Counts:
     )
 
 
-def _mean(values: list[float], families: list[str]) -> Estimate:
+def _mean(values: list[float], families: list[str], ends: Interval) -> Estimate:
     number = {name: at for at, name in enumerate(dict.fromkeys(families))}
     if len(number) == len(values):
-        return intervals.mean(values, over="held-out positions")
-    groups = np.array([number[it] for it in families], dtype=np.int64)
-    over = "held-out positions by family"
-    return grouped.mean(np.array(values, dtype=np.float64), groups, over=over)
+        found = intervals.mean(values, over="held-out positions")
+    else:
+        groups = np.array([number[it] for it in families], dtype=np.int64)
+        over = "held-out positions by family"
+        found = grouped.mean(np.array(values, dtype=np.float64), groups, over=over)
+    if len(number) > 1 and found.value is not None and not found.stderr:
+        return intervals.others(found, len(number), ends)
+    return intervals.cut(found, ends)

@@ -1,9 +1,14 @@
 """What a compiled player is made from and for: another one is made where any of it is another."""
 
+import hashlib
+import json
 from collections.abc import Mapping
+from importlib import metadata
 from typing import Any
 
-from raybench.arena.workshop import Curriculum
+from raybench.arena.studies import Curriculum
+from raybench.imported import source_digest
+from raybench.players.parts.asking import HOW
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions import Positions
 from raybench.types import ModelSpec
@@ -24,11 +29,16 @@ _PLACED = frozenset(
 def about(
     model: ModelSpec,
     of: Positions,
+    named: str,
     digest: str,
+    sizes: Mapping[str, int],
     curriculum: Curriculum,
     proposer: ModelSpec | None,
 ) -> dict[str, Any]:
-    """Return what a player of this model for these positions is made from and for."""
+    """Return what a player of this model for these positions is made from and for.
+
+    They are `named` as somebody named them; the sizes are those of the splits that it learns from.
+    """
     studies, decoding = curriculum.studies, curriculum.decoding
     return {
         "model": making(model),
@@ -40,9 +50,12 @@ def about(
         "module": studies.module,
         "optimiser": _optimiser(studies.optimiser),
         "metric": curriculum.metric,
+        "words": _words(),
+        "dspy": metadata.version("dspy"),
+        "own": {it: source_digest(it) for it in _own(named, curriculum)},
         "settings": {
             "seed": curriculum.seed,
-            "sizes": {name: size for name, size in curriculum.sizes.items() if name != "held_out"},
+            "sizes": dict(sizes),
             "tokens": dict(decoding.tokens),
             "temperature": decoding.temperature,
             "listed_moves": decoding.listed,
@@ -68,3 +81,19 @@ def making(model: ModelSpec) -> dict[str, Any]:
 
 def _optimiser(of: Optimiser) -> Mapping[str, Any]:
     return {"use": of.name, **of.options}
+
+
+def _own(named: str, curriculum: Curriculum) -> list[str]:
+    """Return what is somebody's own, by its path: a player is made from its code, too."""
+    studies = curriculum.studies
+    every = (named, studies.module, studies.optimiser.name, curriculum.metric)
+    return sorted({it for it in every if ":" in it})
+
+
+def _words() -> str:
+    """Return what tells the words of prompts that are around rules and positions from others."""
+    from raybench.players.parts.programs.plain import ALOUD
+    from raybench.players.parts.programs.signature import Move
+
+    text = json.dumps([HOW, ALOUD, Move.instructions])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

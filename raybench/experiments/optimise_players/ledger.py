@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from raybench.arena.workshop import PHASES, Learned, Marked, Study
+from raybench.arena.studies import PHASES, Learned, Marked, Study
+from raybench.types import Completion
 
 JOURNAL = "marks"
+_ALWAYS = ("text", "finish")
 
 
 class Ledger:
@@ -17,13 +19,19 @@ class Ledger:
         """By study, phase and place."""
         self.states: dict[int, Mapping[str, Any]] = {}
         """What was learned, by study."""
+        self.replies: dict[int, dict[str, Completion]] = {}
+        """What an optimiser was replied, by study and the digest of the request."""
         self.cached: dict[int, str] = {}
         """Where that was taken from, where it was not learned in this run."""
 
     def enter(self, line: Mapping[str, Any]) -> None:
         """Take a line of the journal."""
         number = int(line["study"])
+        if "request" in line:
+            self.replies.setdefault(number, {})[line["request"]] = Completion(**line["reply"])
+            return
         if "state" in line:
+            self.replies.pop(number, None)  # of no use any more
             self.states[number] = line["state"]
             if line.get("cached"):
                 self.cached[number] = str(line["cached"])
@@ -35,6 +43,7 @@ class Ledger:
     def resumed(self, study: Study) -> Study:
         """Return a study with what there is of it."""
         study.state = self.states.get(study.number)
+        study.replies |= self.replies.get(study.number, {})
         for phase, marks in self.marks.get(study.number, {}).items():
             study.known[phase] |= marks.keys()
         return study
@@ -42,7 +51,16 @@ class Ledger:
 
 def lines(told: Learned) -> Iterator[dict[str, Any]]:
     """Yield the lines of what came of a study."""
+    for key, reply in told.replies.items():
+        yield {"study": told.number, "request": key, "reply": _short(reply)}
     if told.state is not None:
         yield {"study": told.number, "state": told.state}
     for mark in told.marks:
         yield {"study": told.number, **asdict(mark)}
+
+
+def _short(reply: Completion) -> dict[str, Any]:
+    """Return a reply without what is as ever."""
+    found = asdict(reply)
+    usual = asdict(Completion("", "stop"))
+    return {key: it for key, it in found.items() if key in _ALWAYS or it != usual[key]}

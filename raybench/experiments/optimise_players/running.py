@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raybench import positions
 from raybench.arena.seats import in_actors
-from raybench.arena.workshop import Learned, Study, Workshop
+from raybench.arena.studies import Learned, Study
+from raybench.arena.workshop import Workshop
 from raybench.config import Config
 from raybench.experiments.optimise_players import gains, setup
 from raybench.experiments.optimise_players.conclusion import concluded
@@ -91,9 +91,7 @@ async def _do(work: Work, missing: Sequence[Study]) -> dict[str, str]:
 
 
 def _abouts(config: Config, missing: Sequence[Study]) -> dict[int, dict[str, Any]]:
-    return {
-        it.number: setup.about(config, it.model, positions.load(it.positions)) for it in missing
-    }
+    return {it.number: setup.about(config, it.model, it.positions) for it in missing}
 
 
 def _begun(work: Work, study: Study, about: Mapping[str, Any]) -> Study:

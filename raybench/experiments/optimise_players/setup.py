@@ -1,16 +1,19 @@
 """What the configuration says, in the words of those who do it; and what a run would do."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from raybench import positions
-from raybench.arena.workshop import Curriculum, Study
+from raybench.arena.studies import Curriculum, Study
 from raybench.config import Config, judges
+from raybench.errors import ConfigurationError
 from raybench.experiments.games import asking
 from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.games import State
 from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions import Positions
@@ -20,6 +23,8 @@ from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
 _LEARNT_FROM: tuple[Split, ...] = ("train", "validation")
+_SCORED, _SCORED_MOVES = 5, 20
+"""Positions, and moves of each, whose worth is part of what a player is made from."""
 
 
 def models(config: Config) -> list[ModelSpec]:
@@ -41,14 +46,14 @@ def studies(config: Config) -> list[Study]:
     learn = models(config)
     engines = group_engines(learn)
     place = {it.name: at for at, engine in enumerate(engines) for it in engine.models}
-    pairs = [(model, of) for model in learn for of in _names(config)]
+    pairs = [(model, of) for model in learn for of in names(config)]
     return [
         Study(number, model.name, of, place[model.name])
         for number, (model, of) in enumerate(pairs, start=1)
     ]
 
 
-def _names(config: Config) -> list[str]:
+def names(config: Config) -> list[str]:
     """Return the sets of positions, as actors find them: own ones by their path."""
     named = config.optimise_players.positions or positions.names()
     return [it if ":" in it else positions.load(it).name for it in named]
@@ -71,21 +76,47 @@ def curriculum(config: Config) -> Curriculum:
     )
 
 
-def about(config: Config, model: str, of: Positions) -> dict[str, Any]:
-    """Return what a player of this model for these positions is made from and for."""
-    found, name = curriculum(config), config.optimise_players.proposer
-    learned_from = _digest(of, config.seed, tuple(found.sizes.items()))
-    proposer = asking.named(config, name) if name else None
-    learner = asking.drawn(config, asking.named(config, model))
-    return identity.about(learner, of, learned_from, found, proposer)
+def about(config: Config, model: str, named: str) -> dict[str, Any]:
+    """Return what a player of this model for these positions is made from and for.
+
+    Raises ConfigurationError where there are no positions to learn from.
+    """
+    found, proposer = curriculum(config), config.optimise_players.proposer
+    of = positions.load(named)
+    whole, sizes = _learned_from(of, config.seed, tuple(found.sizes.items()))
+    return identity.about(
+        asking.drawn(config, asking.named(config, model)),
+        of,
+        named,
+        whole,
+        sizes,
+        found,
+        asking.named(config, proposer) if proposer else None,
+    )
 
 
 @cache
-def _digest(of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...]) -> str:
-    """Return what tells the positions to learn from apart from others, with their answers."""
+def _learned_from(
+    of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...]
+) -> tuple[str, Mapping[str, int]]:
+    """Return what tells the positions to learn from apart from others, and how many there are."""
     by = dict(sizes)
-    drawn = [it for split in _LEARNT_FROM for it in of.some(seed, split, by[split])]
-    return digest(drawn, of.answer)
+    drawn = {split: of.some(seed, split, by[split]) for split in _LEARNT_FROM}
+    for split, states in drawn.items():
+        if not states:
+            raise ConfigurationError(
+                f"the positions '{of.name}' have none in the split '{split}': a third of their "
+                "families is in each, so draw more different ones"
+            )
+    every = [state for states in drawn.values() for state in states]
+    scores = [of.score(state, move) for state in every[:_SCORED] for move in _some(state)]
+    whole = hashlib.sha256(f"{digest(every, of.answer)} {scores}".encode()).hexdigest()
+    return whole, {split: len(states) for split, states in drawn.items()}
+
+
+def _some(state: State) -> list[str]:
+    """Return some moves, the same ones again."""
+    return [*(state.legal() or ())[:_SCORED_MOVES]]
 
 
 def actors(config: Config) -> int:

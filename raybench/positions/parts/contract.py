@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Literal, get_args
 
+from raybench.errors import ConfigurationError
 from raybench.games import InvalidMove, State
 
 Split = Literal["train", "validation", "held_out"]
@@ -55,7 +56,13 @@ class Positions:
             state.apply(move)
         except InvalidMove:
             return 0.0
-        return self.worth(state, move)
+        worth = self.worth(state, move)
+        if not 0 <= worth <= 1:
+            raise ConfigurationError(
+                f"the positions '{self.name}' say that the move '{move}' is worth {worth}: it is 0 "
+                "to 1"
+            )
+        return worth
 
     def answer(self, state: State) -> str | None:
         """Return a move that is worth most; None where none is known and too many would do."""

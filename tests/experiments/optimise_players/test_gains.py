@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.arena.workshop import Marked
+from raybench.arena.studies import Marked
 from raybench.experiments.optimise_players import gains
 
 worths = st.floats(0, 1, allow_nan=False)
@@ -69,9 +69,26 @@ def test_chance_alone_is_told_by_students_t() -> None:
         assert p is not None
         below += p < 0.05
     assert 8 <= below <= 34, "one in twenty, where nothing was gained"
-    assert gains.chance(marks([0.5] * 5, [0.5] * 5)) is None
+    assert gains.chance(marks([0.5] * 5, [0.5] * 5)) == 1.0
+    assert gains.chance({}) is None
     sure = gains.chance(marks([0.1, 0.2, 0.1, 0.0] * 5, [0.9, 0.8, 1.0, 0.9] * 5))
     assert sure is not None and sure < 1e-6
+
+
+def test_where_all_agree_it_is_sure_and_says_how_far_others_may_lie() -> None:
+    found = marks([0.0] * 200, [1.0] * 200)
+    gain, before = (gains.studied(found)[name] for name in ("gain", "before"))
+    assert gain.value == 1.0 and gain.ci95 is not None and 0.95 < gain.ci95[0] < gain.ci95[1] == 1
+    assert before.ci95 is not None and before.ci95[0] == 0 < before.ci95[1] < 0.02
+    p = gains.chance(found)
+    assert p is not None and p < 1e-9
+    assert gains.chance(marks([0.0] * 3, [1.0] * 3)) == 0.25, "three signs alone"
+    whole = gains.over_all(
+        {"sure": gain, "other": gains.studied(marks([0.1, 0.3], [0.2, 0.9]))["gain"]}
+    )
+    assert whole.ci95 is not None, "it takes the interval from no other"
+    one = gains.studied(marks([0.0] * 5, [0.0] * 5, families=1))["gain"]
+    assert one.ci95 is None
 
 
 def test_the_mean_over_sets_weighs_all_alike() -> None:

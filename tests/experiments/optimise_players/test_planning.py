@@ -26,7 +26,7 @@ def config(*given: str) -> Config:
 
 
 def about(*given: str, model: str = "b", of: str = "liars_dice_odds") -> dict[str, Any]:
-    return setup.about(config(TWO, *FEW, *given), model, positions.load(of))
+    return setup.about(config(TWO, *FEW, *given), model, of)
 
 
 def problem(*given: str) -> str:
@@ -145,6 +145,64 @@ def test_ones_own_positions_and_metric(tmp_path: Path, monkeypatch: pytest.Monke
     conf = config(TWO, "positions=['own_sets:OPENINGS',poker_river]", "metric='own_sets:short'")
     assert [it.positions for it in setup.studies(conf)][:2] == ["own_sets:OPENINGS", "poker_river"]
     assert [it.name for it in choice.chosen(conf.optimise_players)] == ["openings", "poker_river"]
+
+
+OWN = """
+from raybench import games
+from raybench.positions import Positions
+
+def dice(rng):
+    return games.load('liars_dice').new(rng.getrandbits(32))
+
+def same(rng):
+    return games.load('chess').new(1)
+
+def no(rng):
+    raise KeyError('nothing')
+
+def worth(state, move):
+    return 0.5
+
+ONE = Positions('one', 'chess', same, worth)
+DRAW = Positions('draw', 'chess', no, worth)
+GAME = Positions('game', 'liars_dyce', dice, worth)
+MUCH = Positions('much', 'liars_dice', dice, lambda state, move: 7.0)
+NONE = Positions('none', 'liars_dice', dice, lambda state, move: None)
+LIST = Positions('list', 'liars_dice', dice, worth, roles=['player_1'])
+GOOD = Positions('good', 'liars_dice', dice, worth)
+"""
+
+
+def test_positions_of_ones_own_are_tried_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_tried.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name, why in {
+        "DRAW": "the set 'draw' cannot be used (KeyError: 'nothing')",
+        "GAME": "unknown game 'liars_dyce'. Did you mean 'liars_dice'",
+        "MUCH": "is worth 7.0: it is 0 to 1",
+        "NONE": "the set 'none' cannot be used (TypeError",
+        "LIST": "the set 'list' cannot be used (TypeError: unhashable",
+    }.items():
+        assert why in problem(f"positions=['own_tried:{name}']"), name
+    conf = config(TWO, "positions=['own_tried:ONE']")
+    with pytest.raises(ConfigurationError, match="'one' have none in the split"):
+        setup.about(conf, "a", "own_tried:ONE")
+
+
+def test_a_player_is_made_from_ones_own_code_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "own_changed.py"
+    file.write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = about("positions=['own_changed:GOOD']", of="own_changed:GOOD")
+    file.write_text(OWN.replace("0.5", "0.4"))
+    after = about("positions=['own_changed:GOOD']", of="own_changed:GOOD")
+    assert {key for key in before if before[key] != after[key]} == {"own"}
+    assert [*before["own"]] == ["own_changed:GOOD"]
+    assert before["settings"]["sizes"] == {"train": 4, "validation": 2}
 
 
 def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

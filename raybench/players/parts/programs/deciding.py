@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -34,13 +35,26 @@ def program(name: str, saved: Saved = NOTHING) -> Any:
     found = fresh(name)
     if saved.state:
         try:
-            found.load_state(json.loads(saved.state))
+            found.load_state(_harmless(json.loads(saved.state)))
         except Exception as error:  # whatever may be wrong with a file
             raise ConfigurationError(
                 f"the compiled program '{saved.name}' cannot be loaded ({type(error).__name__}: "
                 f"{error}): give a JSON file that '{name}' was saved to"
             ) from error
     return found
+
+
+def _harmless(state: Any) -> Any:
+    """Return a state with its instructions and examples alone: a file may name another model.
+
+    That one would be asked, by DSPy itself, and its moves rated as this one's.
+    """
+    if not isinstance(state, Mapping):
+        return state
+    if "signature" in state:
+        kept = {name: state.get(name, []) for name in ("traces", "train", "demos")}
+        return {**kept, "signature": state["signature"], "lm": None}
+    return {name: _harmless(it) for name, it in state.items()}
 
 
 def fresh(name: str) -> Any:

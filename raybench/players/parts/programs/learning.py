@@ -189,6 +189,8 @@ def learned(
         best = studies.optimiser.compiled(pupil, handed)
     for predictor in best.program.predictors():
         predictor.lm = None  # whoever plays by it has their own
+        told = set(predictor.signature.output_fields)
+        predictor.demos = [it for it in predictor.demos if told & set(it.keys())]
     state: dict[str, Any] = json.loads(json.dumps(best.program.dump_state()))
     return state
 

@@ -16,7 +16,7 @@ from raybench.players.parts.reading import as_reply, read
 from raybench.types import Form, Message
 
 REASONING = "reasoning"
-_ALOUD = "Write down your reasoning first."
+ALOUD = "Write down your reasoning first."
 
 
 class Plain(dspy.Adapter):
@@ -59,10 +59,12 @@ class Plain(dspy.Adapter):
         What never changes stands first, so that an engine reads it once.
         """
         aloud = REASONING in signature.output_fields
-        how = f"{_ALOUD} {HOW[self._form]}" if aloud else HOW[self._form]
+        how = f"{ALOUD} {HOW[self._form]}" if aloud else HOW[self._form]
         messages = list[dict[str, Any]]()
         head = f"{signature.instructions}\n\n{inputs['rules']}"
         for demo in demos:
+            if not demo.get("move"):
+                continue  # nobody knows an answer to that position
             asked = f"{demo['view']}\n\n{demo['task']}\n{how}"
             messages.append({"role": "user", "content": "\n\n".join(filter(None, (head, asked)))})
             reply = as_reply(str(demo["move"]), self._form)

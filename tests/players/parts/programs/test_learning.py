@@ -173,6 +173,34 @@ def test_what_is_wrong_with_a_choice_is_said() -> None:
         assert "unknown optimiser" in problem(name), "what they make is no instruction or example"
 
 
+async def test_a_file_brings_no_model_of_its_own() -> None:
+    """DSPy would ask that one itself, and its moves would be rated as the model's."""
+    import dspy
+
+    from raybench.players.parts.programs.signature import Move
+
+    foreign = dspy.Predict(Move.with_instructions("Win."))
+    foreign.lm = dspy.LM("openai/gpt-4o-mini", api_base="http://localhost:1")
+    for module in ("predict", "chain_of_thought"):
+        state = foreign.dump_state()
+        assert state["lm"]
+        state["forward"] = "something else"
+        saved = state if module == "predict" else {"predict": state}
+        model = Model(["Move: e4"])
+        player = Program(module, texts=(json.dumps(saved),))
+        assert (await player.move(decision(model))).move == "e4"
+        assert model.calls[0].last.startswith("Win.")
+
+
+async def test_positions_without_a_known_answer_are_learned_from_all_the_same() -> None:
+    for module in ("predict", "chain_of_thought"):
+        state = taught("BootstrapFewShot", Class(NUMBERS), module, answered=False)
+        part = state if module == "predict" else state["predict"]
+        assert {it["move"] for it in part["demos"]} == {"1", "5", "9"}, "no other is an example"
+        made = await Program(module, texts=(json.dumps(state),)).move(decision(Model(["Move: e4"])))
+        assert made.move == "e4"
+
+
 def test_a_saved_program_is_for_what_it_was_made_for() -> None:
     state = json.dumps({"signature": {}})
     about = {"module": "predict", "actions": ["bid"]}

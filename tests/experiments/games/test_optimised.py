@@ -1,0 +1,78 @@
+"""Compiled players in a tournament: found by the key, told of, and part of what a run is."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench import cli
+from raybench.config import Config
+from raybench.errors import ConfigurationError
+from raybench.experiments.games import manners, optimised, planning, setup
+from raybench.experiments.optimise_players import setup as learning
+from raybench.pipeline import compiled
+
+pytest.importorskip("dspy", reason="programs need DSPy")
+
+TWO = "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated}]"
+DICE = ("names=[liars_dice,gandalf,chess]", "optimise_players.positions=[liars_dice_odds]")
+STATE: dict[str, Any] = {
+    "traces": [],
+    "train": [],
+    "demos": [],
+    "signature": {"instructions": "Win.", "fields": [{"prefix": "x", "description": "y"}] * 5},
+    "lm": None,
+}
+GAIN = {"gain": {"value": 0.25, "ci95": [0.1, 0.4]}}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def config(*given: str) -> Config:
+    arguments = ["+experiment=games", TWO, *DICE, *given]
+    return cli.check(cli.compose(cli.with_tables(cli.own_roster(cli.at_home(arguments)))))
+
+
+def kept(conf: Config, model: str, **changed: Any) -> Path:
+    """Put a player where games look for it."""
+    about = learning.about(conf, model, "liars_dice_odds")
+    made = {"model": model, "held_out": GAIN}
+    folder = Path(conf.optimise_players.folder)
+    return compiled.keep(folder, model, about, made, {**STATE, **changed})
+
+
+def test_who_was_compiled_plays_so_and_games_without_positions_are_played_plainly() -> None:
+    conf = config("strategies.a=optimised")
+    with pytest.raises(ConfigurationError, match=r"1 players were never compiled .* a, liars_dice"):
+        planning.plan(conf)
+    path = kept(conf, "a")
+    by = manners.manners(conf)
+    said = by["a"]["liars_dice"]["player_1"]
+    assert said.startswith(f"program module=predict compiled={path.name}@")
+    assert by["a"]["chess"]["white"] == by["a"]["gandalf"]["sentinel"] == "program module=predict"
+    assert {*by["b"]["liars_dice"].values()} == {"direct"}
+    told = "\n".join(planning.plan(conf).notes)
+    assert f"a, liars_dice: {path.name}, gain +0.250 [+0.10, +0.40]" in told
+    assert "a, chess: no set of positions is of it" in told and "b, chess" not in told
+
+
+def test_other_rules_than_those_learned_by_are_told() -> None:
+    conf = config("strategies.a=optimised", "rules.liars_dice.wild=true")
+    kept(conf, "a")
+    assert "compiled by the game's own rules" in "; ".join(optimised.told(conf, setup.chosen(conf)))
+
+
+def test_a_run_is_known_by_what_the_files_hold() -> None:
+    conf = config("strategies.a=optimised")
+    assert manners.inputs(config()) == {}
+    kept(conf, "a")
+    before = manners.inputs(conf)
+    path = kept(conf, "a", demos=[{"view": "x", "move": "call"}])
+    assert before and manners.inputs(conf) != before
+    named = config(f"strategies.a={{use: program, compiled: {path}}}")
+    first = manners.inputs(named)
+    path.write_text(path.read_text() + " ")
+    assert first != manners.inputs(named) != {}, "however they are named"
