@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
-_TABLES = re.compile(r"(autobench\.external|games\.(rules|strategy|strategies|weights))[.=]")
+_TABLES = re.compile(
+    r"(autobench\.external|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
+)
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
@@ -198,8 +200,10 @@ def _problems(config: Config) -> Iterator[str]:
         ]
         yield from wrong
         if not wrong:
+            from raybench.games.parts import wording
             from raybench.tournament import strategies
 
+            yield from wording.problems("games.phrasing", of.phrasing, choice.chosen(of.names))
             yield from strategies.problems(
                 of.strategy,
                 of.strategies,
@@ -209,7 +213,7 @@ def _problems(config: Config) -> Iterator[str]:
     if config.experiment == "optimise_players":
         from raybench.experiments.optimise_players import choice as learning
 
-        yield from learning.problems(config.optimise_players)
+        yield from learning.problems(config.optimise_players, config.games.phrasing)
     from raybench.tracking.mlflow import check_uri
 
     try:

@@ -15,6 +15,7 @@ from raybench.arena.chair import Decoding
 from raybench.arena.desk import Desk
 from raybench.fleet.link import Door, Link
 from raybench.games import State
+from raybench.games.parts.wording import OWN, Wording
 from raybench.players.parts.programs import learning
 from raybench.players.parts.programs.learning import Lesson, Studies
 from raybench.players.parts.together import together
@@ -59,6 +60,8 @@ class Study:
     positions: str
     engine: int = 0
     """Studies of one engine are done one after the other."""
+    phrasing: Any = OWN
+    """In which words positions are told, as `Wording` has it."""
     state: Mapping[str, Any] | None = None
     """What was learned, where that is known."""
     known: dict[str, set[int]] = field(default_factory=lambda: {it: set() for it in PHASES})
@@ -208,16 +211,18 @@ class Workshop:
             self._any.set()
             return completion
 
+        of = positions.load(order.positions)
         return Desk(
             order.model,
             conf.own_proposer or order.model,
-            positions.load(order.positions),
+            of,
             metrics.load(conf.metric),
             conf.decoding,
             put,
             asyncio.get_running_loop(),
             imitates=order.model in conf.stand_ins,
             greedy=order.model in conf.greedy,
+            words=Wording(order.phrasing).of(of.game),
         )
 
     def _lessons(self, desk: Desk) -> tuple[list[Lesson], list[Lesson]]:

@@ -87,11 +87,12 @@ def _asked(
     """
     game = record["game"]
     state = games.load(game).new(record["seed"], **house.rules.get(game, {}))
+    words = house.wording.of(game)
     forfeits = {it["turn"] for it in record["forfeits"]}
     for number, turn in enumerate(record["turns"], start=1):
         role, model = turn["role"], record["seats"].get(turn["role"])
         if role != MANAGER and model not in house.scripts:
-            seen, player = state.observe(role), house.strategies.of(model, game, role)
+            seen, player = words(state.observe(role)), house.strategies.of(model, game, role)
             name = house.strategies.called(model, game, role)
             by = "" if name == DEFAULT else f", {name}"
             kind = _NUMBERED.sub("", role), seen.action, name

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from raybench.arena.workshop import Curriculum
+from raybench.games.parts.wording import OWN
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions import Positions
 from raybench.types import ModelSpec
@@ -27,6 +28,7 @@ def about(
     digest: str,
     curriculum: Curriculum,
     proposer: ModelSpec | None,
+    phrasing: int | str = OWN,
 ) -> dict[str, Any]:
     """Return what a player of this model for these positions is made from and for."""
     studies, decoding = curriculum.studies, curriculum.decoding
@@ -47,6 +49,7 @@ def about(
             "temperature": decoding.temperature,
             "listed_moves": decoding.listed,
             "proposer": None if proposer is None else making(proposer),
+            **({} if phrasing == OWN else {"phrasing": phrasing}),
         },
     }
 

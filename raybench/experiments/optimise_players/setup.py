@@ -10,6 +10,8 @@ from raybench.experiments.games import asking
 from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.games.parts import wording
+from raybench.games.parts.wording import Wording
 from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions import Positions
@@ -42,7 +44,7 @@ def studies(config: Config) -> list[Study]:
     place = {it.name: at for at, engine in enumerate(engines) for it in engine.models}
     pairs = [(model, of) for model in learn for of in _names(config)]
     return [
-        Study(number, model.name, of, place[model.name])
+        Study(number, model.name, of, place[model.name], config.games.phrasing)
         for number, (model, of) in enumerate(pairs, start=1)
     ]
 
@@ -74,18 +76,21 @@ def curriculum(config: Config) -> Curriculum:
 def about(config: Config, model: str, of: Positions) -> dict[str, Any]:
     """Return what a player of this model for these positions is made from and for."""
     found, name = curriculum(config), config.optimise_players.proposer
-    learned_from = _digest(of, config.seed, tuple(found.sizes.items()))
+    phrasing = Wording(config.games.phrasing).number(of.game)
+    learned_from = _digest(of, config.seed, tuple(found.sizes.items()), phrasing)
     proposer = asking.named(config, name) if name else None
     learner = asking.drawn(config, asking.named(config, model))
-    return identity.about(learner, of, learned_from, found, proposer)
+    return identity.about(learner, of, learned_from, found, proposer, phrasing)
 
 
 @cache
-def _digest(of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...]) -> str:
+def _digest(
+    of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...], phrasing: int | str
+) -> str:
     """Return what tells the positions to learn from apart from others, with their answers."""
     by = dict(sizes)
     drawn = [it for split in _LEARNT_FROM for it in of.some(seed, split, by[split])]
-    return digest(drawn, of.answer)
+    return digest(drawn, of.answer, Wording(phrasing).of(of.game))
 
 
 def actors(config: Config) -> int:
@@ -122,6 +127,8 @@ def _notes(config: Config) -> Iterator[str]:
         f"{conf.train} positions to learn from, {conf.validation} to choose by, {conf.held_out} "
         "held out"
     )
+    if words := wording.told(config.games.phrasing):
+        yield f"positions are told in {words}"
     for of in choice.chosen(conf):
         without = "" if of.best is not None else "; no answers are known to show"
         yield f"{of.name}: {of.game}{without}"
