@@ -190,7 +190,7 @@ def _problems(config: Config) -> Iterator[str]:
         named = [model.name for model in config.roster.models]
         given = {name: path for name, path in config.autobench.external.items() if path.strip()}
         yield from tables.problems(given, named)
-    if config.experiment == "games":
+    if config.experiment in schema.TOURNAMENTS:
         from raybench.games.parts import choice
 
         of = config.games
@@ -203,14 +203,18 @@ def _problems(config: Config) -> Iterator[str]:
             from raybench.games.parts import wording
             from raybench.tournament import strategies
 
-            yield from wording.problems("games.phrasing", of.phrasing, choice.chosen(of.names))
+            played = choice.chosen(of.names)
+            yield from wording.problems("games.phrasing", of.phrasing, played)
             yield from strategies.problems(
                 of.strategy,
                 of.strategies,
                 [model.name for model in config.roster.models],
                 choice.merged(of.roster_rules, of.rules),
             )
-    if config.experiment == "optimise_players":
+            if config.experiment == "games_phrasings":
+                for each in config.games_phrasings.wordings:
+                    yield from wording.problems("games_phrasings.wordings", each, played)
+    if schema.learns(config):
         from raybench.experiments.optimise_players import choice as learning
 
         yield from learning.problems(config.optimise_players, config.games.phrasing)

@@ -12,6 +12,7 @@ from raybench.config import (
     autobench_ablations,
     autobench_biases,
     games,
+    games_phrasings,
     optimise_players,
     places,
     questioning,
@@ -21,6 +22,7 @@ from raybench.config.autobench import AutobenchConf, DifficultyConf
 from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
 from raybench.config.games import GamesConf
+from raybench.config.games_phrasings import GamesPhrasingsConf
 from raybench.config.missing import MISSING
 from raybench.config.optimise_players import OptimisePlayersConf
 from raybench.config.places import (
@@ -50,6 +52,7 @@ __all__ = [
     "PEERS",
     "SANDBOXES",
     "SHIPPED",
+    "TOURNAMENTS",
     "AutobenchAblationsConf",
     "AutobenchBiasesConf",
     "AutobenchConf",
@@ -59,6 +62,7 @@ __all__ = [
     "ExamConf",
     "FleetConf",
     "GamesConf",
+    "GamesPhrasingsConf",
     "HleConf",
     "HleScreenConf",
     "IndexConf",
@@ -72,6 +76,7 @@ __all__ = [
     "TrackingConf",
     "everybody",
     "judges",
+    "learns",
     "problems",
     "questions",
     "referees",
@@ -79,6 +84,10 @@ __all__ = [
 
 PEERS = ("autobench", "autobench_ablations")
 """Experiments in which the roster's models assess one another, as the settings of autobench say."""
+
+
+TOURNAMENTS = ("games", "games_phrasings")
+"""Experiments in which models play against each other, as the settings of games say."""
 
 
 @dataclass
@@ -96,6 +105,7 @@ class Config:
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     games: GamesConf = field(default_factory=GamesConf)
+    games_phrasings: GamesPhrasingsConf = field(default_factory=GamesPhrasingsConf)
     optimise_players: OptimisePlayersConf = field(default_factory=OptimisePlayersConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
@@ -122,9 +132,11 @@ def problems(config: Config) -> Iterator[str]:
         )
     if config.experiment == "autobench_biases":
         yield from autobench_biases.problems(config.autobench_biases)
-    if config.experiment == "games":
+    if config.experiment in TOURNAMENTS:
         yield from games.problems(config.games, config.roster, config.fleet)
-    if config.experiment == "optimise_players":
+    if config.experiment == "games_phrasings":
+        yield from games_phrasings.problems(config.games_phrasings, config.games)
+    if learns(config):
         yield from optimise_players.problems(config.optimise_players, config.games, config.roster)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
@@ -135,6 +147,13 @@ def problems(config: Config) -> Iterator[str]:
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
         yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+
+
+def learns(config: Config) -> bool:
+    """Tell whether programs are optimised."""
+    if config.experiment == "games_phrasings":
+        return games_phrasings.asks(config.games_phrasings)
+    return config.experiment == "optimise_players"
 
 
 def questions(config: Config) -> QuestionsConf | None:
@@ -149,10 +168,10 @@ def judges(config: Config) -> list[ModelConf]:
     wanted = [] if conf is None else referees(conf)
     if config.experiment == "autobench":
         wanted = config.autobench.judges
-    if config.experiment == "games":
+    if config.experiment in TOURNAMENTS:
         wanted = config.games.jury
-    if config.experiment == "optimise_players":
-        wanted = [config.optimise_players.proposer or ""]
+    if learns(config):
+        wanted = [*wanted, config.optimise_players.proposer or ""]
     if config.experiment == "autobench_ablations":
         wanted = autobench_ablations.judges(
             config.autobench_ablations, config.autobench, config.roster

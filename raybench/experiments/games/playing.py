@@ -4,13 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from raybench import sandbox
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.rooms import rooms
 from raybench.config import Config
+from raybench.errors import RunFailed
 from raybench.experiments.games import setup
+from raybench.experiments.games.ratings import widest
 from raybench.experiments.games.spent import Spent
 from raybench.experiments.session import Session
 from raybench.fleet import Fleet
@@ -100,6 +103,39 @@ class Kept:
             if effort.turns or effort.invalid
         }
         return found | {turn.model for it in self.unfinished.values() for turn in it.turns} - {""}
+
+
+def resumed(
+    config: Config,
+    played: Sequence[Match],
+    unfinished: Mapping[int, Unfinished],
+    journal: Path,
+    spent: Mapping[str, Callable[[], float]] = {},
+) -> Schedule:
+    """Return the schedule as far as it has come, by what ended and what was begun.
+
+    `journal` is where that stands, for words.
+    """
+    begun = {it.number: it.fixture for it in played}
+    begun |= {number: it.fixture for number, it in unfinished.items()}
+    if (last := max(begun, default=0)) > (most := setup.units(config)):
+        raise RunFailed(
+            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
+            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
+            "resume=false"
+        )
+    stop = setup.stop(config, lambda results: widest(config, results), spent)
+    try:
+        schedule = Schedule(setup.matchmaking(config), stop, begun)
+        for match in played:
+            schedule.done(match.number, match.result)
+        schedule.unfinished()  # where nothing is, no engine has to be brought up
+    except ValueError as error:
+        raise RunFailed(
+            f"the journals beside {journal} are not what this run leaves: {error}. Mend them, "
+            "or start anew with resume=false"
+        ) from error
+    return schedule
 
 
 async def play(

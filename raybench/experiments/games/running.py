@@ -1,7 +1,7 @@
 """The matches of a run: those still missing are played and kept."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from typing import Any
 
@@ -11,8 +11,7 @@ from raybench.errors import RunFailed
 from raybench.experiments.games import asking, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
-from raybench.experiments.games.playing import Kept, asked, play
-from raybench.experiments.games.ratings import widest
+from raybench.experiments.games.playing import Kept, asked, play, resumed
 from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
 from raybench.experiments.session import Session, open_session
@@ -58,7 +57,9 @@ async def _completed(config: Config, session: Session) -> End:
         closing(session.open_journal(SPENT, spent.enter)) as account,
     ):
         ledger.reading = spent.reading = False
-        schedule = await asyncio.to_thread(_schedule, config, played, ledger, turns, spent.told)
+        schedule = await asyncio.to_thread(
+            resumed, config, played, ledger.unfinished, turns.path, spent.told
+        )
         if not schedule.over:
             noting = asyncio.create_task(_noted(spent, account))
             try:
@@ -82,36 +83,6 @@ async def _noted(spent: Spent, account: Journal) -> None:
     while True:
         await asyncio.sleep(NOTED_S)
         account.append(spent.line())
-
-
-def _schedule(
-    config: Config,
-    played: Sequence[Match],
-    ledger: Ledger,
-    turns: Journal,
-    spent: Mapping[str, Callable[[], float]],
-) -> Schedule:
-    """Return the schedule as far as it has come."""
-    begun = {it.number: it.fixture for it in played}
-    begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
-    if (last := max(begun, default=0)) > (most := setup.units(config)):
-        raise RunFailed(
-            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
-            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
-            "resume=false"
-        )
-    stop = setup.stop(config, lambda results: widest(config, results), spent)
-    try:
-        schedule = Schedule(setup.matchmaking(config), stop, begun)
-        for match in played:
-            schedule.done(match.number, match.result)
-        schedule.unfinished()  # where nothing is, no engine has to be brought up
-    except ValueError as error:
-        raise RunFailed(
-            f"the journals beside {turns.path} are not what this run leaves: {error}. Mend them, "
-            "or start anew with resume=false"
-        ) from error
-    return schedule
 
 
 async def _play(

@@ -93,11 +93,6 @@ def _digest(
     return digest(drawn, of.answer, Wording(phrasing).of(of.game))
 
 
-def actors(config: Config) -> int:
-    """Return how many processes there are: each has one optimiser at a time, and one engine."""
-    return len({it.engine for it in studies(config)})
-
-
 def plan(config: Config) -> Plan:
     """Say what the run would do."""
     every = asked(config)
@@ -114,11 +109,12 @@ def plan(config: Config) -> Plan:
         referees=tuple(it for it in every if it.name in referees),
         calls="one for each position that an optimiser tries, twice as many as are held out, and "
         "those for instructions",
-        notes=(*_notes(config), *turns(len(engines), awake)),
+        notes=(*notes(config), *turns(len(engines), awake)),
     )
 
 
-def _notes(config: Config) -> Iterator[str]:
+def notes(config: Config) -> Iterator[str]:
+    """Yield what else is to be said of studies."""
     conf = config.optimise_players
     name, options = choice.optimiser(conf)
     with_ = ", ".join(f"{key}={value}" for key, value in options.items())
