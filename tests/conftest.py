@@ -1,6 +1,7 @@
 """How tests are told apart from others on their machine, ordered, and searched by hypothesis."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def ready(tmp_path: Path) -> Path:
     """A folder of the test's own, in which runs find MLflow's store made already."""
     return with_store(tmp_path)
+
+
+@pytest.fixture
+def own(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A module of somebody's own, where raybench is started: what the test's file has as OWN."""
+    name: str = request.module.__name__.rpartition(".")[2].replace("test_", "own_")
+    (tmp_path / f"{name}.py").write_text(request.module.OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return name
 
 
 @pytest.fixture(autouse=True)

@@ -27,6 +27,17 @@ from raybench.types import Completion, Request
 
 PHASES = ("before", "after")
 """Held-out positions are played by the program as it was, and as it is."""
+_LONGEST = 400
+
+
+class Unlearned(Exception):
+    """An optimiser gave up: a model that writes none of what it asks for may be the reason."""
+
+    def __init__(self, optimiser: str, why: Exception) -> None:
+        words = " ".join(str(why).split())
+        if len(words) > _LONGEST:
+            words = f"{words[:_LONGEST]} …"
+        super().__init__(f"the optimiser {optimiser} gave up ({type(why).__name__}: {words})")
 
 
 @dataclass(frozen=True)
@@ -179,9 +190,9 @@ class Workshop:
             async with self._alone:
                 await self._learn(order, batches)
             self._of(order.number).over = True
-        except Void as void:  # nothing of it is lost, and the same command goes on
+        except (Void, Unlearned) as why:  # nothing of it is lost, and the same command goes on
             told = self._of(order.number)
-            told.over, told.failure = True, str(void)
+            told.over, told.failure = True, str(why)
         except Exception as error:
             self._error = error
         finally:
@@ -194,7 +205,10 @@ class Workshop:
         await self._examine(order, desk, program, "before")
         if (state := order.state) is None:
             begun, train, validation = self._curriculum.studies, *drawn
-            state = await asyncio.to_thread(learning.learned, begun, desk, train, validation)
+            try:
+                state = await asyncio.to_thread(learning.learned, begun, desk, train, validation)
+            except Exception as error:  # whatever an optimiser makes of what it is told
+                raise desk.failure or Unlearned(begun.optimiser.name, error) from error
             if desk.failure is not None:
                 raise desk.failure
             self._of(order.number).state = state

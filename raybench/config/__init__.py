@@ -21,6 +21,7 @@ from raybench.config import (
 from raybench.config.autobench import AutobenchConf, DifficultyConf
 from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
+from raybench.config.compiled_players import CompiledPlayersConf
 from raybench.config.games import GamesConf
 from raybench.config.games_phrasings import GamesPhrasingsConf
 from raybench.config.missing import MISSING
@@ -56,6 +57,7 @@ __all__ = [
     "AutobenchAblationsConf",
     "AutobenchBiasesConf",
     "AutobenchConf",
+    "CompiledPlayersConf",
     "Config",
     "DataConf",
     "DifficultyConf",
@@ -106,6 +108,7 @@ class Config:
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     games: GamesConf = field(default_factory=GamesConf)
     games_phrasings: GamesPhrasingsConf = field(default_factory=GamesPhrasingsConf)
+    compiled_players: CompiledPlayersConf = field(default_factory=CompiledPlayersConf)
     optimise_players: OptimisePlayersConf = field(default_factory=OptimisePlayersConf)
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)

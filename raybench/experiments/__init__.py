@@ -1,15 +1,15 @@
 """One room per `+experiment=NAME`, a file or a folder: what it plans and how it runs."""
 
 import importlib
-import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+from raybench import modules
 from raybench.config import Config
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.types import Plan
 
-_HELPERS = {"questions", "recording", "session"}
+_HELPERS = ("questions", "recording", "session")
 
 
 class Experiment(Protocol):
@@ -26,8 +26,7 @@ class Experiment(Protocol):
 
 def load(name: str) -> Experiment:
     """Import an experiment by name."""
-    modules = pkgutil.iter_modules(__path__)
-    known = {module.name for module in modules} - _HELPERS
+    known = modules.names(__name__, but=_HELPERS)
     if name not in known:
         raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
     return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

@@ -1,11 +1,8 @@
 """Games, one file each. A new one is a new file; nothing else lists them."""
 
-import importlib
-import pkgutil
-from functools import cache
-from typing import Any, cast
+from typing import Any
 
-from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench import modules
 from raybench.games.parts.contract import (
     ABLE,
     MANAGER,
@@ -44,13 +41,10 @@ __all__ = [
 
 def names() -> list[str]:
     """Return the names of all games."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+    return modules.names(__name__)
 
 
-@cache
 def load(name: str) -> Game[Any]:
     """Return a game by name; "Liar's Dice", 'liarsdice' and 'liars_dice' are one."""
-    known = {plain(module): module for module in names()}
-    if (module := known.get(plain(name))) is None:
-        raise ConfigurationError(f"unknown game '{name}'." + did_you_mean(name, known.values()))
-    return cast(Game[Any], importlib.import_module(f"{__name__}.{module}").GAME)
+    game: Game[Any] = modules.named(__name__, name, "game").GAME
+    return game

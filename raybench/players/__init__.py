@@ -5,17 +5,15 @@ by its import path, 'module:name'.
 """
 
 import hashlib
-import importlib
 import inspect
-import pkgutil
 import sys
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench import modules
+from raybench.errors import ConfigurationError
 from raybench.imported import imported
 from raybench.options import Options, contents, made
 from raybench.players.parts.contract import Player
@@ -25,7 +23,7 @@ __all__ = ["Player", "called", "carried", "load", "named", "names"]
 
 def names() -> list[str]:
     """Return the names of the strategies that are shipped."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+    return modules.names(__name__)
 
 
 def named(name: str) -> str:
@@ -70,13 +68,8 @@ def carried(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, **{it: getattr(player, it) for it in inside}}
 
 
-@cache
 def _module(name: str) -> Any:
-    known = {plain(module): module for module in names()}
-    if (module := known.get(plain(name))) is None:
-        there = did_you_mean(name, known.values())
-        raise ConfigurationError(f"unknown strategy '{name}'.{there} Your own: MODULE:NAME.")
-    return importlib.import_module(f"{__name__}.{module}")
+    return modules.named(__name__, name, "strategy", own=True)
 
 
 def _content(file: str, text: str) -> str:

@@ -3,12 +3,8 @@
 A new file is found by its name; one's own are named by their import path, 'module:name'.
 """
 
-import importlib
-import pkgutil
-from functools import cache
-from typing import Any
-
-from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench import modules
+from raybench.errors import ConfigurationError
 from raybench.imported import imported
 from raybench.positions.parts.contract import SPLITS, Positions, Split
 from raybench.positions.parts.digest import digest
@@ -18,14 +14,14 @@ __all__ = ["SPLITS", "Positions", "Split", "digest", "load", "names"]
 
 def names() -> list[str]:
     """Return the names of those that are shipped."""
-    return sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.ispkg)
+    return modules.names(__name__)
 
 
 def load(name: str) -> Positions:
     """Return positions by name. Raises ConfigurationError where there are none."""
     if ":" in name:
         return _own(name)
-    found: Positions = _module(name).POSITIONS
+    found: Positions = modules.named(__name__, name, "positions", own=True).POSITIONS
     return found
 
 
@@ -37,12 +33,3 @@ def _own(path: str) -> Positions:
             f"'{path}' is no set of positions: raybench/positions/parts/contract.py says what is"
         )
     return found
-
-
-@cache
-def _module(name: str) -> Any:
-    known = {plain(module): module for module in names()}
-    if (module := known.get(plain(name))) is None:
-        there = did_you_mean(name, known.values())
-        raise ConfigurationError(f"unknown positions '{name}'.{there} Your own: MODULE:NAME.")
-    return importlib.import_module(f"{__name__}.{module}")

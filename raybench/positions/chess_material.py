@@ -36,9 +36,12 @@ def _draw(rng: random.Random) -> State:
             move = state.good(rng) if rng.random() < 0.5 else state.sample(rng)
             state = state.apply(move)
         if not state.over:
-            found = values(state.board).values()
-            if max(found) - median(found) >= _SHOWS:
-                return state
+            return state
+
+
+def _fits(state: State) -> bool:
+    found = values(cast(Chess, state).board).values()
+    return max(found) - median(found) >= _SHOWS
 
 
 def _worth(state: State, move: str) -> float:
@@ -63,4 +66,5 @@ POSITIONS = Positions(
     roles=ROLES,
     actions=("move",),
     best=_best,
+    fits=_fits,
 )

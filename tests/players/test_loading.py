@@ -1,8 +1,5 @@
 """Strategies are found by name, with options; one of somebody's own by its import path."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from raybench import players
@@ -60,19 +57,10 @@ def test_what_is_wrong_is_said(name: str, options: dict[str, object], message: s
         players.load(name, options)
 
 
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "own_strategies.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_strategies", raising=False)
-    return "own_strategies"
-
-
 async def test_ones_own_is_found_where_raybench_is_started(own: str) -> None:
     player = players.load(f"{own}:Stubborn", {"word": "d4"})
     assert await player.move(None) == Made("d4", "d4")  # type: ignore[arg-type]
-    assert players.called(player) == "own_strategies:Stubborn"
+    assert players.called(player) == "own_loading:Stubborn"
 
 
 @pytest.mark.parametrize(

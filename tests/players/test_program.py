@@ -1,7 +1,6 @@
 """DSPy programs decide by asking the model of the decision, and nobody else."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -61,15 +60,6 @@ class Waits(dspy.Module):
 
 NOTHING = 3
 '''
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "own_programs.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_programs", raising=False)
-    return "own_programs"
 
 
 async def test_it_asks_as_direct_does_below_an_instruction() -> None:
@@ -173,7 +163,7 @@ async def test_ones_own_program_is_asked_in_dspys_words_and_takes_what_it_wants(
 
 
 async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
-    with pytest.raises(RunFailed, match="own_programs:Broken' failed: KeyError: 'nothing'"):
+    with pytest.raises(RunFailed, match="own_program:Broken' failed: KeyError: 'nothing'"):
         await players.load(f"{own}:Broken").move(decision(Model([])))
     with pytest.raises(NoMove, match="prediction holds no move"):
         await players.load(f"{own}:Silent").move(decision(Model([])))
@@ -183,7 +173,7 @@ async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
         players.load(f"{own}:Plain")
     with pytest.raises(ConfigurationError, match="TypeError"):
         players.load(f"{own}:Twice", {"n": 3})
-    with pytest.raises(ConfigurationError, match="'own_programs:NOTHING' is no program"):
+    with pytest.raises(ConfigurationError, match="'own_program:NOTHING' is no program"):
         players.load("program", {"module": f"{own}:NOTHING"})
     with pytest.raises(ConfigurationError, match="Did you mean 'predict'"):
         players.load("program", {"module": "predct"})
@@ -211,6 +201,23 @@ async def test_nothing_holds_one_decision_up_for_another() -> None:
     deciding = (Program().move(Decision(of.seen, ask, of.check)) for _ in range(256))
     made = await asyncio.wait_for(asyncio.gather(*deciding), 60)
     assert len(made) == 256
+
+
+@pytest.mark.parametrize("name", ["predict", "chain_of_thought"])
+async def test_ours_take_no_thread_and_are_given_what_they_ask_for(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DSPy prepares each call of its own in one, and warns of each field that is not asked for."""
+    from raybench.players.parts.programs.deciding import given, program
+    from raybench.players.parts.programs.signature import Move
+
+    def to_thread(*call: object, **how: object) -> None:
+        pytest.fail("the loop was left")
+
+    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    of = decision(Model(["Move: e4"]))
+    assert (await Program(name).move(of)).move == "e4"
+    assert given(program(name), of).keys() == Move.input_fields.keys()
 
 
 async def test_nothing_is_remembered_from_one_decision_to_the_next() -> None:

@@ -5,7 +5,6 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -182,12 +181,9 @@ def test_names_may_be_spelled_otherwise_and_unknown_ones_are_told() -> None:
         positions.load("chess_materials")
 
 
-def test_ones_own_are_found_by_their_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "own_positions.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    of = positions.load("own_positions:OPENINGS")
+def test_ones_own_are_found_by_their_path(own: str) -> None:
+    of = positions.load(f"{own}:OPENINGS")
     (state,) = islice(of.drawn(1, "validation"), 1)
     assert (of.score(state, "Ke9"), of.name) == (0, "openings")
     with pytest.raises(ConfigurationError, match="'own_positions:NOTHING' is no set of positions"):
-        positions.load("own_positions:NOTHING")
+        positions.load(f"{own}:NOTHING")

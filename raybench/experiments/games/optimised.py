@@ -8,6 +8,7 @@ from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.experiments.optimise_players import choice, setup
 from raybench.games import Game
+from raybench.games.parts import choice as games
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
 from raybench.tournament import strategies
@@ -69,9 +70,12 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
 def told(config: Config, played: Sequence[Game[Any]]) -> list[str]:
     """Return what there is to say of them: what each gained on held-out positions, or not."""
     notes = []
+    by_rules = games.merged(config.games.roster_rules, config.games.rules)
     for (model, game), entries in entries_of(config, played).items():
         if not entries:
             notes.append(f"{model}, {game}: no set of positions is of it, so no player is compiled")
+        if entries and by_rules.get(game):
+            notes.append(f"{model}, {game}: compiled by the game's own rules, not by those given")
         for entry in entries:
             gain = entry.made.get("held_out", {}).get("gain") or {}
             value, ci95 = gain.get("value"), gain.get("ci95")

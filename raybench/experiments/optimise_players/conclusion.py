@@ -26,6 +26,8 @@ Studies = Mapping[Study, Mapping[str, Any]]
 Found = Mapping[Study, Mapping[str, Estimate]]
 """What was gained."""
 _LEVEL = 0.05
+_MANY = 0.05
+"""Share of replies without a move of which it is said why."""
 _SHOWN = 3
 """Held-out positions of a study that the report shows."""
 _TEXT = (
@@ -176,6 +178,8 @@ def _parts(state: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _notes(config: Config, by: Studies, found: Found, ledger: Ledger) -> dict[str, str]:
     told = {"Told apart": _verdict(by, found, ledger)}
+    if refused := [*_without_moves(by, ledger)]:
+        told["No move"] = "; ".join(refused)
     name, _ = choice.optimiser(config.optimise_players)
     told["Optimiser"] = (
         f"{name} for {config.optimise_players.metric}; program {config.optimise_players.program}"
@@ -203,6 +207,16 @@ def _verdict(by: Studies, found: Found, ledger: Ledger) -> str:
     if rest := len(found) - len(sure):
         told += f". The other {rest} may be chance"
     return f"{told} ({_LEVEL:.0%} with Holm's steps over all)"
+
+
+def _without_moves(by: Studies, ledger: Ledger) -> Iterator[str]:
+    """Yield why replies held no move, where many did not: prompts grow with their examples."""
+    for key, record in by.items():
+        for phase, marks in ledger.marks.get(record["study"], {}).items():
+            whys = Counter(it.error for it in marks.values() if it.error is not None)
+            if whys.total() > _MANY * len(marks):
+                ((why, count),) = whys.most_common(1)
+                yield f"{_named(key)}, {phase}: {whys.total()} of {len(marks)}, {count} as {why}"
 
 
 def _together(several: Iterable[Counts]) -> Counts:

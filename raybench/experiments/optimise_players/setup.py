@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from raybench import positions
 from raybench.arena.workshop import Curriculum, Study
 from raybench.config import Config, judges
 from raybench.experiments.games import asking
@@ -51,9 +52,8 @@ def studies(config: Config) -> list[Study]:
 
 def _names(config: Config) -> list[str]:
     """Return the sets of positions, as actors find them: own ones by their path."""
-    conf = config.optimise_players
-    own = {it.name: name for it, name in zip(choice.chosen(conf), conf.positions, strict=False)}
-    return [own.get(it.name, it.name) for it in choice.chosen(conf)]
+    named = config.optimise_players.positions or positions.names()
+    return [it if ":" in it else positions.load(it).name for it in named]
 
 
 def curriculum(config: Config) -> Curriculum:

@@ -44,6 +44,8 @@ class Positions:
     """What is asked there, as observations name it; () is all that the roles are ever asked."""
     best: Callable[[State], str] | None = None
     """A move that is worth most, as an example to learn from."""
+    fits: Callable[[State], bool] = lambda state: True
+    """Whether one that was drawn is any good; asked of those alone that are in the right split."""
     family: Callable[[State], str] = shown
     """What positions have in common that are to be in one split. Those that look alike have it."""
 
@@ -80,8 +82,9 @@ class Positions:
             in_vain += 1
             if home(self.family(state)) == split and (view := shown(state)) not in seen:
                 seen.add(view)
-                in_vain = 0
-                yield state
+                if self.fits(state):
+                    in_vain = 0
+                    yield state
             if in_vain == _IN_VAIN:
                 return
 

@@ -19,6 +19,8 @@ from raybench.players.parts.reading import read
 
 _FORGETFUL = {"disable_history": True, "trace": None}
 """DSPy would keep thousands of decisions, for an optimiser that does not run here."""
+_NOBODY = linked()
+"""What DSPy is told that a program of ours asks; it asks the model of its decision by itself."""
 SHIPPED = {"predict": dspy.Predict, "chain_of_thought": dspy.ChainOfThought}
 
 
@@ -43,6 +45,14 @@ def program(name: str, saved: Saved = NOTHING) -> Any:
 
 def fresh(name: str) -> Any:
     """Return a program of nobody else's."""
+    found = _made(name)
+    for predictor in found.predictors():  # some optimisers write into the class, which all share
+        signature = predictor.signature
+        predictor.signature = signature.with_instructions(signature.instructions)
+    return found
+
+
+def _made(name: str) -> Any:
     if name in SHIPPED:
         return SHIPPED[name](Move)
     if ":" not in name:
@@ -64,14 +74,15 @@ def fresh(name: str) -> Any:
 async def decided(name: str, saved: Saved, decision: Decision) -> Made:
     """Return what a program decides. Raises NoMove where its model's reply holds no move."""
     of, engine = program(name, saved), Linked(decision.ask, decision.seen.images)
+    lm = _NOBODY if name in SHIPPED else linked(engine)
     try:
-        with dspy.context(lm=linked(engine), adapter=adapter(name, decision, engine), **_FORGETFUL):
+        with dspy.context(lm=lm, adapter=adapter(name, decision, engine), **_FORGETFUL):
             prediction = await of.acall(**given(of, decision))
     except Exception as error:
         if engine.failure is not None:
             raise engine.failure from None
         if isinstance(error, AdapterParseError):
-            if not engine.last.text.strip():  # DSPy does not ask the adapter what that means
+            if not engine.last.text.strip():  # DSPy does not ask its adapter what that means
                 read(engine.last, decision.seen.form, decision.check)
             raise NoMove(_why(error), engine.last.text) from error
         raise failed(name, error) from error
@@ -112,7 +123,8 @@ def given(of: Any, decision: Decision) -> dict[str, Any]:
         "action": seen.action,
         "form": seen.form,
     }
-    if (signature := getattr(of, "signature", None)) is not None:
+    asking = of.predict if type(of) is dspy.ChainOfThought else of  # it would take anything
+    if (signature := getattr(asking, "signature", None)) is not None:
         return {name: every[name] for name in signature.input_fields if name in every}
     takes = inspect.signature(of.aforward).parameters
     if any(it.kind is it.VAR_KEYWORD for it in takes.values()):

@@ -5,7 +5,7 @@ business of whoever is asked.
 """
 
 from collections.abc import Sequence
-from contextvars import ContextVar
+from dataclasses import replace
 
 import dspy
 from dspy import lm15
@@ -19,13 +19,10 @@ FINISH: dict[str, lm15.FinishReason] = {
     "thinking": "length",
     "overflow": "length",
 }
-MOVE: ContextVar[bool] = ContextVar("MOVE", default=False)
-"""Whether the call that is being made asks for a move in our own words, and not for a thought or in
-words of somebody else's, which no list of moves may hold to a form."""
 
 
 class Linked:
-    """An engine, as DSPy calls it: one request, one response."""
+    """The model of a decision; also an engine, as DSPy calls it: one request, one response."""
 
     def __init__(self, ask: Ask, images: Sequence[str] = ()) -> None:
         """The images are shown with every request."""
@@ -37,17 +34,24 @@ class Linked:
         """What came back last."""
 
     async def complete(self, request: lm15.Request) -> lm15.Response:
-        """Ask the model."""
+        """Ask in somebody else's words, whose form no list of moves may hold to another."""
         varied = bool(request.config.temperature)
+        completion = await self.asked(messages_of(request), thought=True, varied=varied)
+        return response(request.model, completion)
+
+    async def asked(
+        self, messages: Sequence[Message], *, thought: bool = False, varied: bool = False
+    ) -> Completion:
+        """Ask for a move in our own words, or for something else."""
+        *before, last = messages
+        if last.role == "user":
+            last = replace(last, images=self._images)
         try:
-            completion = await self._ask(
-                messages_of(request, self._images), thought=not MOVE.get(), varied=varied
-            )
+            self.last = await self._ask((*before, last), thought=thought, varied=varied)
         except Exception as failure:
             self.failure = self.failure or failure
             raise
-        self.last = completion
-        return response(request.model, completion)
+        return self.last
 
 
 class Unlinked:
@@ -61,12 +65,12 @@ class Unlinked:
         )
 
 
-def linked(engine: Linked) -> dspy.LM:
-    """Return the engine as a model of DSPy's."""
+def linked(engine: Linked | None = None) -> dspy.LM:
+    """Return the engine as a model of DSPy's; without one a model that nobody can ask."""
     return dspy.LM("raybench", engine=Unlinked(), async_engine=engine, cache=False, num_retries=0)
 
 
-def messages_of(request: lm15.Request, images: tuple[str, ...] = ()) -> list[Message]:
+def messages_of(request: lm15.Request) -> list[Message]:
     """Return the messages of a request. Others' words are in them."""
     found = list[Message]()
     system = request.system or ()
@@ -74,9 +78,8 @@ def messages_of(request: lm15.Request, images: tuple[str, ...] = ()) -> list[Mes
         found.append(Message("system", head, foreign=True))
     for each in request.messages:
         role: Role = "assistant" if each.role == "assistant" else "user"
-        shown = images if role == "user" and each is request.messages[-1] else ()
         text = "\n\n".join(_text(part) for part in each.parts)
-        found.append(Message(role, text, shown, foreign=True))
+        found.append(Message(role, text, foreign=True))
     return found
 
 

@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any
 
 import dspy
@@ -81,7 +83,8 @@ class Optimiser:
                 yield f"{self.name} needs '{name}': give it as an option"
                 return
         try:
-            self._made(handed)
+            with redirect_stdout(StringIO()):  # some tell what they will do
+                self._made(handed)
         except Exception as error:  # whatever it looks at
             yield f"{self.name}: {' '.join(str(error).split())}"
 

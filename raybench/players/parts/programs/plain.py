@@ -11,9 +11,9 @@ from dspy.utils.exceptions import AdapterParseError
 
 from raybench.players.parts.asking import HOW, refused
 from raybench.players.parts.contract import Check, NoMove, Try
-from raybench.players.parts.programs.lm import MOVE, Linked
+from raybench.players.parts.programs.lm import Linked
 from raybench.players.parts.reading import as_reply, read
-from raybench.types import Form
+from raybench.types import Form, Message
 
 REASONING = "reasoning"
 _ALOUD = "Write down your reasoning first."
@@ -31,14 +31,25 @@ class Plain(dspy.Adapter):
         self.refused = ""
         """Why a reply held no move, where that was let pass."""
 
-    async def acall(self, *args: Any, **more: Any) -> list[dict[str, Any]]:
-        """Ask for a move."""
-        token = MOVE.set(True)
-        try:
-            found: list[dict[str, Any]] = await super().acall(*args, **more)
-            return found
-        finally:
-            MOVE.reset(token)
+    async def acall(
+        self,
+        lm: Any,
+        lm_kwargs: dict[str, Any],
+        signature: Any,
+        demos: list[dict[str, Any]],
+        inputs: dict[str, Any],
+    ) -> list[dict[str, Any]]:
+        """Ask for a move.
+
+        The model of the decision is asked as it is, which saves what DSPy does around one of its
+        own: most of a program's time. That one only says whether replies are to be varied.
+        """
+        messages = self.format(signature, demos, inputs)
+        varied = bool({**lm.kwargs, **lm_kwargs}.get("temperature"))
+        reply = await self._engine.asked(
+            [Message(it["role"], it["content"], foreign=True) for it in messages], varied=varied
+        )
+        return [self.parse(signature, reply.text)]
 
     def format(
         self, signature: Any, demos: list[dict[str, Any]], inputs: dict[str, Any]

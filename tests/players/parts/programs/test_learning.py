@@ -1,18 +1,19 @@
 """Optimisers of DSPy's work on positions, through a school, and what they make is a plain state."""
 
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from players.deciding import Model, decision
 from players.parts.programs.schooling import HINT, Class
 
-from raybench.players.parts.programs.learning import Studies, learned
+from raybench.players.parts.contract import Decision
+from raybench.players.parts.programs.deciding import fresh
+from raybench.players.parts.programs.learning import Learner, Studies, _lm, learned
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.players.parts.programs.saved import Saved
 from raybench.players.program import Program
+from raybench.types import Completion
 
 NUMBERS = {f"{split}/{at}": at for split in ("train", "validation") for at in range(12)}
 OWN = """
@@ -33,15 +34,6 @@ class Few(LabeledFewShot):
 class Nothing:
     pass
 """
-
-
-@pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    (tmp_path / "own_learners.py").write_text(OWN)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "own_learners", raising=False)
-    return "own_learners"
 
 
 def taught(
@@ -97,6 +89,17 @@ def test_every_optimiser_finds_what_helps(name: str, options: dict[str, Any]) ->
     assert json.loads(json.dumps(state)) == state, "a plain file holds it"
 
 
+@pytest.mark.parametrize("module", ["predict", "chain_of_thought", "own_learning:Two"])
+def test_what_one_learned_no_other_knows(own: str, module: str) -> None:
+    """InferRules writes its rules into the class of the signature, which is everybody's."""
+
+    def first(school: Class) -> str:
+        taught("InferRules", school, module, num_candidates=1, num_rules=1)
+        return "\n".join(it.content for it in school.asked[0])
+
+    assert HINT not in first(Class(NUMBERS)) and HINT not in first(Class(NUMBERS))
+
+
 def test_reasons_reach_those_who_write_instructions() -> None:
     school = Class(NUMBERS, learns_by="instructions")
     taught("GEPA", school, max_metric_calls=60)
@@ -133,6 +136,26 @@ def test_further_rounds_are_drawn_otherwise() -> None:
     school = Class(NUMBERS)
     taught("BootstrapFewShot", school, max_labeled_demos=0, max_rounds=2)
     assert {} in school.drawn and {"temperature": 1.0, "rollout_id": 1} in school.drawn
+
+
+@pytest.mark.parametrize("module", ["predict", "own_learning:Two"])
+async def test_replies_that_are_to_be_drawn_otherwise_are_asked_for_so(
+    own: str, module: str
+) -> None:
+    import dspy
+
+    asked = list[bool]()
+
+    async def ask(*messages: object, varied: bool = False, **how: object) -> Completion:
+        asked.append(varied)
+        return Completion("Move: e4" if module == "predict" else "[[ ## move ## ]]\ne4", "stop")
+
+    of = decision(Model([]))
+    for lm in (_lm(Class(NUMBERS), proposer=False).copy(**it) for it in ({}, {"temperature": 1.0})):
+        with dspy.context(lm=lm, adapter=dspy.ChatAdapter()):
+            made = await Learner(module, fresh(module), {}).move(Decision(of.seen, ask, of.check))
+        assert made.move == "e4"
+    assert asked == [False, True]
 
 
 def test_what_is_wrong_with_a_choice_is_said() -> None:

@@ -1,0 +1,152 @@
+"""Studies are done one after another: tried, taught, tried again; nothing is done twice."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from raybench.arena.chair import Decoding
+from raybench.arena.desk import Desk
+from raybench.arena.workshop import PHASES, Curriculum, Learned, Study, Workshop
+from raybench.config import FleetConf
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.fleet.link import Link
+from raybench.players.parts.programs.learning import Studies
+from raybench.players.parts.programs.optimisers import Optimiser
+from raybench.positions.parts import metrics
+from raybench.types import ModelSpec
+
+pytest.importorskip("dspy", reason="programs need DSPy")
+
+SIZES = {"train": 8, "validation": 4, "held_out": 12}
+
+
+def link(**options: float) -> Link:
+    model = ModelSpec("m", "simulated", "", options={"ability": 0.3, **options})
+    return Link((model,), FleetConf(), None, {})
+
+
+def curriculum(optimiser: str = "BootstrapFewShot", **options: Any) -> Curriculum:
+    return Curriculum(
+        Studies("predict", Optimiser(optimiser, options), seed=0, threads=4),
+        SIZES,  # type: ignore[arg-type]
+        0,
+        "worth",
+        Decoding({"line": 64, "text": 64, "code": 64}),
+        stand_ins=frozenset({"m"}),
+        at_once=4,
+    )
+
+
+async def done(shop: Workshop, *studies: Study) -> dict[int, Learned]:
+    """Return all that came of studies."""
+    whole = {it.number: Learned(it.number) for it in studies}
+    await shop.put(studies)
+    async with asyncio.timeout(60):
+        while not all(it.over for it in whole.values()):
+            for told in await shop.pick_up():
+                of = whole[told.number]
+                of.marks += told.marks
+                of.spent += told.spent
+                of.state = told.state or of.state
+                of.over, of.failure = told.over, told.failure
+    return whole
+
+
+def places(told: Learned, phase: str) -> list[int]:
+    return sorted(mark.place for mark in told.marks if mark.phase == phase)
+
+
+async def test_every_held_out_position_is_played_before_and_after() -> None:
+    shop = Workshop(link(learns=0.6), curriculum())
+    (told,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
+    assert [places(told, phase) for phase in PHASES] == [[*range(12)]] * 2
+    assert told.state is not None and told.state["demos"] and not told.failure
+    worth = {phase: sum(it.worth for it in told.marks if it.phase == phase) for phase in PHASES}
+    assert worth["after"] > worth["before"], "it learns from examples"
+    assert len(told.spent) >= 24 and {model for model, _ in told.spent} == {"m"}
+    assert not any(completion.text for _, completion in told.spent), "texts stand in the marks"
+
+
+async def test_what_is_known_is_not_done_again() -> None:
+    shop = Workshop(link(), curriculum())
+    (whole,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
+    rest = Study(2, "m", "liars_dice_odds", state=whole.state)
+    rest.known["before"] |= {*range(12)}
+    rest.known["after"] |= {0, 1, 2}
+    (told,) = (await done(shop, rest)).values()
+    assert told.state is None and places(told, "before") == []
+    assert places(told, "after") == [*range(3, 12)] and len(told.spent) == 9
+    again = {it.place: it for it in whole.marks if it.phase == "after"}
+    assert all(again[it.place].worth == it.worth for it in told.marks), "by the same seeds"
+
+
+async def test_a_successor_is_asked_for_the_rest() -> None:
+    shop = Workshop(link(), curriculum())
+    (told,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
+    study = Study(1, "m", "liars_dice_odds")
+    half = Learned(1, told.marks[:15], told.state)
+    left = study.left(half)
+    assert left is study and study.state == told.state
+    assert sum(map(len, study.known.values())) == 15
+    assert study.left(Learned(1, over=True)) is None
+
+
+async def test_who_cannot_be_reached_learns_nothing_and_the_next_study_goes_on() -> None:
+    shop = Workshop(link(infra_error=1.0), curriculum())
+    told = await done(shop, Study(1, "m", "liars_dice_odds"), Study(2, "m", "mathquiz_solve"))
+    for each in told.values():
+        assert "m gave no reply: simulated infrastructure error" in each.failure
+        assert each.state is None and not each.marks, "it is no reply of no worth"
+
+
+async def test_a_failure_among_an_optimisers_calls_is_none_of_the_models() -> None:
+    """An optimiser takes what its program raises for a reply without a worth, and goes on."""
+    shop = Workshop(link(infra_error=0.1), curriculum())
+    study = Study(1, "m", "liars_dice_odds")
+    study.known["before"] |= {*range(12)}
+    (told,) = (await done(shop, study)).values()
+    assert told.failure and told.state is None
+
+
+async def test_an_optimiser_that_gives_up_ends_its_study_alone() -> None:
+    """A stand-in writes no instructions: DSPy raises what it raises."""
+    given = {"auto": None, "num_candidates": 2, "num_trials": 2, "minibatch": False}
+    shop = Workshop(link(), curriculum("MIPROv2", **given))
+    (told,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
+    assert told.failure.startswith("the optimiser MIPROv2 gave up (AdapterParseError: LM response")
+    assert len(told.failure) < 500 and told.state is None
+    assert places(told, "before") == [*range(12)], "what was played is kept"
+
+
+async def test_a_mistake_of_ours_ends_it() -> None:
+    shop = Workshop(link(), curriculum())
+    await shop.put([Study(1, "m", "no_such_set")])
+    with pytest.raises(ConfigurationError, match="no_such_set"):
+        async with asyncio.timeout(30):
+            while True:
+                await shop.pick_up()
+
+
+async def test_reasons_are_told_with_what_a_move_is_worth() -> None:
+    conf = curriculum()
+    from raybench import positions
+
+    of = positions.load("liars_dice_odds")
+
+    async def put(*_: object) -> Any:
+        raise RunFailed("nobody is asked")
+
+    desk = Desk(
+        "m", "m", of, metrics.load("worth"), conf.decoding, put, asyncio.get_running_loop(),
+        states=dict(zip("ab", of.some(0, "train", 2), strict=True)),
+    )  # fmt: skip
+    lesson = desk.lesson("a")
+    assert lesson.answer is not None
+    best, none = desk.mark("a", lesson.answer), desk.mark("a", "sing")
+    assert best == (1.0, f"The move '{lesson.answer}' is worth 1.00 of 1.")
+    assert none.worth == 0 and none.why.startswith("That is no valid move: ")
+    moves: Sequence[str] = desk.states["a"].legal() or ()
+    worst = min(moves, key=lambda move: desk.mark("a", move).worth)
+    assert desk.mark("a", worst).why.endswith(f"'{lesson.answer}' is worth most.")

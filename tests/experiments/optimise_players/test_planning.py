@@ -1,0 +1,137 @@
+"""What a run would do, what it is known by, and what is wrong with a choice."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench import cli, positions
+from raybench.config import Config
+from raybench.errors import ConfigurationError
+from raybench.experiments.optimise_players import choice, setup
+from raybench.pipeline import compiled
+
+pytest.importorskip("dspy", reason="programs need DSPy")
+
+TWO = (
+    "roster.models=[{name: a, engine: simulated, options: {ability: 0.2}}, "
+    "{name: b, engine: vllm, weights: org/b, revision: main, system_prompt: Be brief.}]"
+)
+FEW = ("train=4", "validation=2")
+
+
+def config(*given: str) -> Config:
+    arguments = ["+experiment=optimise_players", *given]
+    return cli.check(cli.compose(cli.with_tables(cli.own_roster(cli.at_home(arguments)))))
+
+
+def about(*given: str, model: str = "b", of: str = "liars_dice_odds") -> dict[str, Any]:
+    return setup.about(config(TWO, *FEW, *given), model, positions.load(of))
+
+
+def problem(*given: str) -> str:
+    with pytest.raises(ConfigurationError) as found:
+        config(TWO, *given)
+    return str(found.value)
+
+
+def test_every_model_learns_every_set() -> None:
+    plan = setup.plan(config(TWO))
+    assert plan.units == 2 * len(positions.names()) and plan.several == "studies"
+    studies = setup.studies(config(TWO, "models=[b]", "positions=[poker river, mathquiz_pose]"))
+    assert [(it.model, it.positions) for it in studies] == [
+        ("b", "poker_river"),
+        ("b", "mathquiz_pose"),
+    ]
+    assert [it.engine for it in setup.studies(config(TWO, "positions=[poker_river]"))] == [0, 1]
+    told = "\n".join(plan.notes)
+    assert "predict, optimised by BootstrapFewShot for worth" in told
+    assert "50 positions to learn from, 50 to choose by, 200 held out" in told
+
+
+def test_who_writes_instructions_is_asked_too() -> None:
+    conf = config("roster=simulated", "models=[sim-01]", "proposer=sim-judge")
+    assert [it.name for it in setup.asked(conf)] == ["sim-01", "sim-judge"]
+    assert [it.name for it in setup.plan(conf).referees] == ["sim-judge"]
+    assert setup.curriculum(conf).own_proposer == "sim-judge"
+
+
+def test_a_player_is_known_by_all_that_it_is_made_from() -> None:
+    keys = {
+        compiled.key_of(it)
+        for it in (
+            about(),
+            about(model="a"),
+            about(of="poker_river"),
+            about("seed=1"),
+            about("train=5"),
+            about("validation=3"),
+            about("program=chain_of_thought"),
+            about("optimiser=LabeledFewShot"),
+            about("optimiser={use: BootstrapFewShot, max_rounds: 2}"),
+            about("metric=best"),
+            about("proposer=a"),
+            about("games.temperature=0.3"),
+            about("games.listed_moves=true"),
+            about("games.move_tokens=7"),
+            about("games.own_system_prompts=false"),
+            about("roster.models.1.revision=v2"),
+            about("roster.models.1.sampling.temperature=0.5"),
+        )
+    }
+    assert len(keys) == 17
+
+
+def test_where_and_how_fast_it_is_done_makes_no_other_player() -> None:
+    key = compiled.key_of(about())
+    for same in (
+        "held_out=9",
+        "at_once=3",
+        "cache=false",
+        "folder=elsewhere",
+        "models=[b]",
+        "positions=[liars_dice_odds]",
+        "+roster.models.1.options.max_num_seqs=8",
+        "roster.models.1.name=c",
+    ):
+        model = "c" if same.endswith("=c") else "b"
+        assert compiled.key_of(about(same, model=model)) == key, same
+
+
+def test_what_is_wrong_is_said_with_the_mend() -> None:
+    assert "Did you mean 'a'" in problem("models=[aa]") or "a, b" in problem("models=[aa]")
+    assert "once is enough" in problem("models=[a,a]")
+    assert "Did you mean 'poker_river'" in problem("positions=[poker_rivr]")
+    assert "2 sets are called 'poker_river'" in problem("positions=[poker_river,Poker River]")
+    assert "Did you mean 'predict'" in problem("program=predct")
+    assert "Did you mean 'worth'" in problem("metric=wort")
+    assert "Did you mean 'MIPROv2'" in problem("optimiser=MIPROv")
+    assert "no option 'demos'" in problem("optimiser={use: BootstrapFewShot, demos: 3}")
+    assert "is none: give a name" in problem("optimiser={demos: 3}")
+    assert "which the roster does not have" in problem("proposer=c")
+    assert "held_out is 1: it is 2 positions or more" in problem("held_out=1")
+    assert "at_once is 0" in problem("at_once=0")
+    assert "games.move_tokens is 0" in problem("games.move_tokens=0")
+
+
+def test_ones_own_positions_and_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_sets.py").write_text(
+        "from raybench import games\n"
+        "from raybench.positions import Positions\n"
+        "OPENINGS = Positions('openings', 'chess', lambda rng: games.load('chess').new(1),\n"
+        "                     lambda state, move: float(move == 'd4'))\n"
+        "def short(state, move):\n"
+        "    return float(len(move) < 3)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    conf = config(TWO, "positions=['own_sets:OPENINGS',poker_river]", "metric='own_sets:short'")
+    assert [it.positions for it in setup.studies(conf)][:2] == ["own_sets:OPENINGS", "poker_river"]
+    assert [it.name for it in choice.chosen(conf.optimise_players)] == ["openings", "poker_river"]
+
+
+def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    conf = config(TWO).optimise_players
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    (found,) = choice.problems(conf)
+    assert "pip install 'raybench[dspy]'" in found

@@ -1,0 +1,165 @@
+"""Players learn in actors of a cluster; what they are is kept, found again, played by, shared."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import last_run, raybench, results_of, start_raybench, with_store
+
+pytest.importorskip("dspy", reason="programs need DSPy")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+ROSTER = (
+    "roster.models=[{name: taught, engine: simulated, options: {ability: 0.2, learns: 0.6%s}}, "
+    "{name: stubborn, engine: simulated, options: {ability: 0.4%s}}]"
+)
+NAME = "optimise_players"
+SETTINGS = ("train=16", "validation=8", "positions=[liars_dice_odds]")
+
+
+def command(*more: str, slow: float = 0.0) -> tuple[str, ...]:
+    latency = f", latency_s: {slow}" if slow else ""
+    return f"+experiment={NAME}", ROSTER % (latency, latency), *SETTINGS, *more
+
+
+def marks(folder: Path) -> list[dict[str, Any]]:
+    path = last_run(folder, NAME) / "journal" / "marks.jsonl"
+    if not path.exists():
+        return []
+    lines = [json.loads(line) for line in path.read_bytes().splitlines(keepends=True) if line[-1:]]
+    return [line for line in lines if "state" not in line]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = with_store(tmp_path_factory.mktemp("finished"))
+    done = raybench(*command("held_out=80"), cwd=folder, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(finished: Path) -> dict[str, Any]:
+    """What the first run came to, before others are in its folder."""
+    (run,) = (finished / "runs" / NAME).iterdir()
+    found: dict[str, Any] = json.loads((run / "results.json").read_text())
+    return found
+
+
+def test_who_learns_gains_and_who_does_not_does_not(
+    finished: Path, undisturbed: dict[str, Any]
+) -> None:
+    results = undisturbed
+    taught, stubborn = (results["models"][name] for name in ("taught", "stubborn"))
+    gain = taught["liars_dice_odds/gain"]
+    assert gain["n"] == 80 and gain["ci95"][0] > 0 and gain["value"] > 0.15
+    assert stubborn["liars_dice_odds/gain"]["value"] == 0, "by the same seeds"
+    assert results["counts"]["taught"]["ok"] == 160
+    run = last_run(finished, NAME)
+    told = (run / "leaderboard.md").read_text()
+    assert "better: taught, liars_dice_odds" in told
+    assert "What the players are told" in (run / "report.html").read_text()
+
+
+def test_players_are_files_that_say_what_they_are(finished: Path) -> None:
+    files = sorted((finished / "runs" / "compiled_players").iterdir())
+    assert [it.name.split(".")[0] for it in files] == ["stubborn", "taught"]
+    player = json.loads(files[1].read_text())
+    assert player["about"]["game"] == "liars_dice" and player["program"]["demos"]
+    assert player["made"]["held_out"]["gain"]["value"] > 0.15
+    copies = sorted((last_run(finished, NAME) / "players").iterdir())
+    assert [it.name for it in copies] == [it.name for it in files], "MLflow has them, too"
+
+
+def test_the_same_player_is_not_made_twice(finished: Path) -> None:
+    done = raybench(*command("held_out=20"), cwd=finished, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "taught, liars_dice_odds: taken from runs/compiled_players/taught." in done.stderr
+    assert "compiled before, tried again here" in done.stdout
+    lines = (last_run(finished, NAME) / "journal" / "studies.jsonl").read_text().splitlines()
+    assert all(json.loads(line)["cached"] for line in lines)
+    fleet = results_of(finished, NAME)["fleet"]["this_session"]["total"]
+    assert fleet["requests"] == 2 * 2 * 20, "held-out positions alone"
+
+
+def test_games_are_played_by_them_and_say_so(finished: Path) -> None:
+    play = (
+        "+experiment=games", ROSTER % ("", ""), "names=[liars_dice]", "matches=40",
+        "strategies.taught=optimised", *(f"{NAME}.{it}" for it in SETTINGS),
+    )  # fmt: skip
+    done = raybench(*play, cwd=finished, timeout=300)
+    assert done.returncode == 0, done.stderr
+    matches = [
+        json.loads(line)
+        for line in (last_run(finished, "games") / "journal" / "matches.jsonl").open()
+    ]
+    (file,) = (finished / "runs" / "compiled_players").glob("taught.*")
+    for match in matches:
+        by = {match["seats"][role]: name for role, name in match["strategies"].items()}
+        assert by["taught"].startswith(f"program module=predict compiled={file.name}@")
+        assert by["stubborn"] == "direct"
+    ratings = results_of(finished, "games")["models"]
+    assert ratings["taught"]["games/rating"]["value"] > ratings["stubborn"]["games/rating"]["value"]
+    again = raybench(*play, "optimise_players.train=17", cwd=finished)
+    assert again.returncode == 2 and "1 players were never compiled" in again.stderr
+
+
+def test_players_are_listed_given_and_taken(finished: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    listed = raybench(
+        "+experiment=compiled_players", "models=[taught]", f"give={shared}", cwd=finished
+    )
+    assert listed.returncode == 0, listed.stderr
+    head, line = listed.stdout.splitlines()
+    assert head.startswith("model") and line.startswith("taught  liars_dice  liars_dice_odds")
+    (file,) = shared.iterdir()
+    other = with_store(tmp_path / "other")
+    taken = raybench("+experiment=compiled_players", f"take=[{shared}]", cwd=other)
+    assert taken.returncode == 0 and line in taken.stdout
+    assert (other / "runs" / "compiled_players" / file.name).read_bytes() == file.read_bytes()
+    done = raybench(*command("models=[taught]", "held_out=10"), cwd=other, timeout=300)
+    assert "taken from" in done.stderr, "whoever has the same model need not make it"
+    empty = raybench("+experiment=compiled_players", "names=[chess]", cwd=finished)
+    assert "No compiled players" in empty.stdout and "(2 are of other" in empty.stdout
+    (shared / "wrong.json").write_text("{}")
+    wrong = raybench("+experiment=compiled_players", f"take=[{shared}]", cwd=other)
+    assert wrong.returncode == 2 and "wrong.json' is no compiled player" in wrong.stderr
+
+
+def test_a_killed_run_goes_on_and_asks_nothing_twice(
+    undisturbed: dict[str, Any], ready: Path
+) -> None:
+    slow = command("held_out=80", "at_once=2", slow=0.05)
+    process = start_raybench(*slow, cwd=ready)
+    deadline = time.monotonic() + 200
+    while not (list((ready / "runs").glob(f"{NAME}/*")) and len(marks(ready)) >= 20):
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0]
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    kept = marks(ready)
+    assert 20 <= len(kept) < 320
+
+    done = raybench(*slow, cwd=ready, timeout=300)
+
+    assert done.returncode == 0, done.stderr
+    assert "Resuming" in done.stderr
+    every = marks(ready)
+    assert every[: len(kept)] == kept
+    assert len({(it["study"], it["phase"], it["place"]) for it in every}) == len(every) == 320
+    assert results_of(ready, NAME)["models"] == undisturbed["models"], "as if nobody had killed it"
+
+
+def test_who_cannot_be_reached_leaves_the_run_unfinished(ready: Path) -> None:
+    roster = ROSTER.replace("ability: 0.4%s", "ability: 0.4, infra_error: 1.0%s")
+    given = [f"+experiment={NAME}", roster % ("", ""), *SETTINGS, "held_out=10"]
+    done = raybench(*given, cwd=ready, timeout=300)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "stubborn cannot go on with liars_dice_odds: stubborn gave no reply" in done.stderr
+    assert "this run is not over" in done.stderr
+    assert not (last_run(ready, NAME) / "results.json").exists()
+    assert "taught" in (last_run(ready, NAME) / "leaderboard.md").read_text()
