@@ -69,7 +69,9 @@ def spread(of: Parts) -> Spread:
     value = math.sqrt(max(0.0, variance))
     named = f"standard deviation over {wordings} phrasings less chance, {METHOD} ({groups} groups)"
     if chance < _ROUNDING:
-        why = "all groups alike" if raw > _ROUNDING else "no rating differs"
+        why = "all groups alike"
+        if raw < _ROUNDING:
+            why, raw, variance, value = "no rating differs", 0.0, 0.0, 0.0
         return Spread(
             raw, variance, Estimate(value, None, None, groups, f"{named}; no interval: {why}")
         )
@@ -93,10 +95,13 @@ def change(before: Parts, after: Parts) -> Estimate:
     groups = len(before)
     assert one.true.value is not None and other.true.value is not None
     value = other.true.value - one.true.value
-    if one.true.ci95 is None or other.true.ci95 is None:
+    still = [not it.raw for it in (one, other)]
+    if all(still) or any(it.true.ci95 is None and it.raw for it in (one, other)):
         return Estimate(value, None, None, groups, f"{method}; no interval: one has none")
-    ends = _apart(one, other)
-    return Estimate(value, None, ends, groups, f"{method}; made of both intervals (MOVER)")
+    named = f"{method}; made of both intervals (MOVER)"
+    if any(still):
+        named += f", none differs {'before' if still[0] else 'after'}"
+    return Estimate(value, None, _apart(one, other), groups, named)
 
 
 def jackknife(found: Callable[[NDArray[np.int64]], float], groups: int, *, method: str) -> Estimate:
@@ -151,9 +156,8 @@ def _apart(one: Spread, other: Spread) -> Interval:
     Roots below 0 stand for variances below 0: cut there, small spreads would seem larger. Distances
     are those of independent errors, but to an end at 0, which is none of chance.
     """
-    assert one.true.ci95 is not None and other.true.ci95 is not None
     here, there = _root(one.variance), _root(other.variance)
-    (least, most), (low, high) = one.true.ci95, other.true.ci95
+    (least, most), (low, high) = (it.true.ci95 or (0.0, 0.0) for it in (one, other))
     below = _together(max(0.0, there - low), most - here, at_end=low == 0)
     above = _together(max(0.0, here - least), high - there, at_end=least == 0)
     return there - here - below, there - here + above

@@ -102,13 +102,15 @@ def _columns(comparison: Comparison) -> Iterator[Column]:
 
 def _board(comparison: Comparison) -> Board:
     """Return the stages as lines: how far orders agree, and how far all ratings lie apart."""
-    lines = {name.replace("_", " "): dict(of) for name, of in _agreement(comparison).items()}
+    found = _agreement(comparison)
+    lines = {f"{stage} optimisation": found[stage] for stage in comparison.stages}
     columns = [Column(key, title) for key, title in _TAUS.items()]
     columns.append(Column("spread", "Spread of all", 0))
     return Board("Agreement of orders (Kendall's τ) over phrasings", lines, columns, "stage")
 
 
 def _agreement(comparison: Comparison) -> dict[str, dict[str, Estimate]]:
+    """Return how far orders agree and all ratings lie apart, by stage, and what changed."""
     found = {
         stage: _taus(comparison.orders(stage)) | {"spread": comparison.spread(stage)}
         for stage in comparison.stages

@@ -24,6 +24,7 @@ from raybench.experiments.optimise_players.ledger import JOURNAL as MARKS
 from raybench.experiments.optimise_players.ledger import Ledger as Learned
 from raybench.experiments.optimise_players.studying import Work, do
 from raybench.experiments.session import Session, open_session
+from raybench.pipeline import compiled
 from raybench.pipeline.store import Journal
 from raybench.tournament.records import Match
 from raybench.tracking import console
@@ -63,6 +64,11 @@ class Running:
     config: Config
     session: Session
 
+    @property
+    def folder(self) -> Path:
+        """Where compiled players lie."""
+        return Path(self.config.optimise_players.folder).expanduser()
+
     def played(self) -> dict[str, list[Match]]:
         """Return the matches that have ended, by tournament."""
         journal = self.session.journal
@@ -86,6 +92,7 @@ async def _completed(work: Running, learned: Journal) -> str:
         ray = games.actors(config) > 0 or bool(missing)
         async with asked(config, session, models, ray=ray) as engines:
             gone: list[str] = []
+            after = next((it for it in cells.cells(config) if it.stage == AFTER), None)
             for cell in cells.cells(config):
                 if cell.stage == AFTER and missing:
                     study = await _studying(work, marks, journal, learned, missing)
@@ -93,6 +100,8 @@ async def _completed(work: Running, learned: Journal) -> str:
                     gone += [f"{it.model}, {it.positions}: {failed[it.number]}"
                              for it in missing if it.number in failed]  # fmt: skip
                     missing = []
+                if cell == after:
+                    _restored(work, marks, learned)
                 if cell.stage == AFTER and gone:
                     break  # what was not learned cannot be played
                 try:
@@ -124,6 +133,15 @@ async def _play(work: Running, engines: Asked, cell: Cell, begun: Begun, turns: 
     await play(of, engines, schedule, keep, phase=phase)
 
 
+def _restored(work: Running, marks: Learned, learned: Journal) -> None:
+    """Have all players lie in their folder: somebody may have cleared it since they were kept."""
+    folder = work.folder
+    for record in learned.records:
+        if compiled.find(folder, record["about"]) is None:
+            name, made = f"{record['model']}.{record['positions']}", {"model": record["model"]}
+            compiled.keep(folder, name, record["about"], made, marks.states[record["study"]])
+
+
 async def _studying(
     work: Running, marks: Learned, journal: Journal, learned: Journal, missing: Sequence[Study]
 ) -> Work:
@@ -138,7 +156,7 @@ async def _studying(
     abouts = await asyncio.to_thread(lambda: {it.number: about(it) for it in missing})
     return Work(
         learning.curriculum(cells.learner(config, 0)),
-        Path(config.optimise_players.folder).expanduser(),
+        work.folder,
         config.optimise_players.cache,
         abouts,
         marks,
