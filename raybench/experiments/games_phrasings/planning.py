@@ -32,9 +32,9 @@ def plan(config: Config) -> Plan:
     planning.check(config)
     if learns(config) and (missing := cells.untaught(config)):
         raise ConfigurationError(
-            f"{', '.join(missing)}: no set of positions is of it in optimise_players.positions, so "
-            "that nothing would be optimised: leave it out of games.names, or play by programs as "
-            "they are (games_phrasings.stages=[before])"
+            f"{', '.join(missing)}: optimise_players.positions has no set to learn that from, so "
+            "that nothing would be optimised: leave it out of games.names, or compare wordings "
+            "without optimisation (games_phrasings.stages=[before])"
         )
     return Plan(
         experiment="games_phrasings",

@@ -1,9 +1,9 @@
 """The tournaments of a run: what is missing is learned and played, by one fleet."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from raybench.experiments.games_phrasings.ledger import Begun, Shelf, by_cell, k
 from raybench.experiments.optimise_players import setup as learning
 from raybench.experiments.optimise_players.ledger import JOURNAL as MARKS
 from raybench.experiments.optimise_players.ledger import Ledger as Learned
-from raybench.experiments.optimise_players.studying import Work, do
+from raybench.experiments.optimise_players.studying import Work, do, written
 from raybench.experiments.session import Session, open_session
 from raybench.pipeline import compiled
 from raybench.pipeline.store import Journal
@@ -91,60 +91,76 @@ async def _completed(work: Running, learned: Journal) -> str:
             return ""
         ray = games.actors(config) > 0 or bool(missing)
         async with asked(config, session, models, ray=ray) as engines:
-            gone: list[str] = []
-            after = next((it for it in cells.cells(config) if it.stage == AFTER), None)
-            for cell in cells.cells(config):
-                if cell.stage == AFTER and missing:
-                    study = await _studying(work, marks, journal, learned, missing)
-                    failed = await do(study, missing, engines.link, engines.count)
-                    gone += [f"{it.model}, {it.positions}: {failed[it.number]}"
-                             for it in missing if it.number in failed]  # fmt: skip
-                    missing = []
-                if cell == after:
-                    _restored(work, marks, learned)
-                if cell.stage == AFTER and gone:
-                    break  # what was not learned cannot be played
+            desk = Desk(engines, begun, turns, marks, journal, learned)
+            return "; ".join([it async for it in _lost(work, desk, missing)])
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What is at hand while a run is under way."""
+
+    engines: Asked
+    begun: Begun
+    turns: Journal
+    marks: Learned
+    journal: Journal
+    """Of what is learned and examined, as it comes."""
+    learned: Journal
+    """Of studies that are over."""
+
+
+async def _lost(work: Running, desk: Desk, missing: Sequence[Study]) -> AsyncIterator[str]:
+    """Learn and play what is missing; yield why some of it cannot be had."""
+    patient = True
+    for stage in cells.stages(work.config):
+        if stage == AFTER and missing:
+            study = await _studying(work, desk, missing)
+            failed = await do(study, missing, desk.engines.link, desk.engines.count)
+            for it in missing:
+                if it.number in failed:
+                    yield f"{it.model}, {it.positions}, phrasing {it.phrasing}: {failed[it.number]}"
+            if failed:
+                return  # what was not learned cannot be played by
+        if stage == AFTER:
+            _restored(work, desk)
+        for cell in cells.cells(work.config):
+            if cell.stage == stage:
                 try:
-                    await _play(work, engines, cell, begun, turns)
+                    await _play(work, desk, cell, patient=patient)
                 except Unplayed as lost:
-                    gone.append(f"{cell}: {lost}")
-            return "; ".join(gone)
+                    yield f"{cell}: {lost}"
+                    patient = False  # it was waited for as long as was wanted
 
 
-async def _play(work: Running, engines: Asked, cell: Cell, begun: Begun, turns: Journal) -> None:
+async def _play(work: Running, desk: Desk, cell: Cell, *, patient: bool) -> None:
     """Play what a tournament lacks."""
     session, of = work.session, cells.tournament(work.config, cell)
-    played, unfinished = work.played()[cell.name], begun.of[cell.name].unfinished
-    schedule = await asyncio.to_thread(resumed, of, played, unfinished, turns.path)
+    if not patient:
+        of = replace(of, games=replace(of.games, patience_s=0.0))
+    played, unfinished = work.played()[cell.name], desk.begun.of[cell.name].unfinished
+    schedule = await asyncio.to_thread(resumed, of, played, unfinished, desk.turns.path)
     if schedule.over:
         return
 
     def phase(text: str) -> None:
         session.phase(f"{cell}: {text}")
 
+    def ended(matches: Sequence[Mapping[str, Any]]) -> None:
+        session.keep(*marked(matches, cell))
+
     phase("playing")
-    shelf = Shelf(turns, cell)
-    keep = Kept(
-        unfinished,
-        played,
-        shelf.extend,
-        lambda matches: session.keep(*marked(matches, cell)),
-    )
-    await play(of, engines, schedule, keep, phase=phase)
+    tournament = Kept(unfinished, played, Shelf(desk.turns, cell).extend, ended)
+    await play(of, desk.engines, schedule, tournament, phase=phase)
 
 
-def _restored(work: Running, marks: Learned, learned: Journal) -> None:
+def _restored(work: Running, desk: Desk) -> None:
     """Have all players lie in their folder: somebody may have cleared it since they were kept."""
-    folder = work.folder
-    for record in learned.records:
-        if compiled.find(folder, record["about"]) is None:
-            name, made = f"{record['model']}.{record['positions']}", {"model": record["model"]}
-            compiled.keep(folder, name, record["about"], made, marks.states[record["study"]])
+    for it in desk.learned.records:
+        if compiled.find(work.folder, it["about"]) is None:
+            written(work.folder, desk.marks, it["study"], it["model"], it["about"], it["ended_ms"])
 
 
-async def _studying(
-    work: Running, marks: Learned, journal: Journal, learned: Journal, missing: Sequence[Study]
-) -> Work:
+async def _studying(work: Running, desk: Desk, missing: Sequence[Study]) -> Work:
     """Return what it takes to do studies."""
     config, session = work.config, work.session
     session.phase("drawing positions")
@@ -159,8 +175,8 @@ async def _studying(
         work.folder,
         config.optimise_players.cache,
         abouts,
-        marks,
-        journal,
-        lambda study, record: learned.append({**record, "phrasing": study.phrasing}),
+        desk.marks,
+        desk.journal,
+        lambda study, record: desk.learned.append({**record, "phrasing": study.phrasing}),
         session.phase,
     )

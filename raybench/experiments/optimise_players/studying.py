@@ -95,13 +95,11 @@ async def _kept(work: Work, study: Study, told: Learned) -> None:
     await asyncio.to_thread(work.journal.extend, [*lines(told)])
     if not told.over or told.failure:
         return
-    about = work.abouts[study.number]
-    name = f"{study.model}.{about['positions']}"
+    about, ended_ms = work.abouts[study.number], time.time_ns() // 1_000_000
     if (cached := work.ledger.cached.get(study.number)) is not None:
         path = Path(cached)
     else:
-        state = work.ledger.states[study.number]
-        path = compiled.keep(work.folder, name, about, _made(work, study), state)
+        path = written(work.folder, work.ledger, study.number, study.model, about, ended_ms)
     record = {
         "study": study.number,
         "model": study.model,
@@ -111,15 +109,19 @@ async def _kept(work: Work, study: Study, told: Learned) -> None:
         "about": dict(about),
         "file": str(path),
         "cached": study.number in work.ledger.cached,
-        "ended_ms": time.time_ns() // 1_000_000,
+        "ended_ms": ended_ms,
     }
     work.done(study, record)
 
 
-def _made(work: Work, study: Study) -> dict[str, Any]:
-    found = gains.studied(work.ledger.marks.get(study.number, {}))
-    return {
-        "model": study.model,
-        "on": time.strftime("%Y-%m-%d", time.gmtime()),
+def written(
+    folder: Path, ledger: Ledger, study: int, model: str, about: About, ended_ms: int
+) -> Path:
+    """Write down the player that a study compiled, the same again whenever; return its file."""
+    found = gains.studied(ledger.marks.get(study, {}))
+    made = {
+        "model": model,
+        "on": time.strftime("%Y-%m-%d", time.gmtime(ended_ms / 1000)),
         "held_out": {name: estimate.to_json() for name, estimate in found.items()},
     }
+    return compiled.keep(folder, f"{model}.{about['positions']}", about, made, ledger.states[study])
