@@ -44,11 +44,6 @@ def problems(conf: GamesPhrasingsConf, games: GamesConf) -> Iterator[str]:
             f"games.phrasing is {games.phrasing!r}, but {here}.wordings says in which words games "
             "are told: leave the former out"
         )
-    if AFTER in conf.stages and (games.strategy not in ({}, None) or games.strategies):
-        yield (
-            "games.strategy and games.strategies are of no effect where a program is compared "
-            f"before and after it is optimised: leave them out, or {here}.stages=[{BEFORE}]"
-        )
     if games.pairing not in ("round_robin", "random"):
         yield (
             f"games.pairing is '{games.pairing}', by which results say who meets whom, and each "

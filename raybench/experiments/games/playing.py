@@ -1,7 +1,7 @@
 """The matches of one tournament, played side by side by engines that are up, and kept."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,23 +86,23 @@ class Kept:
 
     unfinished: Mapping[int, Unfinished]
     """The matches that earlier sessions began."""
-    matches: Sequence[Match]
-    """Those that have ended."""
     turns: Callable[[Lines], None]
     """Keeps lines of what happens in matches."""
     ended: Callable[[Sequence[Mapping[str, Any]]], None]
     """Keeps records of matches."""
+    replied: Collection[str]
+    """The models that have replied in earlier sessions of the run."""
 
-    @property
-    def replied(self) -> set[str]:
-        """Return the models that have replied in matches of earlier sessions."""
-        found = {
-            it.seats[role]
-            for it in self.matches
-            for role, effort in it.efforts.items()
-            if effort.turns or effort.invalid
-        }
-        return found | {turn.model for it in self.unfinished.values() for turn in it.turns} - {""}
+
+def replied(matches: Iterable[Match], unfinished: Iterable[Unfinished]) -> set[str]:
+    """Return the models that have replied in matches that ended, or were begun."""
+    found = {
+        it.seats[role]
+        for it in matches
+        for role, effort in it.efforts.items()
+        if effort.turns or effort.invalid
+    }
+    return found | {turn.model for it in unfinished for turn in it.turns} - {""}
 
 
 def resumed(
@@ -162,7 +162,7 @@ async def play(
             keep=keep,
             count=engines.count if count else engines.show,
             unfinished=kept.unfinished,
-            replied=kept.replied - {*house.scripts},
+            replied={*kept.replied} - {*house.scripts},
             say=console.warn,
             phase=phase,
             patience_s=config.games.patience_s,

@@ -11,7 +11,7 @@ from raybench.errors import RunFailed
 from raybench.experiments.games import asking, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
-from raybench.experiments.games.playing import Kept, asked, play, resumed
+from raybench.experiments.games.playing import Kept, asked, play, replied, resumed
 from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
 from raybench.experiments.session import Session, open_session
@@ -99,8 +99,8 @@ async def _play(
         session.phase("playing")
         kept = Kept(
             ledger.unfinished,
-            session.journal.records,
             turns.extend,
             lambda matches: session.keep(*matches),
+            replied(session.journal.records, ledger.unfinished.values()),
         )
         await play(config, engines, schedule, kept, phase=session.phase)

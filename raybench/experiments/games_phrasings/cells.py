@@ -11,6 +11,7 @@ from raybench.config.games_phrasings import AFTER, STAGES
 from raybench.experiments.games import setup as games
 from raybench.experiments.optimise_players import choice
 from raybench.experiments.optimise_players import setup as learning
+from raybench.games.parts.wording import OWN
 from raybench.tournament.strategies import OPTIMISED
 
 CELL = "cell"
@@ -52,14 +53,17 @@ def cells(config: Config) -> list[Cell]:
 
 def tournament(config: Config, cell: Cell) -> Config:
     """Return the configuration of one tournament; `config` has everybody who plays."""
-    if AFTER not in config.games_phrasings.stages:
-        strategy = config.games.strategy
-    elif cell.stage == AFTER:
-        strategy = OPTIMISED
-    else:
-        strategy = {"use": "program", "module": config.optimise_players.program}
-    conf = replace(config.games, phrasing=cell.wording, strategy=strategy)
+    conf = replace(config.games, phrasing=cell.wording)
+    if AFTER in config.games_phrasings.stages:
+        plain = {"use": "program", "module": config.optimise_players.program}
+        strategy = OPTIMISED if cell.stage == AFTER else plain
+        conf = replace(conf, strategy=strategy, strategies={})
     return replace(learner(config, cell.wording), experiment="games", games=conf)
+
+
+def plain(config: Config) -> Config:
+    """Return the configuration of the first tournament, were it in the games' own words."""
+    return tournament(config, Cell(stages(config)[0], OWN))
 
 
 def learner(config: Config, wording: Any) -> Config:

@@ -10,6 +10,7 @@ from raybench.experiments.games_phrasings import cells
 from raybench.experiments.optimise_players import setup as learning
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.games.parts.wording import OWN
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
@@ -18,7 +19,7 @@ def everybody(config: Config) -> tuple[ModelSpec, ...]:
     """Return all who are asked: who plays and judges, and who writes instructions."""
     found = {it.name: it for it in asking.asked(config)}
     if learns(config):
-        found |= {it.name: it for it in learning.asked(cells.learner(config, 0))}
+        found |= {it.name: it for it in learning.asked(cells.learner(config, OWN))}
     return tuple(found.values())
 
 
@@ -30,6 +31,9 @@ def plan(config: Config) -> Plan:
     engines = group_engines([*asked.values()])
     awake = slots(engines, config.fleet)
     planning.check(config)
+    if not learns(config):
+        for cell in cells.cells(config):  # players that were compiled in its words may be wanted
+            games.house(cells.tournament(config, cell))
     if learns(config) and (missing := cells.untaught(config)):
         raise ConfigurationError(
             f"{', '.join(missing)}: optimise_players.positions has no set to learn that from, so "
@@ -59,5 +63,18 @@ def _notes(config: Config) -> Iterator[str]:
     )
     if learns(config):
         yield f"{len([*cells.studies(config)])} studies, which models do in each phrasing"
-        yield from learning.notes(cells.learner(config, 0))
-    yield from planning.notes(config)
+        yield from learning.notes(cells.learner(config, OWN))
+        yield from _ignored(config)
+    yield from planning.notes(cells.plain(config))
+
+
+def _ignored(config: Config) -> Iterator[str]:
+    """Yield what somebody chose that optimisation does not go by."""
+    conf = config.games
+    if conf.strategy or conf.strategies:
+        yield (
+            "games.strategy, games.strategies: of no effect, as a program is compared before and "
+            "after (games_phrasings.stages=[before] plays by them)"
+        )
+    if ruled := ", ".join(name for name, of in games.rules(config).items() if of):
+        yield f"{ruled}: programs learn by the game's own rules, and not by those given"

@@ -14,7 +14,7 @@ from raybench.config import Config
 from raybench.config.games_phrasings import AFTER
 from raybench.experiments.games import planning as tournaments
 from raybench.experiments.games import setup as games
-from raybench.experiments.games.playing import Asked, Kept, asked, play, resumed
+from raybench.experiments.games.playing import Asked, Kept, asked, play, replied, resumed
 from raybench.experiments.games_phrasings import cells, planning
 from raybench.experiments.games_phrasings.cells import Cell
 from raybench.experiments.games_phrasings.conclusion import concluded
@@ -44,7 +44,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         conclusions=games.CONCLUSIONS,
         aside=games.aside(config),
     ) as session:
-        for note in tournaments.told(config):
+        for note in tournaments.told(cells.plain(config)):
             console.say(f"Note: {note}")
         work = Running(config, session)
         learned = session.open_journal(STUDIES, dict)
@@ -149,8 +149,15 @@ async def _play(work: Running, desk: Desk, cell: Cell, *, patient: bool) -> None
         session.keep(*marked(matches, cell))
 
     phase("playing")
-    tournament = Kept(unfinished, played, Shelf(desk.turns, cell).extend, ended)
+    tournament = Kept(unfinished, Shelf(desk.turns, cell).extend, ended, _replied(work, desk))
     await play(of, desk.engines, schedule, tournament, phase=phase)
+
+
+def _replied(work: Running, desk: Desk) -> set[str]:
+    """Return the models that have replied, be it in another wording: they can be had."""
+    ended = (match for some in work.played().values() for match in some)
+    begun = (it for ledger in desk.begun.of.values() for it in ledger.unfinished.values())
+    return replied(ended, begun)
 
 
 def _restored(work: Running, desk: Desk) -> None:

@@ -76,6 +76,22 @@ def test_the_key_of_a_player_hangs_on_the_words_it_learned_by() -> None:
     assert own == setup.about(cells.learner(config, {"chess": 3}), "a", dice)
 
 
+def test_what_optimisation_does_not_go_by_is_said() -> None:
+    plan = games_phrasings.plan(
+        configured("games.strategies.a=optimised", "games.rules.poker.hands=2")
+    )
+    notes = "\n".join(plan.notes)
+    assert "games.strategy, games.strategies: of no effect" in notes
+    assert "poker: programs learn by the game's own rules" in notes
+
+
+def test_players_that_were_never_compiled_in_a_wording_are_missed_before_anything_starts() -> None:
+    with pytest.raises(ConfigurationError, match="3 players were never compiled"):
+        games_phrasings.plan(
+            configured("stages=[before]", "games.strategy=optimised", "games.names=[poker]")
+        )
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
@@ -86,7 +102,6 @@ def test_the_key_of_a_player_hangs_on_the_words_it_learned_by() -> None:
         (("stages=[]",), "stages is empty"),
         (("stages=[befor]",), "Did you mean 'before'"),
         (("games.phrasing=2",), "leave the former out"),
-        (("games.strategy=reasoned",), "games_phrasings.stages=[before]"),
         (("games.pairing=swiss",), "round_robin or random"),
         (("games.narrow=50",), "games.narrow would end some wordings earlier"),
         (("games.budget_s=50",), "games.budget_s would end some wordings earlier"),
