@@ -7,7 +7,6 @@ copy the file; whoever gets it puts it into their folder, or names it as it lies
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.errors import ConfigurationError, RunFailed
+from raybench.pipeline import whole
 
 ABOUT, MADE, PROGRAM = "about", "made", "program"
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -108,14 +108,8 @@ def copied(entry: Entry, folder: Path) -> Path:
 
 
 def _write(path: Path, text: str) -> None:
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with aside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
+        whole.write(path, [text])
     except OSError as error:
         raise RunFailed(
             f"the compiled player {path} cannot be written: {error}. Mend that; what was learned "

@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from raybench.errors import RunFailed
+from raybench.pipeline import whole
 
 RESULTS = "results.json"
 _INPUTS = "inputs.json"
@@ -140,14 +141,8 @@ class Run:
     def write_parts(self, name: str, parts: Iterable[str]) -> Path:
         """Write a file, whose parts need not be in memory together, whole or not at all."""
         path = self.folder / name
-        aside = path.with_name(f".{path.name}.tmp")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with aside.open("w", encoding="utf-8", errors="replace") as file:
-                file.writelines(parts)
-                file.flush()
-                os.fsync(file.fileno())
-            aside.replace(path)
+            whole.write(path, parts)
         except OSError as error:
             raise RunFailed(
                 f"{path} cannot be written: {error}. Make room, then run again"

@@ -522,7 +522,9 @@ def test_files_are_written_whole(tmp_path: Path) -> None:
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     with open_run(tmp_path, "autobench", CONFIG) as run:
         path = run.write("leaderboard.md", "old")
-        (run.folder / ".leaderboard.md.tmp").mkdir()  # in the way, as a full disk would be
+        (
+            run.folder / f".leaderboard.md.{os.getpid()}.tmp"
+        ).mkdir()  # in the way, as a full disk would be
         with pytest.raises(RunFailed, match=r"leaderboard\.md cannot be written"):
             run.write("leaderboard.md", "new")
         assert path.read_text() == "old"

@@ -1,6 +1,5 @@
 """Review sheets on the disk: a table for people, what they are asked, and the images beside it."""
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from raybench.benchmarks.parts.hle.screening import plain, review, rubric
 from raybench.benchmarks.parts.hle.screening.review import Reviewed
 from raybench.errors import RunFailed
 from raybench.experiments.hle_screen.sets import Screened
+from raybench.pipeline import whole
 
 SHEET, GUIDE, IMAGES = "review.csv", "review.md", "review_images"
 _LONGEST = 60
@@ -27,13 +27,13 @@ def write(folder: Path, questions: Sequence[Screened], reviewers: int) -> Path |
             Reviewed(it.entry.candidate.row, it.evidence, it.notes, _image(folder, number, it))
             for number, it in enumerate(questions, start=1)
         ]
-        _write(folder / GUIDE, rubric.guide().encode())
+        whole.write(folder / GUIDE, [rubric.guide()])
         text = review.sheet(shown, reviewers=reviewers).encode()
         path, number = folder / SHEET, 1
         while path.exists() and path.read_bytes() != text:
             number += 1
             path = folder / f"review-{number}.csv"
-        _write(path, text)
+        whole.write(path, [text])
     except OSError as error:
         raise RunFailed(
             f"the review sheet cannot be written to {folder}: {error}. Mend that, then run again"
@@ -49,16 +49,5 @@ def _image(folder: Path, number: int, question: Screened) -> str:
     kind, data = images.decoded(uri)
     name = re.sub(r"[^\w.-]+", "_", question.key)[:_LONGEST]
     place = f"{IMAGES}/{number:04d}-{name}.{kind}"
-    (folder / IMAGES).mkdir(exist_ok=True)
-    _write(folder / place, data)
+    whole.write(folder / place, [data])
     return place
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    aside = path.with_name(f".{path.name}.tmp")
-    with aside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)

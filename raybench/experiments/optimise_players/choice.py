@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import yaml
+
 from raybench import games, players, positions
 from raybench.config import OptimisePlayersConf
 from raybench.errors import ConfigurationError
@@ -61,10 +63,18 @@ def chosen(conf: OptimisePlayersConf) -> list[Positions]:
 
 
 def optimiser(conf: OptimisePlayersConf) -> tuple[str, dict[str, Any]]:
-    """Return the name and the options of the optimiser."""
+    """Return the name and the options of the optimiser, which may be given in one text.
+
+    Rosters give theirs so: of two tables the options would be put together.
+    """
     of = conf.optimiser
-    if isinstance(of, str) and of:
-        return of, {}
+    if isinstance(of, str) and of.strip():
+        name, *given = of.split()
+        if all("=" in each for each in given):
+            pairs = (each.partition("=") for each in given)
+            return name, {key: yaml.safe_load(value) for key, _, value in pairs}
     if isinstance(of, Mapping) and isinstance(of.get(_USE), str):
         return of[_USE], {str(key): it for key, it in of.items() if key != _USE}
-    raise ConfigurationError(f"{of!r} is none: give a name, or {{{_USE}: NAME, OPTION: VALUE}}")
+    raise ConfigurationError(
+        f"{of!r} is none: give a name, {{{_USE}: NAME, OPTION: VALUE}}, or 'NAME OPTION=VALUE'"
+    )

@@ -108,10 +108,27 @@ def test_what_is_wrong_is_said_with_the_mend() -> None:
     assert "Did you mean 'MIPROv2'" in problem("optimiser=MIPROv")
     assert "no option 'demos'" in problem("optimiser={use: BootstrapFewShot, demos: 3}")
     assert "is none: give a name" in problem("optimiser={demos: 3}")
+    assert "is none: give a name" in problem("optimiser='MIPROv2 light'")
+    assert problem("optimiser={use: BootstrapFewShot, demos: 3}").count("optimiser:") == 1
     assert "which the roster does not have" in problem("proposer=c")
     assert "held_out is 1: it is 2 positions or more" in problem("held_out=1")
     assert "at_once is 0" in problem("at_once=0")
     assert "games.move_tokens is 0" in problem("games.move_tokens=0")
+
+
+def test_options_may_be_given_in_a_text_which_one_of_tables_replaces() -> None:
+    def optimiser(*given: str) -> tuple[str, dict[str, Any]]:
+        conf = config("roster=embedded_pair", *given).optimise_players
+        return choice.optimiser(conf)
+
+    name, options = optimiser()
+    assert name == "BootstrapFewShotWithRandomSearch"
+    assert options == {"max_labeled_demos": 8, "num_candidate_programs": 6}
+    assert optimiser("optimiser={use: LabeledFewShot, k: 3}") == ("LabeledFewShot", {"k": 3})
+    assert optimiser("optimiser='MIPROv2 auto=light seed=3'") == (
+        "MIPROv2",
+        {"auto": "light", "seed": 3},
+    )
 
 
 def test_ones_own_positions_and_metric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,11 +70,10 @@ class Optimiser:
             return
         known = {**_parameters(kind.__init__), **_parameters(kind.compile)}
         known = {name: it for name, it in known.items() if name not in _OURS}
-        for name in self.options:
-            if name in _OURS:
-                yield f"{self.name}: the option '{name}' is not chosen here: raybench fills it in"
-            elif name not in known and not _takes_all(kind.__init__):
-                yield f"{self.name} has no option '{name}'." + did_you_mean(name, known)
+        wrong = [*self._wrong_options(known)]
+        yield from wrong
+        if wrong:
+            return
         nobody = dspy.LM("raybench", engine=Unlinked(), cache=False)
         handed = Handed(_nothing, nobody, nobody)
         filled = {*self.options, *handed.every(), *_OURS}
@@ -87,6 +86,13 @@ class Optimiser:
                 self._made(handed)
         except Exception as error:  # whatever it looks at
             yield f"{self.name}: {' '.join(str(error).split())}"
+
+    def _wrong_options(self, known: Mapping[str, Any]) -> Iterator[str]:
+        for name in self.options:
+            if name in _OURS:
+                yield f"{self.name}: the option '{name}' is not chosen here: raybench fills it in"
+            elif name not in known and not _takes_all(self.kind.__init__):
+                yield f"{self.name} has no option '{name}'." + did_you_mean(name, known)
 
     @property
     def kind(self) -> type[Any]:
