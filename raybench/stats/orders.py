@@ -56,11 +56,12 @@ def _found(stages: Sequence[Parts], seed: int) -> Orders:
     if models < LEAST_MODELS:
         why = f"refused: fewer than {LEAST_MODELS} models have no orders to correlate"
         return Orders(*[Estimate(None, None, None, groups, why)] * 4)
-    pairs = f"over {wordings * (wordings - 1) // 2} pairs of phrasings"
+    many = wordings * (wordings - 1) // 2
+    pairs = f"over {many} pair{'s' * (many > 1)} of phrasings"
     by = "after less before, " if len(stages) > 1 else ""
     limit = float(len(stages))
 
-    def left_out(find: _Find, method: str) -> Estimate:
+    def left_out(find: _Find, method: str, limit: float = limit) -> Estimate:
         """Return what is found, with the interval of leaving groups out."""
 
         def found(kept: Groups) -> float:
@@ -73,7 +74,11 @@ def _found(stages: Sequence[Parts], seed: int) -> Orders:
         cut(_halfway(stages, f"{by}mean Kendall's τ {pairs}, same matches", seed), (-limit, limit)),
         left_out(_same, f"mean Kendall's τ over {wordings} phrasings, between halves of matches"),
         left_out(_other, f"mean Kendall's τ {pairs}, between halves of matches"),
-        left_out(_lost, "τ between halves of matches, of the same phrasing less that of others"),
+        left_out(
+            _lost,
+            "τ between halves of matches, of the same phrasing less that of others",
+            2 * limit,
+        ),
     )
 
 

@@ -83,13 +83,15 @@ class Comparison:
         one, other = (self._parts(stage, self._of(model)) for stage in self.stages)
         return steadiness.change(one, other)
 
-    def orders(self, stage: str) -> Orders:
-        """Return how far the orders of models agree."""
+    @cached_property
+    def orders(self) -> dict[str, Orders]:
+        """How far the orders of models agree, by stage."""
         if (why := self._refused(None)) is not None:
-            return Orders(why, why, why, why)
-        return orders(self._parts(stage, self.beside.models), self.config.seed)
+            return dict.fromkeys(self.stages, Orders(why, why, why, why))
+        models, seed = self.beside.models, self.config.seed
+        return {stage: orders(self._parts(stage, models), seed) for stage in self.stages}
 
-    @property
+    @cached_property
     def orders_changed(self) -> Orders:
         """How far they agree better after optimisation."""
         if (why := self._refused(None)) is not None:

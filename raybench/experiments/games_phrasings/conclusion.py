@@ -112,7 +112,7 @@ def _board(comparison: Comparison) -> Board:
 def _agreement(comparison: Comparison) -> dict[str, dict[str, Estimate]]:
     """Return how far orders agree and all ratings lie apart, by stage, and what changed."""
     found = {
-        stage: _taus(comparison.orders(stage)) | {"spread": comparison.spread(stage)}
+        stage: _taus(comparison.orders[stage]) | {"spread": comparison.spread(stage)}
         for stage in comparison.stages
     }
     if comparison.before_and_after:

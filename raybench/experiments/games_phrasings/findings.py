@@ -60,7 +60,7 @@ def _spread(found: Estimate) -> str:
 
 
 def _order(comparison: Comparison, stage: str) -> str:
-    found = comparison.orders(stage)
+    found = comparison.orders[stage]
     if found.between.value is None or found.same.value is None or found.other.value is None:
         return found.between.method
     return (

@@ -79,7 +79,7 @@ def _orders(comparison: Comparison) -> Section:
     def row(name: str, of: Orders) -> list[Value]:
         return [name, of.between, of.same, of.other, of.lost]
 
-    rows = [row(f"{it} optimisation", comparison.orders(it)) for it in comparison.stages]
+    rows = [row(f"{it} optimisation", comparison.orders[it]) for it in comparison.stages]
     if comparison.before_and_after:
         rows.append(row("after less before", comparison.orders_changed))
     return Section(

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
 from helpers import last_run, raybench, results_of, with_store
 from http_endpoint import Handler, HttpEndpoint
 
@@ -34,6 +35,7 @@ def matches(run: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+@pytest.mark.slow
 def test_every_wording_is_played_as_far_as_can_be_and_the_rest_later(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "runs")
     with Leaving() as server:

@@ -4,21 +4,25 @@ from typing import Any
 
 import pytest
 
-from raybench import cli
+from raybench import cli, positions
 from raybench.errors import ConfigurationError
 from raybench.experiments import games_phrasings
 from raybench.experiments.games import setup as games
 from raybench.experiments.games_phrasings import cells
+from raybench.experiments.optimise_players import setup
+from raybench.pipeline import compiled
 from raybench.tournament.strategies import OPTIMISED
 
-TWO = (
+pytest.importorskip("dspy", reason="programs need DSPy")
+
+THREE = (
     "roster.models=[{name: a, engine: simulated}, {name: b, engine: simulated},"
     " {name: c, engine: simulated}]"
 )
 
 
 def configured(*settings: str) -> Any:
-    given = ["+experiment=games_phrasings", TWO, *settings]
+    given = ["+experiment=games_phrasings", THREE, *settings]
     return cli.check(cli.compose(cli.with_tables(cli.own_roster(cli.at_home(given)))))
 
 
@@ -59,10 +63,6 @@ def test_tournaments_differ_in_words_and_in_what_is_played_by() -> None:
 
 
 def test_the_key_of_a_player_hangs_on_the_words_it_learned_by() -> None:
-    from raybench import positions
-    from raybench.experiments.optimise_players import setup
-    from raybench.pipeline import compiled
-
     config, dice = configured(), positions.load("liars_dice_odds")
     small = ("train", "validation", "held_out")
     for name in small:

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from helpers import last_run, raybench, results_of, start_raybench, with_store
 
+pytest.importorskip("dspy", reason="programs need DSPy")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
 NAME = "games_phrasings"
 LEARN = (
     "optimise_players.train=20",
