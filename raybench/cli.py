@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
-_TABLES = re.compile(r"(autobench\.external|games\.(rules|strategy|strategies|weights))[.=]")
+_TABLES = re.compile(
+    r"(autobench\.external|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
+)
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
@@ -188,7 +190,7 @@ def _problems(config: Config) -> Iterator[str]:
         named = [model.name for model in config.roster.models]
         given = {name: path for name, path in config.autobench.external.items() if path.strip()}
         yield from tables.problems(given, named)
-    if config.experiment == "games":
+    if config.experiment in schema.TOURNAMENTS:
         from raybench.games.parts import choice
 
         of = config.games
@@ -198,18 +200,24 @@ def _problems(config: Config) -> Iterator[str]:
         ]
         yield from wrong
         if not wrong:
+            from raybench.games.parts import wording
             from raybench.tournament import strategies
 
+            played = choice.chosen(of.names)
+            yield from wording.problems("games.phrasing", of.phrasing, played)
             yield from strategies.problems(
                 of.strategy,
                 of.strategies,
                 [model.name for model in config.roster.models],
                 choice.merged(of.roster_rules, of.rules),
             )
-    if config.experiment == "optimise_players":
+            if config.experiment == "games_phrasings":
+                for each in config.games_phrasings.wordings:
+                    yield from wording.problems("games_phrasings.wordings", each, played)
+    if schema.learns(config):
         from raybench.experiments.optimise_players import choice as learning
 
-        yield from learning.problems(config.optimise_players)
+        yield from learning.problems(config.optimise_players, config.games.phrasing)
     from raybench.tracking.mlflow import check_uri
 
     try:

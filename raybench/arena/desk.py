@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.errors import RaybenchError, RunFailed
 from raybench.games import State
+from raybench.games.parts.wording import Words, as_it_is
 from raybench.players import Player
 from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.programs.learning import Learner, Lesson, Mark
 from raybench.positions import Positions
 from raybench.positions.parts.metrics import Metric, refusal
 from raybench.tournament.match import Heard, Void
-from raybench.types import Completion, Message, Request
+from raybench.types import Completion, Message, Observation, Request
 
 T = TypeVar("T")
 _WRITTEN_TOKENS = 2048
@@ -40,6 +41,8 @@ class Desk:
     """Where models are asked: an optimiser calls from other threads."""
     imitates: bool = False
     greedy: bool = False
+    words: Words = as_it_is
+    """Say what is seen as the model is told it."""
     states: dict[str, State] = field(default_factory=dict)
     """All positions that are played here, by their keys."""
     failure: Exception | None = None
@@ -52,7 +55,7 @@ class Desk:
     def lesson(self, key: str) -> Lesson:
         """Return a position as an optimiser learns from it."""
         state = self.states[key]
-        return Lesson(key, state.observe(state.to_move or ""), self.of.answer(state))
+        return Lesson(key, self._seen(state), self.of.answer(state))
 
     def play(self, key: str, learner: Learner) -> Future[None]:
         """Have a position played."""
@@ -98,7 +101,10 @@ class Desk:
             self.model, player, self.put, self.decoding, f"{self.of.name}/{key}{draw}",
             imitates=self.imitates, greedy=self.greedy,
         )  # fmt: skip
-        return await chair.reply(state, state.observe(state.to_move or ""), (), None)
+        return await chair.reply(state, self._seen(state), (), None)
+
+    def _seen(self, state: State) -> Observation:
+        return self.words(state.observe(state.to_move or ""))
 
     async def _learns(self, key: str, learner: Learner) -> None:
         drawn: Mapping[str, Any] = learner.drawn

@@ -16,6 +16,7 @@ from raybench.arena.scripted import Scripted
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet
 from raybench.games import MANAGER
+from raybench.games.parts.wording import Wording
 from raybench.sandbox.places import Settings
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.match import Seated, Terms, play
@@ -33,6 +34,8 @@ class House:
     terms: Terms
     decoding: Decoding
     strategies: Strategies = field(default_factory=Strategies)
+    wording: Wording = field(default_factory=Wording)
+    """In which words players are told what they see."""
     scripts: Mapping[str, str] = field(default_factory=dict)
     """What those play by who are no models, by their names among these."""
     jurors: Sequence[str] = ()
@@ -208,7 +211,7 @@ class Room:
             async with self._places:
                 ending = await play(
                     first, seats, manager.bring, house.terms, tell, [*order.kept],
-                    zero_sum=game.zero_sum,
+                    zero_sum=game.zero_sum, words=house.wording.of(fixture.game),
                 )  # fmt: skip
             self._of(number).ending = ending
         except Exception as error:  # ours, not a model's: whoever waits has to know

@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.arena.chair import Decoding
 from raybench.games import State
+from raybench.games.parts.wording import OWN
 from raybench.players.parts.programs.learning import Studies
 from raybench.positions import Positions, Split
 from raybench.tournament.match import Heard
@@ -57,6 +58,8 @@ class Study:
     positions: str
     engine: int = 0
     """Studies of one engine are done one after the other."""
+    phrasing: Any = OWN
+    """In which words positions are told, as `Wording` has it."""
     state: Mapping[str, Any] | None = None
     """What was learned, where that is known."""
     known: dict[str, set[int]] = field(default_factory=lambda: {it: set() for it in PHASES})

@@ -122,7 +122,8 @@ def resumed(
     )  # fmt: skip
     first = games.load(fixture.game).new(fixture.seed, **house.rules.get(fixture.game, {}))
     try:
-        match.turns = told_again(first, earlier.turns, house.terms)
+        words = house.wording.of(fixture.game)
+        match.turns = told_again(first, earlier.turns, house.terms, words)
     except games.InvalidMove:
         return match, [match.begin_anew("its rules are not those with which it began")]
     except games.Unjudged as error:  # and the journal was cut off before it could say so

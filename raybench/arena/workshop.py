@@ -16,6 +16,7 @@ from raybench.arena.desk import Desk
 from raybench.arena.replies import Replies
 from raybench.arena.studies import Curriculum, Learned, Marked, Study, Unlearned
 from raybench.fleet.link import Door, Link
+from raybench.games.parts.wording import Wording
 from raybench.players.parts.programs import learning
 from raybench.players.parts.programs.learning import Lesson
 from raybench.players.parts.together import together
@@ -130,16 +131,18 @@ class Workshop:
 
     def _desk(self, order: Study, put: Put) -> Desk:
         conf = self._curriculum
+        of = positions.load(order.positions)
         return Desk(
             order.model,
             conf.own_proposer or order.model,
-            positions.load(order.positions),
+            of,
             metrics.load(conf.metric),
             conf.decoding,
             put,
             asyncio.get_running_loop(),
             imitates=order.model in conf.stand_ins,
             greedy=order.model in conf.greedy,
+            words=Wording(order.phrasing).of(of.game),
         )
 
     def _lessons(self, desk: Desk) -> tuple[list[Lesson], list[Lesson]]:

@@ -12,6 +12,7 @@ from raybench.config import (
     autobench_ablations,
     autobench_biases,
     games,
+    games_phrasings,
     optimise_players,
     places,
     questioning,
@@ -22,6 +23,7 @@ from raybench.config.autobench_ablations import AutobenchAblationsConf
 from raybench.config.autobench_biases import AutobenchBiasesConf
 from raybench.config.compiled_players import CompiledPlayersConf
 from raybench.config.games import GamesConf
+from raybench.config.games_phrasings import GamesPhrasingsConf
 from raybench.config.missing import MISSING
 from raybench.config.optimise_players import OptimisePlayersConf
 from raybench.config.places import (
@@ -51,6 +53,7 @@ __all__ = [
     "PEERS",
     "SANDBOXES",
     "SHIPPED",
+    "TOURNAMENTS",
     "AutobenchAblationsConf",
     "AutobenchBiasesConf",
     "AutobenchConf",
@@ -61,6 +64,7 @@ __all__ = [
     "ExamConf",
     "FleetConf",
     "GamesConf",
+    "GamesPhrasingsConf",
     "HleConf",
     "HleScreenConf",
     "IndexConf",
@@ -74,6 +78,7 @@ __all__ = [
     "TrackingConf",
     "everybody",
     "judges",
+    "learns",
     "problems",
     "questions",
     "referees",
@@ -81,6 +86,10 @@ __all__ = [
 
 PEERS = ("autobench", "autobench_ablations")
 """Experiments in which the roster's models assess one another, as the settings of autobench say."""
+
+
+TOURNAMENTS = ("games", "games_phrasings")
+"""Experiments in which models play against each other, as the settings of games say."""
 
 
 @dataclass
@@ -98,6 +107,7 @@ class Config:
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
     games: GamesConf = field(default_factory=GamesConf)
+    games_phrasings: GamesPhrasingsConf = field(default_factory=GamesPhrasingsConf)
     compiled_players: CompiledPlayersConf = field(default_factory=CompiledPlayersConf)
     optimise_players: OptimisePlayersConf = field(default_factory=OptimisePlayersConf)
     index: IndexConf = field(default_factory=IndexConf)
@@ -125,9 +135,11 @@ def problems(config: Config) -> Iterator[str]:
         )
     if config.experiment == "autobench_biases":
         yield from autobench_biases.problems(config.autobench_biases)
-    if config.experiment == "games":
+    if config.experiment in TOURNAMENTS:
         yield from games.problems(config.games, config.roster, config.fleet)
-    if config.experiment == "optimise_players":
+    if config.experiment == "games_phrasings":
+        yield from games_phrasings.problems(config.games_phrasings, config.games)
+    if learns(config):
         yield from optimise_players.problems(config.optimise_players, config.games, config.roster)
     if config.experiment == "index":
         yield from questioning.index_problems(config.index)
@@ -138,6 +150,13 @@ def problems(config: Config) -> Iterator[str]:
     if (conf := questions(config)) is not None:
         yield from questioning.questions_problems(str(config.experiment), conf)
         yield from questioning.referees_problems(str(config.experiment), conf, config.roster)
+
+
+def learns(config: Config) -> bool:
+    """Tell whether programs are optimised."""
+    if config.experiment == "games_phrasings":
+        return games_phrasings.asks(config.games_phrasings)
+    return config.experiment == "optimise_players"
 
 
 def questions(config: Config) -> QuestionsConf | None:
@@ -152,10 +171,10 @@ def judges(config: Config) -> list[ModelConf]:
     wanted = [] if conf is None else referees(conf)
     if config.experiment == "autobench":
         wanted = config.autobench.judges
-    if config.experiment == "games":
+    if config.experiment in TOURNAMENTS:
         wanted = config.games.jury
-    if config.experiment == "optimise_players":
-        wanted = [config.optimise_players.proposer or ""]
+    if learns(config):
+        wanted = [*wanted, config.optimise_players.proposer or ""]
     if config.experiment == "autobench_ablations":
         wanted = autobench_ablations.judges(
             config.autobench_ablations, config.autobench, config.roster

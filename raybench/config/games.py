@@ -23,6 +23,7 @@ class GamesConf:
     names: list[str] = field(default_factory=list)
     rules: dict[str, Any] = field(default_factory=dict)
     roster_rules: dict[str, dict[str, Any]] = field(default_factory=dict)
+    phrasing: Any = field(default_factory=dict)
     strategy: Any = field(default_factory=dict)
     strategies: dict[str, Any] = field(default_factory=dict)
     anchors: list[str] = field(default_factory=list)

@@ -11,6 +11,7 @@ from typing import Protocol
 
 from raybench.errors import RunFailed
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
+from raybench.games.parts.wording import Words, as_it_is
 from raybench.players.parts.contract import Try
 from raybench.tournament.turns import Ending, Forfeit, Turn
 from raybench.types import Observation
@@ -99,8 +100,11 @@ async def play(
     kept: Sequence[Turn] = (),
     *,
     zero_sum: bool,
+    words: Words = as_it_is,
 ) -> Ending:
     """Play a match to its end. `kept` are turns of it that were told before it was cut off.
+
+    Players are told what they see in these `words`.
 
     Raises RunFailed where the scores of a `zero_sum` game do not come to 0.
     """
@@ -112,7 +116,7 @@ async def play(
             if role == MANAGER:
                 turn, after = await _managed(match.state, manage), None
             else:
-                turn, after = await _moved(match, role, seats[role])
+                turn, after = await _moved(match, role, seats[role], words)
             tell(turn)
             match.take(turn, after)
     except Void as reason:
@@ -135,9 +139,11 @@ async def _managed(state: State, manage: Manage) -> Turn:
     return Turn(MANAGER, "", "manage", "", "", move, None, calls=0)
 
 
-async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State | None]:
+async def _moved(
+    match: "_Match", role: str, seat: Seated, words: Words
+) -> tuple[Turn, State | None]:
     """Return the turn, and the state that its move leads to where it is valid."""
-    seen = match.state.observe(role)
+    seen = words(match.state.observe(role))
     left = match.left_s
     heard = await seat.reply(match.state, seen, match.tries, left)
     error, after, seconds = heard.error, None, round(heard.seconds, 3)
@@ -166,7 +172,9 @@ async def _moved(match: "_Match", role: str, seat: Seated) -> tuple[Turn, State 
     return turn, after
 
 
-def told_again(first: State, turns: Sequence[Turn], terms: Terms) -> list[Turn]:
+def told_again(
+    first: State, turns: Sequence[Turn], terms: Terms, words: Words = as_it_is
+) -> list[Turn]:
     """Return turns of a match with what the roles saw, which journals of turns leave out.
 
     Raises InvalidMove where a turn does not follow from those before it.
@@ -176,7 +184,7 @@ def told_again(first: State, turns: Sequence[Turn], terms: Terms) -> list[Turn]:
         if match.ended or turn.role != match.state.to_move:
             raise InvalidMove(f"it is the turn of {match.state.to_move}, not of {turn.role}")
         if turn.role != MANAGER:
-            turn = replace(turn, observation=_seen(match.state.observe(turn.role)))
+            turn = replace(turn, observation=_seen(words(match.state.observe(turn.role))))
         found.append(turn)
         match.take(turn)
     return found

@@ -91,23 +91,48 @@ def looked(
         return None
 
     def wide(replicates: int) -> float | None:
-        if len(bundles) == 1:
-            ((game, them),) = bundles.items()
-            found = _alone(game, them, roles[game], bootstrap=replicates, seed=seed, bounds=False)
-        else:
-            found = overall.fit(
-                bundles,
-                weights={game: weighed[game] for game in bundles},
-                bootstrap=replicates,
-                seed=seed,
-                bounds=False,
-            )
-        return widest(found, models)
+        return widest(_joint(bundles, roles, weighed, bootstrap=replicates, seed=seed), models)
 
     width = wide(0)
     if width is None or width > points or bootstrap < FEWEST:
         return width
     return wide(bootstrap)
+
+
+def bare(
+    results: Sequence[Result],
+    games: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    *,
+    weights: Mapping[str, float] = {},
+) -> Ratings | None:
+    """Return the overall ratings that `rate` finds, without bounds, replicates and single games.
+
+    None where there is nothing to rate.
+    """
+    weighed = {game: weight for game in games if (weight := weights.get(game, 1.0)) > 0}
+    bundles = {game: it for game in weighed if (it := _bundles(results, game, roles[game]))}
+    return _joint(bundles, roles, weighed, bootstrap=0, seed=0) if bundles else None
+
+
+def _joint(
+    bundles: Mapping[str, Bundles],
+    roles: Mapping[str, Sequence[str]],
+    weights: Mapping[str, float],
+    *,
+    bootstrap: int,
+    seed: int,
+) -> Ratings:
+    if len(bundles) == 1:
+        ((game, them),) = bundles.items()
+        return _alone(game, them, roles[game], bootstrap=bootstrap, seed=seed, bounds=False)
+    return overall.fit(
+        bundles,
+        weights={game: weights[game] for game in bundles},
+        bootstrap=bootstrap,
+        seed=seed,
+        bounds=False,
+    )
 
 
 def _alone(

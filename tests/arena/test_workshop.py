@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from raybench import positions
 from raybench.arena.chair import Decoding
 from raybench.arena.desk import Desk
 from raybench.arena.studies import PHASES, Curriculum, Learned, Study
@@ -13,6 +14,7 @@ from raybench.arena.workshop import Workshop
 from raybench.config import FleetConf
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.fleet.link import Link
+from raybench.games.parts.phrasing import phrased
 from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions.parts import metrics
@@ -210,3 +212,16 @@ async def test_reasons_are_told_with_what_a_move_is_worth() -> None:
     moves: Sequence[str] = desk.states["a"].legal() or ()
     worst = min(moves, key=lambda move: desk.mark("a", move).worth)
     assert desk.mark("a", worst).why.endswith(f"'{lesson.answer}' is worth most.")
+
+
+async def test_positions_are_told_in_the_words_of_the_study() -> None:
+    shop = Workshop(link(learns=0.6), curriculum())
+    several = [Study(1 + number, "m", "liars_dice_odds", phrasing=number) for number in (0, 2)]
+    found = await done(shop, *several)
+    of = positions.load("liars_dice_odds")
+    states = of.some(0, "train", SIZES["train"])
+    for number, told in zip((0, 2), found.values(), strict=True):
+        assert told.state is not None
+        shown = {demo["task"] for demo in told.state["demos"]}
+        seen = (phrased(of.game, number, it.observe(str(it.to_move))).task for it in states)
+        assert shown and shown <= {*seen}

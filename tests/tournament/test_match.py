@@ -17,6 +17,7 @@ from raybench.games.parts.debate.verdict import CRITERIA, SIDES
 from raybench.players.parts.contract import Try
 from raybench.tournament.match import Heard, Terms, Void, play, told_again
 from raybench.tournament.turns import Ending, Turn
+from raybench.types import Observation
 
 DICE = games.load("liars_dice")
 TERMS = Terms()
@@ -243,3 +244,24 @@ async def test_forfeits_are_told_again_as_they_were(seed: int, seconds: float) -
     for cut in range(len(turns) + 1):
         bare = [replace(turn, observation="") for turn in turns[:cut]]
         assert told_again(first, bare, terms) == turns[:cut]
+
+
+async def test_players_are_told_what_they_see_in_other_words_and_the_journal_has_these() -> None:
+    def shouted(seen: Observation) -> Observation:
+        return replace(seen, task=seen.task.upper())
+
+    first, turns = games.load("chess").new(0, plies=2), list[Turn]()
+    rng = random.Random(1)
+    seats = {
+        role: Told(role, lambda state, tries: says(state.sample(rng))(state, tries))
+        for role in first.roles
+    }
+    await play(first, seats, nothing, TERMS, turns.append, zero_sum=True, words=shouted)
+    state = first
+    for turn in turns:
+        seen = state.observe(turn.role)
+        assert turn.observation == f"{seen.view}\n\n{seen.task.upper()}"
+        assert seats[turn.role].seen.pop(0) == shouted(seen)
+        state = state.apply(str(turn.move))
+    bare = [replace(turn, observation="") for turn in turns]
+    assert told_again(first, bare, TERMS, shouted) == turns

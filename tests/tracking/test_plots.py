@@ -204,3 +204,23 @@ def test_names_at_line_ends_keep_apart_and_stay_inside(wanted: list[float], gap:
     assert all(b - a >= gap - 1e-9 for a, b in pairwise(places))
     if all(b - a >= gap for a, b in pairwise(wanted)):
         assert places == pytest.approx(wanted)
+
+
+def test_across() -> None:
+    svg = plots.across(
+        {
+            "before": {NASTY: [estimate(1000, [990, 1010]), estimate(None)], "two": []},
+            "after": {"two": [estimate(980), estimate(990)]},
+        },
+        ["0", "mine:words"],
+        "phrasing",
+        "rating",
+    )
+    text = sound(svg)
+    for shown in ("before", "after", "phrasing", "rating", "mine:words", "two"):
+        assert shown in text
+
+
+@pytest.mark.parametrize("panels", [{"only": {}}, {"only": {"a": [estimate(None)]}}])
+def test_across_draws_what_there_is(panels: Any) -> None:
+    assert "only" in sound(plots.across(panels, ["0"], "phrasing", "rating"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from raybench.config import Config
 from raybench.experiments.games import optimised, setup
-from raybench.games.parts import choice
+from raybench.games.parts import choice, wording
 from raybench.tournament.strategies import DEFAULT
 
 Manners = Mapping[str, Mapping[str, Mapping[str, str]]]
@@ -40,11 +40,14 @@ def inputs(config: Config) -> dict[str, str]:
 def told(config: Config) -> dict[str, str]:
     """Return what there is to say of it, by short names; nothing where all play directly."""
     models = [it.name for it in config.roster.models if it.engine != "scripted"]
+    words = wording.told(config.games.phrasing)
     every = manners(config)
     by: dict[str, list[str]] = {}
     for model in models:
         by.setdefault(_summary(every[model]), []).append(model)
     found = {}
+    if words:
+        found["Phrasing"] = f"players are told rules and tasks in {words}"
     if {*by} != {DEFAULT}:
         found["Strategies"] = ". ".join(
             f"{'All models' if names == models else ', '.join(names)}: {summary}"

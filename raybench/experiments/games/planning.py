@@ -24,7 +24,7 @@ def plan(config: Config) -> Plan:
     referees = tuple(asked[model.name] for model in judges(config))
     engines = group_engines(everybody(config))
     awake = slots(engines, config.fleet)
-    _check(config)
+    check(config)
     return Plan(
         experiment="games",
         models=models,
@@ -34,11 +34,11 @@ def plan(config: Config) -> Plan:
         unit="match",
         referees=referees,
         calls="one for each move, and for each try at one that was not valid",
-        notes=(*_notes(config), *turns(len(engines), awake)),
+        notes=(*notes(config), *turns(len(engines), awake)),
     )
 
 
-def _check(config: Config) -> None:
+def check(config: Config) -> None:
     """Raise ConfigurationError where nobody meets, nothing weighs, or nobody could judge."""
     played = setup.chosen(config)
     setup.matchmaking(config)
@@ -111,7 +111,8 @@ def told(config: Config) -> list[str]:
     ]
 
 
-def _notes(config: Config) -> Iterator[str]:
+def notes(config: Config) -> Iterator[str]:
+    """Yield what else is to be said of a tournament."""
     conf, by_rules, tables = config.games, setup.rules(config), setup.seats(config)
     for game in setup.chosen(config):
         own = ", ".join(f"{name}={value}" for name, value in by_rules.get(game.name, {}).items())

@@ -29,14 +29,27 @@ _TICKS = re.compile(r"`{3,}")
 
 
 def texts(
-    journal: Path, house: House, played: Sequence[str], own: Mapping[str, str | None]
+    journal: Path,
+    house: House,
+    played: Sequence[str],
+    own: Mapping[str, str | None],
+    *,
+    name: str = "prompts",
+    ending: str = "",
 ) -> dict[str, Any]:
-    """Return the file, and what writes it; `own` is each model's own system prompt."""
-    return {"transcripts/prompts.md": partial(written, journal, house, played, own)}
+    """Return the file, and what writes it; `own` is each model's own system prompt.
+
+    Of a journal that has several tournaments, `ending` is how lines end of the one that is meant.
+    """
+    return {f"transcripts/{name}.md": partial(written, journal, house, played, own, ending)}
 
 
 def written(
-    journal: Path, house: House, played: Sequence[str], own: Mapping[str, str | None]
+    journal: Path,
+    house: House,
+    played: Sequence[str],
+    own: Mapping[str, str | None],
+    ending: str = "",
 ) -> Iterator[str]:
     """Yield the file in parts."""
     yield (
@@ -51,7 +64,7 @@ def written(
         if text:
             whose = f"Above all that, {literal(model)} has a system prompt of its own"
             yield f"{whose}:\n\n{_fenced(text)}\n\n"
-    first = _first(journal, played)
+    first = _first(journal, played, ending.encode())
     for name in played:
         asked = [it for record in first[name] for it in _asked(record, house)]
         if asked:
@@ -66,11 +79,13 @@ def written(
                     yield f"Then:\n\n{_fenced(text)}\n\n"
 
 
-def _first(journal: Path, played: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+def _first(journal: Path, played: Sequence[str], ending: bytes) -> dict[str, list[dict[str, Any]]]:
     """Return the records of each game's first matches."""
     found: dict[str, list[tuple[int, bytes]]] = {name: [] for name in played}
     with journal.open("rb") as lines:
         for line in lines:
+            if not line.rstrip().endswith(ending):
+                continue
             if (begins := _BEGINS.match(line)) and (of := begins["game"].decode()) in found:
                 number = int(begins["match"])
                 if len(found[of]) < MATCHES or number < found[of][-1][0]:
@@ -87,11 +102,12 @@ def _asked(
     """
     game = record["game"]
     state = games.load(game).new(record["seed"], **house.rules.get(game, {}))
+    words = house.wording.of(game)
     forfeits = {it["turn"] for it in record["forfeits"]}
     for number, turn in enumerate(record["turns"], start=1):
         role, model = turn["role"], record["seats"].get(turn["role"])
         if role != MANAGER and model not in house.scripts:
-            seen, player = state.observe(role), house.strategies.of(model, game, role)
+            seen, player = words(state.observe(role)), house.strategies.of(model, game, role)
             name = house.strategies.called(model, game, role)
             by = "" if name == DEFAULT else f", {name}"
             kind = _NUMBERED.sub("", role), seen.action, name

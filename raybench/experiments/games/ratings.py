@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from raybench.config import Config
 from raybench.experiments.games import setup
 from raybench.games.parts import choice
+from raybench.stats.ratings.outcome import Ratings
 from raybench.tournament import ratings
 from raybench.tournament.fixtures import Result
 from raybench.tournament.ratings import Rated
@@ -26,10 +27,16 @@ def rated(config: Config, matches: Sequence[Match]) -> RatedTwice:
     """Rate the models."""
     every = [it.result for it in matches if it.result is not None]
     clean = [it.result for it in matches if it.result is not None and not it.forfeits]
-    found = _rate(config, every, config.games.bootstrap)
+    found = by(config, every)
     same = len(clean) == len(every)
-    played = found if same else _rate(config, clean, config.games.bootstrap)
+    played = found if same else by(config, clean)
     return RatedTwice(found, played, len(every) - len(clean))
+
+
+def alone(config: Config, results: Sequence[Result]) -> Ratings | None:
+    """Return the overall ratings by results, without intervals of replicates, and no game's."""
+    names = [game.name for game in setup.chosen(config)]
+    return ratings.bare(results, names, _roles(config), weights=setup.weights(config))
 
 
 def widest(config: Config, results: Sequence[Result]) -> float | None:
@@ -46,13 +53,14 @@ def widest(config: Config, results: Sequence[Result]) -> float | None:
     )
 
 
-def _rate(config: Config, results: Sequence[Result], bootstrap: int) -> Rated:
+def by(config: Config, results: Sequence[Result]) -> Rated:
+    """Rate the models by these results, in each game and over all."""
     return ratings.rate(
         results,
         [game.name for game in setup.chosen(config)],
         _roles(config),
         weights=setup.weights(config),
-        bootstrap=bootstrap,
+        bootstrap=config.games.bootstrap,
         seed=config.seed,
     )
 

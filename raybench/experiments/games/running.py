@@ -1,29 +1,25 @@
 """The matches of a run: those still missing are played and kept."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, aclosing, closing
+from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
-from raybench import sandbox
-from raybench.arena.pool import Lines, Pool, Unplayed
-from raybench.arena.rooms import rooms
+from raybench.arena.pool import Unplayed
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.games import asking, manners, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
-from raybench.experiments.games.ratings import widest
+from raybench.experiments.games.playing import Kept, asked, play, replied, resumed
 from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
 from raybench.experiments.session import Session, open_session
-from raybench.fleet.link import Link
 from raybench.pipeline.store import Journal
 from raybench.tournament import records
 from raybench.tournament.records import Match
 from raybench.tournament.schedule import Schedule
 from raybench.tracking import console
-from raybench.types import Completion
 
 JOURNAL = "turns"
 """What happened in matches, as it happened; of those that ended, `matches` has all."""
@@ -62,7 +58,9 @@ async def _completed(config: Config, session: Session) -> End:
         closing(session.open_journal(SPENT, spent.enter)) as account,
     ):
         ledger.reading = spent.reading = False
-        schedule = await asyncio.to_thread(_schedule, config, played, ledger, turns, spent.told)
+        schedule = await asyncio.to_thread(
+            resumed, config, played, ledger.unfinished, turns.path, spent.told
+        )
         if not schedule.over:
             noting = asyncio.create_task(_noted(spent, account))
             try:
@@ -88,36 +86,6 @@ async def _noted(spent: Spent, account: Journal) -> None:
         account.append(spent.line())
 
 
-def _schedule(
-    config: Config,
-    played: Sequence[Match],
-    ledger: Ledger,
-    turns: Journal,
-    spent: Mapping[str, Callable[[], float]],
-) -> Schedule:
-    """Return the schedule as far as it has come."""
-    begun = {it.number: it.fixture for it in played}
-    begun |= {number: it.fixture for number, it in ledger.unfinished.items()}
-    if (last := max(begun, default=0)) > (most := setup.units(config)):
-        raise RunFailed(
-            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
-            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
-            "resume=false"
-        )
-    stop = setup.stop(config, lambda results: widest(config, results), spent)
-    try:
-        schedule = Schedule(setup.matchmaking(config), stop, begun)
-        for match in played:
-            schedule.done(match.number, match.result)
-        schedule.unfinished()  # where nothing is, no engine has to be brought up
-    except ValueError as error:
-        raise RunFailed(
-            f"the journals beside {turns.path} are not what this run leaves: {error}. Mend them, "
-            "or start anew with resume=false"
-        ) from error
-    return schedule
-
-
 async def _play(
     config: Config,
     session: Session,
@@ -127,61 +95,13 @@ async def _play(
     spent: Spent,
 ) -> None:
     """Play what is missing."""
-    house, count = setup.house(config), setup.actors(config)
-    models = asking.asked(config)
-    if any(game.sandboxed for game in setup.chosen(config)):
-        session.phase("trying the sandbox")
-        sandbox.configure(house.sandbox)
-        sandbox.run("")
-    async with session.fleet(models, ray=count > 0) as fleet:
+    models, ray = asking.asked(config), setup.actors(config) > 0
+    async with asked(config, session, models, ray=ray, spent=spent) as engines:
         session.phase("playing")
-        link = Link.to(fleet, models, config.fleet)
-        with ExitStack() as stack:
-            counts = {
-                it.name: stack.enter_context(fleet.account.call(it.name))
-                for it in models
-                if count  # what is asked in this process, the fleet counts itself
-            }
-
-            def counted(model: str, completion: Completion) -> None:
-                if model in counts:
-                    counts[model](completion)
-                spent.count(completion.output_tokens)
-                session.spend(
-                    prompt_tokens=completion.prompt_tokens,
-                    output_tokens=completion.output_tokens,
-                    errors=int(completion.finish == "error"),
-                )
-
-            async def keep(lines: Lines) -> None:
-                await asyncio.to_thread(turns.extend, lines)  # the disk holds no match up
-
-            async with rooms(fleet, link, house, actors=count, say=session.phase) as opened:
-                pool = Pool(
-                    schedule,
-                    opened,
-                    house,
-                    at_once=house.at_once * max(1, count) + setup.ahead(config),
-                    replays=config.games.replays,
-                    keep=keep,
-                    count=counted,
-                    unfinished=ledger.unfinished,
-                    replied=_replied(session.journal.records, ledger) - {*house.scripts},
-                    say=console.warn,
-                    phase=session.phase,
-                    patience_s=config.games.patience_s,
-                )
-                async with aclosing(pool.matches()) as ended:
-                    async for matches in ended:
-                        await asyncio.to_thread(session.keep, *matches)
-
-
-def _replied(played: Sequence[Match], ledger: Ledger) -> set[str]:
-    """Return the models that have replied in matches of earlier sessions."""
-    found = {
-        it.seats[role]
-        for it in played
-        for role, effort in it.efforts.items()
-        if effort.turns or effort.invalid
-    }
-    return found | {turn.model for it in ledger.unfinished.values() for turn in it.turns} - {""}
+        kept = Kept(
+            ledger.unfinished,
+            turns.extend,
+            lambda matches: session.keep(*matches),
+            replied(session.journal.records, ledger.unfinished.values()),
+        )
+        await play(config, engines, schedule, kept, phase=session.phase)

@@ -12,7 +12,8 @@ from raybench.config import Config, ModelConf, everybody
 from raybench.experiments.games import asking, optimised
 from raybench.fleet import group_engines
 from raybench.games import Game
-from raybench.games.parts import choice
+from raybench.games.parts import choice, wording
+from raybench.games.parts.wording import Wording
 from raybench.sandbox import Settings
 from raybench.tournament import pairing, strategies
 from raybench.tournament.fixtures import Result
@@ -59,6 +60,7 @@ def resolved(config: Config, given: Mapping[str, Any]) -> dict[str, Any]:
     conf["names"] = sorted(games.load(it).name for it in conf["names"])
     for table in ("rules", "roster_rules", "weights"):
         conf[table] = {games.load(name).name: of for name, of in conf[table].items()}
+    conf["phrasing"] = wording.resolved(conf["phrasing"])
     conf["strategy"] = strategies.resolved(conf["strategy"]) or strategies.DEFAULT
     conf["strategies"] = {
         model: strategies.resolved(of) for model, of in sorted(conf["strategies"].items())
@@ -120,14 +122,21 @@ def house(config: Config) -> House:
             {model: strategies.carried(of) for model, of in conf.strategies.items()},
             optimised.players(config, chosen(config)),
         ),
+        wording=Wording(conf.phrasing),
         scripts={name: name for name in conf.anchors},
         jurors=jurors(config),
         stand_ins=asking.stand_ins(config),
         greedy=asking.greedy(config),
-        sandbox=Settings(sandbox.backend, sandbox.python, sandbox.scientific_python),
+        sandbox=sandboxed(config),
         slots=sandbox.slots or max(1, ((os.cpu_count() or 2) - 1) // max(1, actors(config))),
         at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
+
+
+def sandboxed(config: Config) -> Settings:
+    """Return where the programs of matches run."""
+    conf = config.sandbox
+    return Settings(conf.backend, conf.python, conf.scientific_python)
 
 
 def seats(config: Config) -> dict[str, int]:

@@ -10,14 +10,15 @@ import yaml
 from raybench import games, players, positions
 from raybench.config import OptimisePlayersConf
 from raybench.errors import ConfigurationError
+from raybench.games.parts import wording
 from raybench.positions import SPLITS, Positions
 from raybench.positions.parts import metrics
 
 _USE = "use"
 
 
-def problems(conf: OptimisePlayersConf) -> Iterator[str]:
-    """Yield what is wrong with it."""
+def problems(conf: OptimisePlayersConf, phrasing: Any = wording.OWN) -> Iterator[str]:
+    """Yield what is wrong with it, and with the words in which positions are told."""
     where = "optimise_players"
     if importlib.util.find_spec("dspy") is None:
         yield f"{where} needs DSPy: pip install 'raybench[dspy]'"
@@ -36,6 +37,8 @@ def problems(conf: OptimisePlayersConf) -> Iterator[str]:
                     f"{where}.positions: {count} sets are called '{name}', by which results are "
                     "kept: give each its own name"
                 )
+        taught = [games.load(it.game) for it in chosen(conf)]
+        yield from wording.problems("games.phrasing", phrasing, taught)
     except ConfigurationError:
         pass  # it was told
     try:

@@ -7,6 +7,7 @@ from importlib import metadata
 from typing import Any
 
 from raybench.arena.studies import Curriculum
+from raybench.games.parts.wording import OWN
 from raybench.imported import source_digest
 from raybench.players.parts.asking import HOW
 from raybench.players.parts.programs.optimisers import Optimiser
@@ -34,6 +35,7 @@ def about(
     sizes: Mapping[str, int],
     curriculum: Curriculum,
     proposer: ModelSpec | None,
+    phrasing: int | str = OWN,
 ) -> dict[str, Any]:
     """Return what a player of this model for these positions is made from and for.
 
@@ -60,6 +62,7 @@ def about(
             "temperature": decoding.temperature,
             "listed_moves": decoding.listed,
             "proposer": None if proposer is None else making(proposer),
+            **({} if phrasing == OWN else {"phrasing": phrasing}),
         },
     }
 

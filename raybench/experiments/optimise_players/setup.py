@@ -14,6 +14,8 @@ from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games import State
+from raybench.games.parts import wording
+from raybench.games.parts.wording import Wording
 from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.positions import Positions
@@ -48,7 +50,7 @@ def studies(config: Config) -> list[Study]:
     place = {it.name: at for at, engine in enumerate(engines) for it in engine.models}
     pairs = [(model, of) for model in learn for of in names(config)]
     return [
-        Study(number, model.name, of, place[model.name])
+        Study(number, model.name, of, place[model.name], config.games.phrasing)
         for number, (model, of) in enumerate(pairs, start=1)
     ]
 
@@ -83,7 +85,8 @@ def about(config: Config, model: str, named: str) -> dict[str, Any]:
     """
     found, proposer = curriculum(config), config.optimise_players.proposer
     of = positions.load(named)
-    whole, sizes = _learned_from(of, config.seed, tuple(found.sizes.items()))
+    phrasing = Wording(config.games.phrasing).number(of.game)
+    whole, sizes = _learned_from(of, config.seed, tuple(found.sizes.items()), phrasing)
     return identity.about(
         asking.drawn(config, asking.named(config, model)),
         of,
@@ -92,12 +95,13 @@ def about(config: Config, model: str, named: str) -> dict[str, Any]:
         sizes,
         found,
         asking.named(config, proposer) if proposer else None,
+        phrasing,
     )
 
 
 @cache
 def _learned_from(
-    of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...]
+    of: Positions, seed: int, sizes: tuple[tuple[Split, int], ...], phrasing: int | str
 ) -> tuple[str, Mapping[str, int]]:
     """Return what tells the positions to learn from apart from others, and how many there are."""
     by = dict(sizes)
@@ -110,18 +114,14 @@ def _learned_from(
             )
     every = [state for states in drawn.values() for state in states]
     scores = [of.score(state, move) for state in every[:_SCORED] for move in _some(state)]
-    whole = hashlib.sha256(f"{digest(every, of.answer)} {scores}".encode()).hexdigest()
+    seen = digest(every, of.answer, Wording(phrasing).of(of.game))
+    whole = hashlib.sha256(f"{seen} {scores}".encode()).hexdigest()
     return whole, {split: len(states) for split, states in drawn.items()}
 
 
 def _some(state: State) -> list[str]:
     """Return some moves, the same ones again."""
     return [*(state.legal() or ())[:_SCORED_MOVES]]
-
-
-def actors(config: Config) -> int:
-    """Return how many processes there are: each has one optimiser at a time, and one engine."""
-    return len({it.engine for it in studies(config)})
 
 
 def plan(config: Config) -> Plan:
@@ -140,11 +140,12 @@ def plan(config: Config) -> Plan:
         referees=tuple(it for it in every if it.name in referees),
         calls="one for each position that an optimiser tries, twice as many as are held out, and "
         "those for instructions",
-        notes=(*_notes(config), *turns(len(engines), awake)),
+        notes=(*notes(config), *turns(len(engines), awake)),
     )
 
 
-def _notes(config: Config) -> Iterator[str]:
+def notes(config: Config) -> Iterator[str]:
+    """Yield what else is to be said of studies."""
     conf = config.optimise_players
     name, options = choice.optimiser(conf)
     with_ = ", ".join(f"{key}={value}" for key, value in options.items())
@@ -153,6 +154,8 @@ def _notes(config: Config) -> Iterator[str]:
         f"{conf.train} positions to learn from, {conf.validation} to choose by, {conf.held_out} "
         "held out"
     )
+    if words := wording.told(config.games.phrasing):
+        yield f"positions are told in {words}"
     for of in choice.chosen(conf):
         without = "" if of.best is not None else "; no answers are known to show"
         yield f"{of.name}: {of.game}{without}"

@@ -1,0 +1,65 @@
+"""A model whose endpoint is gone while wordings are compared: the rest is played, and it later."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import last_run, raybench, results_of, with_store
+from http_endpoint import Handler, HttpEndpoint
+
+
+class Leaving(HttpEndpoint):
+    """Plays liar's dice for all; c has a few replies, and then none for as long as it is gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = True
+        self.of_c = 0
+
+    def play(self, handler: Handler) -> None:
+        with self.lock:
+            self.of_c += handler.body["model"] == "c"
+            gone = self.gone and handler.body["model"] == "c" and self.of_c > 4
+        if gone:
+            return handler.send(404, {"error": {"message": "no such model"}})
+        asked = handler.body["messages"][-1]["content"]
+        move = "call" if "call'" in asked else "bid 1 1"
+        message = {"content": f"Move: {move}"}
+        return handler.send(200, {"choices": [{"message": message, "finish_reason": "stop"}]})
+
+
+def matches(run: Path) -> list[dict[str, Any]]:
+    lines = (run / "journal" / "matches.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.slow
+def test_every_wording_is_played_as_far_as_can_be_and_the_rest_later(tmp_path: Path) -> None:
+    folder = with_store(tmp_path / "runs")
+    with Leaving() as server:
+        models = ", ".join(
+            f"{{name: {name}, engine: openai, weights: {name},"
+            f" options: {{base_url: '{server.url}'}}}}"
+            for name in "abc"
+        )
+        command = (
+            "+experiment=games_phrasings", "stages=[before]", "wordings=[0,2]",
+            "games.names=[liars_dice]", "games.matches=60", "games.bootstrap=0",
+            "games.at_once=6", f"roster.models=[{models}]",
+        )  # fmt: skip
+        first = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        run = last_run(folder, "games_phrasings")
+        assert first.returncode == 1 and "Traceback" not in first.stderr
+        assert "phrasing 0, before optimisation: c " in first.stderr
+        assert "phrasing 2, before optimisation: c " in first.stderr
+        assert not (run / "results.json").exists(), "they would end it"
+        without = Counter(it["cell"] for it in matches(run) if "c" not in it["seats"].values())
+        assert without == {"before/phrasing_0": 20, "before/phrasing_2": 20}
+        server.gone = False
+        done = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    assert last_run(folder, "games_phrasings") == run
+    assert Counter(it["cell"] for it in matches(run)) == dict.fromkeys(without, 60)
+    assert results_of(folder, "games_phrasings")["run"]["units"] == 120

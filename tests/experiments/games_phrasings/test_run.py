@@ -1,0 +1,188 @@
+"""Wordings compared from the command line, on stand-ins: what is planted is found, and resume."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from helpers import last_run, raybench, results_of, start_raybench, with_store
+
+pytest.importorskip("dspy", reason="programs need DSPy")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+NAME = "games_phrasings"
+LEARN = (
+    "optimise_players.train=20",
+    "optimise_players.validation=2",
+    "optimise_players.held_out=2",
+    "games.names=[liars_dice]",
+)
+
+
+def roster(**options: float) -> str:
+    told = "".join(f", {name}: {value}" for name, value in options.items())
+    models = {"a": 0.5, "b": 0.6, "c": 0.4, "d": 0.7}
+    each = (
+        f"{{name: {name}, engine: simulated, options: {{ability: {ability}{told}}}}}"
+        for name, ability in models.items()
+    )
+    return f"roster.models=[{', '.join(each)}]"
+
+
+def lines(run: Path, name: str = "matches") -> list[dict[str, Any]]:
+    text = (run / "journal" / f"{name}.jsonl").read_bytes()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records in one order, without what clocks and folders say."""
+    clocks = ("seconds", "ended_ms")
+    found = [{key: it for key, it in record.items() if key not in clocks} for record in records]
+    for record in found:
+        for turn in record["turns"]:
+            del turn["seconds"]
+    return sorted(found, key=lambda it: (it["cell"], it["match"]))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = with_store(tmp_path_factory.mktemp("phrasings"))
+    done = raybench(
+        f"+experiment={NAME}", roster(wording=0.4, learns=0.2), *LEARN, "games.matches=240",
+        "games.bootstrap=100", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (folder / "stdout").write_text(done.stdout)
+    return folder
+
+
+def test_all_tournaments_have_the_same_matches_in_other_words(finished: Path) -> None:
+    records = lines(last_run(finished, NAME))
+    by: dict[str, dict[int, tuple[str, int, str]]] = {}
+    for it in records:
+        of = by.setdefault(it["cell"], {})
+        assert it["match"] not in of, "every match once"
+        of[it["match"]] = it["game"], it["seed"], str(it["seats"])
+    assert [*by] == [f"{stage}/phrasing_{n}" for stage in ("before", "after") for n in range(5)]
+    assert len({str(sorted(of.items())) for of in by.values()}) == 1
+    asked = {
+        cell: next(
+            it["turns"][0]["observation"] for it in records
+            if (it["cell"], it["match"]) == (cell, 1)
+        )
+        for cell in by
+    }  # fmt: skip
+    assert len({*asked.values()}) == 5
+    for n in range(5):
+        assert asked[f"before/phrasing_{n}"] == asked[f"after/phrasing_{n}"]
+
+
+def test_models_are_told_what_prompts_say_with_examples_after(finished: Path) -> None:
+    run = last_run(finished, NAME)
+    own, terse, learned = (
+        (run / "transcripts" / "prompts" / f"{name}.md").read_text()
+        for name in ("before_phrasing_0", "before_phrasing_1", "after_phrasing_1")
+    )
+    assert own != terse and "compiled" not in terse
+    assert "compiled=" in learned and len(learned) > 2 * len(terse)
+
+
+def test_every_model_learned_in_every_wording(finished: Path) -> None:
+    studies = lines(last_run(finished, NAME), "studies")
+    assert Counter((it["model"], it["phrasing"]) for it in studies) == {
+        (model, n): 1 for model in "abcd" for n in range(5)
+    }
+    assert len({it["key"] for it in studies}) == 20
+    for it in studies:
+        assert it["about"]["settings"].get("phrasing", 0) == it["phrasing"]
+
+
+def test_planted_sensitivity_is_found_and_that_examples_take_it_away(finished: Path) -> None:
+    results = results_of(finished, NAME)
+    for metrics in results["models"].values():
+        spread, after = (metrics[f"{NAME}/{it}/spread"] for it in ("before", "after"))
+        assert spread["value"] > 3 * after["value"]
+        assert metrics[f"{NAME}/before/raw_spread"]["value"] >= spread["value"]
+        assert metrics[f"{NAME}/before/phrasing_3/rating"]["value"] is not None
+        assert metrics[f"{NAME}/spread_change"]["value"] < 0
+    assert results["agreement"]["before"]["spread"]["ci95"][0] > 40
+    assert results["agreement"]["before"]["lost"]["ci95"][0] > 0
+    assert results["agreement"]["after_less_before"]["spread"]["ci95"][1] < 0
+    told = (finished / "stdout").read_text()
+    assert "ratings hang less on wording after it" in told
+    assert results["run"]["fixtures"] == 240 and results["simulated"] is True
+
+
+def test_the_report_shows_it_by_itself(finished: Path) -> None:
+    page = (last_run(finished, NAME) / "report.html").read_text(encoding="utf-8")
+    for title in ("Ratings by phrasing", "How far ratings lie apart", "How far orders agree"):
+        assert f">{title}<" in page, title
+    assert "before optimisation" in page and "after optimisation" in page
+    assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
+
+
+def test_mlflow_has_the_spread_of_every_model(finished: Path) -> None:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{finished}/runs/mlflow.db")
+    experiment = client.get_experiment_by_name("raybench")
+    assert experiment is not None
+    runs = client.search_runs([experiment.experiment_id])
+    children = [run for run in runs if "mlflow.parentRunId" in run.data.tags]
+    results = results_of(finished, NAME)
+    assert len(children) == 4
+    for child in children:
+        of = results["models"][child.data.tags["model"]]
+        key = f"{NAME}/before/spread"
+        assert child.data.metrics[key] == pytest.approx(of[key]["value"])
+
+
+def test_none_is_found_where_wording_does_nothing(tmp_path: Path) -> None:
+    folder = with_store(tmp_path)
+    done = raybench(
+        f"+experiment={NAME}", roster(), "games.names=[liars_dice,debate]", "stages=[before]",
+        "games.matches=96", "wordings=[0,2]", "games.bootstrap=0", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    results = results_of(folder, NAME)
+    assert results["agreement"]["before"]["lost"]["value"] == pytest.approx(0)
+    for metrics in results["models"].values():
+        assert metrics[f"{NAME}/before/spread"]["value"] in (0, None)
+        assert f"{NAME}/spread_change" not in metrics
+    assert not lines(last_run(folder, NAME), "studies")
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    given = (
+        f"+experiment={NAME}", roster(wording=0.3, latency_s=0.03, unparsed=0.05), *LEARN,
+        "games.matches=12", "wordings=[0,3]", "games.bootstrap=0", "games.at_once=4",
+    )  # fmt: skip
+    ready, other = with_store(tmp_path / "killed"), with_store(tmp_path / "whole")
+    for name, wanted in (("turns", 15), ("marks", 3), ("matches", 27)):
+        process = start_raybench(*given, cwd=ready)
+        deadline = time.monotonic() + 120
+        while True:
+            files = [*ready.glob(f"runs/{NAME}/*/journal/{name}.jsonl")]
+            if files and files[0].read_bytes().count(b"\n") > wanted:
+                break
+            assert time.monotonic() < deadline and process.poll() is None, name
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    run = last_run(ready, NAME)
+    assert not (run / "results.json").exists()
+    shutil.rmtree(ready / "runs" / "compiled_players")  # what was learned, the journal has, too
+    done = raybench(*given, cwd=ready)
+    assert done.returncode == 0, done.stderr
+    assert last_run(ready, NAME) == run
+    assert "Resuming" in done.stdout + done.stderr
+    assert max(Counter(it["study"] for it in lines(run, "studies")).values()) == 1
+
+    assert raybench(*given, cwd=other).returncode == 0
+    assert timeless(lines(run)) == timeless(lines(last_run(other, NAME)))
