@@ -11,6 +11,7 @@ from raybench.arena.pool import Unplayed
 from raybench.arena.studies import Study
 from raybench.config import Config
 from raybench.config.games_phrasings import AFTER
+from raybench.experiments.games import manners
 from raybench.experiments.games import planning as tournaments
 from raybench.experiments.games import setup as games
 from raybench.experiments.games.playing import Asked, Kept, asked, play, replied, resumed
@@ -40,6 +41,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         planned,
         journal="matches",
         keep=kept,
+        inputs=manners.inputs(cells.plain(config)),
         conclusions=games.CONCLUSIONS,
         aside=games.aside(config),
     ) as session:
