@@ -77,7 +77,10 @@ def others(mean: Estimate, independent: int, ends: Interval) -> Estimate:
     """
     assert mean.value is not None
     share, (low, high) = wilson(0.0, independent)[1], ends
-    inside = mean.value - share * (mean.value - low), mean.value + share * (high - mean.value)
+    inside = (
+        max(low, mean.value - share * (mean.value - low)),
+        mean.value + share * (high - mean.value),
+    )
     method = f"{mean.method.removesuffix('; no interval: all equal')}, all equal: Wilson for others"
     return Estimate(mean.value, mean.stderr, inside, mean.n, method)
 

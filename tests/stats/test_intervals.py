@@ -166,7 +166,8 @@ def test_equal_observations_have_an_interval_for_those_not_seen(value: float, n:
     found = intervals.others(intervals.mean([value] * n, over="things"), n, (0.0, 1.0))
     assert found.ci95 is not None
     low, high = found.ci95
-    assert 0 <= low <= value <= high <= 1
+    assert found.value is not None and math.isclose(found.value, value, abs_tol=1e-12)
+    assert 0 <= low <= found.value <= high <= 1 + 1e-12
     assert "all equal: Wilson for others" in found.method and "no interval" not in found.method
 
 
