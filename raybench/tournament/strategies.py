@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import games, players
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, closest, did_you_mean
 from raybench.games.parts import choice
 from raybench.players import Player
 
@@ -158,7 +158,13 @@ def _by_role(of: Any) -> Any:
 def _loaded(chosen: Any) -> Player:
     if chosen == OPTIMISED:
         return players.load("program")
-    return players.load(*_parts(chosen))
+    name, options = _parts(chosen)
+    try:
+        return players.load(name, options)
+    except ConfigurationError as error:
+        if ":" in name or not closest(name, [OPTIMISED]):
+            raise
+        raise ConfigurationError(f"{error} Did you mean '{OPTIMISED}'?") from error
 
 
 def _parts(chosen: Any) -> tuple[str, dict[str, Any]]:

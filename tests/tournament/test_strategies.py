@@ -132,3 +132,11 @@ def test_what_is_in_files_travels_with_a_choice(tmp_path: Path) -> None:
     of = Strategies(there)
     assert of.called("m", "chess", "white").startswith("program compiled=a.json@")
     assert there["poker"] == "direct" and carried("optimised") == "optimised"
+
+
+def test_a_slip_for_optimised_is_understood() -> None:
+    (told,) = problems({"chess": "optimisd"}, {}, MODELS, {})
+    assert told.startswith("games.strategy.chess: unknown strategy 'optimisd'.")
+    assert told.endswith("Did you mean 'optimised'?")
+    (told,) = problems("refin", {}, MODELS, {})
+    assert "Did you mean 'refine'" in told and "optimised" not in told
