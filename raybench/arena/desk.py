@@ -43,6 +43,8 @@ class Desk:
     greedy: bool = False
     words: Words = as_it_is
     """Say what is seen as the model is told it."""
+    attempt: int = 0
+    """How often an optimiser has given up here: what is written is drawn otherwise each time."""
     states: dict[str, State] = field(default_factory=dict)
     """All positions that are played here, by their keys."""
     failure: Exception | None = None
@@ -118,7 +120,7 @@ class Desk:
         with self._lock:
             self._written[whole] += 1
             time = self._written[whole]
-        seed = self.decoding.drawn(f"{self.of.name}/writes/{whole}/{time}")
+        seed = self.decoding.drawn(f"{self.of.name}/writes/{self.attempt}/{whole}/{time}")
         completion = await self.put(
             model,
             Request(

@@ -24,7 +24,12 @@ class Unlearned(Exception):
         words = " ".join(str(why).split())
         if len(words) > _LONGEST:
             words = f"{words[:_LONGEST]} …"
-        super().__init__(f"the optimiser {optimiser} gave up ({type(why).__name__}: {words})")
+        said = words or "without a word"
+        super().__init__(
+            f"the optimiser {optimiser} gave up ({type(why).__name__}: {said}). "
+            "The next try has instructions written anew; optimise_players.proposer names a model "
+            "that writes better ones"
+        )
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,8 @@ class Study:
     """In which words positions are told, as `Wording` has it."""
     state: Mapping[str, Any] | None = None
     """What was learned, where that is known."""
+    attempt: int = 0
+    """How often an optimiser has given up: the next time it is written to otherwise."""
     known: dict[str, set[int]] = field(default_factory=lambda: {it: set() for it in PHASES})
     """The held-out positions that have been played, by phase."""
     replies: dict[str, Completion] = field(default_factory=dict)
@@ -126,6 +133,8 @@ class Learned:
     over: bool = False
     failure: str = ""
     """Why it cannot be finished."""
+    gave_up: bool = False
+    """By the optimiser itself: all that was asked was had."""
 
     @property
     def key(self) -> int:

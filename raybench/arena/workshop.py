@@ -75,6 +75,7 @@ class Workshop:
         except (Void, Unlearned) as why:  # what was replied is kept, and the same command goes on
             told = self._of(order.number)
             told.over, told.failure = True, str(why)
+            told.gave_up = isinstance(why, Unlearned)
         except Exception as error:
             self._error = error
         finally:
@@ -142,6 +143,7 @@ class Workshop:
             asyncio.get_running_loop(),
             imitates=order.model in conf.stand_ins,
             greedy=order.model in conf.greedy,
+            attempt=order.attempt,
             words=Wording(order.phrasing).of(of.game),
         )
 

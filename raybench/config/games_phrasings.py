@@ -37,8 +37,9 @@ def problems(conf: GamesPhrasingsConf, games: GamesConf) -> Iterator[str]:
             yield f"{here}.stages: unknown stage '{stage}'." + did_you_mean(stage, STAGES)
         elif count > 1:
             yield f"{here}.stages names '{stage}' {count} times: once is enough"
-    if not conf.stages:
-        yield f"{here}.stages is empty: give [{BEFORE}], or [{BEFORE}, {AFTER}]"
+    if BEFORE not in conf.stages:
+        told = ", ".join(conf.stages) or "empty"
+        yield f"{here}.stages is {told}: give [{BEFORE}], or [{BEFORE}, {AFTER}]"
     if games.phrasing not in ({}, 0):
         yield (
             f"games.phrasing is {games.phrasing!r}, but {here}.wordings says in which words games "

@@ -6,13 +6,16 @@ from typing import Any
 
 from raybench import games
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, did_you_mean
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
 from raybench.tracking import console
 from raybench.types import Plan
 
-_HEAD = ("model", "game", "positions", "program", "optimiser", "before", "after", "made", "key")
+_HEAD = (
+    "model", "game", "positions", "program", "optimiser", "metric", "seed", "train", "before",
+    "after", "made", "key",
+)  # fmt: skip
 
 
 def plan(config: Config) -> Plan:
@@ -41,6 +44,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     there, broken = _read(folder)
     for problem in broken:
         console.warn(problem)
+    known = {str(it.made.get("model")) for it in there}
+    for name in conf.models:
+        if there and name not in known:
+            raise ConfigurationError(
+                f"compiled_players.models: no player was made for '{name}'."
+                + did_you_mean(name, known)
+            )
     wanted = {games.load(name).name for name in conf.names}
     listed = [
         it
@@ -87,6 +97,7 @@ def _read(folder: Path) -> tuple[list[Entry], list[str]]:
 def _row(entry: Entry) -> tuple[str, ...]:
     about, made = entry.about, entry.made
     held_out: Mapping[str, Any] = made.get("held_out", {})
+    settings: Mapping[str, Any] = about.get("settings", {})
     optimiser = {**about.get("optimiser", {})}
     name = optimiser.pop("use", "?")
     options = ",".join(f"{key}={it}" for key, it in optimiser.items())
@@ -96,6 +107,9 @@ def _row(entry: Entry) -> tuple[str, ...]:
         str(about.get("positions", "?")),
         str(about.get("module", "?")),
         f"{name}({options})" if options else name,
+        str(about.get("metric", "?")),
+        str(settings.get("seed", "?")),
+        str(settings.get("sizes", {}).get("train", "?")),
         _worth(held_out.get("before")),
         _worth(held_out.get("after")),
         str(made.get("on", "?")),

@@ -64,7 +64,7 @@ class Strategies:
 
     def is_optimised(self, model: str, game: str, role: str) -> bool:
         """Tell whether a model is to play a role by what was compiled for it."""
-        return bool(self._choice(model, game, role) == OPTIMISED)
+        return _is_optimised(self._choice(model, game, role))
 
     def _chosen(self, model: str, game: str, role: str) -> Any:
         if self.is_optimised(model, game, role):
@@ -87,7 +87,7 @@ def carried(chosen: Any) -> Any:
     """Return a choice with what is in the files that it names: other nodes have none of these."""
     if _is_table(chosen):
         return {name: carried(of) for name, of in chosen.items()}
-    if chosen == OPTIMISED:
+    if _is_optimised(chosen):
         return chosen
     name, options = _parts(chosen)
     return {_USE: name, **players.carried(name, options)} if options else chosen
@@ -144,8 +144,8 @@ def resolved(chosen: Any) -> Any:
     """Return a choice with every game and strategy by its own name, however it was spelled."""
     if _is_table(chosen):
         return {games.load(name).name: _by_role(of) for name, of in chosen.items()}
-    if chosen == OPTIMISED:
-        return chosen
+    if _is_optimised(chosen):
+        return OPTIMISED
     name, options = _parts(chosen)
     own = name if ":" in name else players.named(name)
     return {_USE: own, **options} if options else own
@@ -156,15 +156,24 @@ def _by_role(of: Any) -> Any:
 
 
 def _loaded(chosen: Any) -> Player:
-    if chosen == OPTIMISED:
+    if _is_optimised(chosen):
         return players.load("program")
     name, options = _parts(chosen)
+    if name == OPTIMISED:
+        raise ConfigurationError(
+            f"{OPTIMISED} has no option '{next(iter(options))}': what was compiled how, the "
+            "settings of optimise_players say"
+        )
     try:
         return players.load(name, options)
     except ConfigurationError as error:
         if ":" in name or not closest(name, [OPTIMISED]):
             raise
         raise ConfigurationError(f"{error} Did you mean '{OPTIMISED}'?") from error
+
+
+def _is_optimised(chosen: Any) -> bool:
+    return bool(chosen == OPTIMISED or chosen == {_USE: OPTIMISED})
 
 
 def _parts(chosen: Any) -> tuple[str, dict[str, Any]]:

@@ -60,7 +60,7 @@ async def done(shop: Workshop, *studies: Study) -> dict[int, Learned]:
                 of.spent += told.spent
                 of.state = told.state or of.state
                 of.replies |= told.replies
-                of.over, of.failure = told.over, told.failure
+                of.over, of.failure, of.gave_up = told.over, told.failure, told.gave_up
     return whole
 
 
@@ -126,7 +126,8 @@ async def test_an_optimiser_that_gives_up_ends_its_study_alone() -> None:
     shop = Workshop(link(), curriculum("MIPROv2", **given))
     (told,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
     assert told.failure.startswith("the optimiser MIPROv2 gave up (AdapterParseError: LM response")
-    assert len(told.failure) < 500 and told.state is None
+    assert len(told.failure) < 650 and told.state is None and told.gave_up
+    assert "optimise_players.proposer names a model" in told.failure
     assert places(told, "before") == [*range(12)], "what was played is kept"
 
 
@@ -180,6 +181,21 @@ async def test_a_metric_that_fails_is_no_move_of_no_worth(
         async with asyncio.timeout(30):
             while True:
                 assert not any(it.state for it in await shop.pick_up())
+
+
+async def test_who_gave_up_is_written_to_otherwise_the_next_time() -> None:
+    given = {"auto": None, "num_candidates": 2, "num_trials": 2, "minibatch": False}
+    first = Study(1, "m", "liars_dice_odds")
+    first.known["before"] |= {*range(12)}
+    (told,) = (await done(Workshop(link(), curriculum("MIPROv2", **given)), first)).values()
+    again = Study(1, "m", "liars_dice_odds", replies=dict(told.replies), attempt=1)
+    again.known["before"] |= {*range(12)}
+    (other,) = (await done(Workshop(link(), curriculum("MIPROv2", **given)), again)).values()
+    assert other.gave_up and other.replies and not other.replies.keys() & told.replies.keys()
+    same = Study(1, "m", "liars_dice_odds", replies=dict(told.replies))
+    same.known["before"] |= {*range(12)}
+    (nothing,) = (await done(Workshop(link(), curriculum("MIPROv2", **given)), same)).values()
+    assert not nothing.replies, "which nobody would mend"
 
 
 async def test_a_mistake_of_ours_ends_it() -> None:

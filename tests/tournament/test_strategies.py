@@ -140,3 +140,12 @@ def test_a_slip_for_optimised_is_understood() -> None:
     assert told.endswith("Did you mean 'optimised'?")
     (told,) = problems("refin", {}, MODELS, {})
     assert "Did you mean 'refine'" in told and "optimised" not in told
+
+
+def test_optimised_may_be_written_as_every_strategy_and_has_no_options() -> None:
+    of = Strategies({"chess": {"use": "optimised"}})
+    assert of.is_optimised("m", "chess", "white")
+    assert resolved({"chess": {"use": "optimised"}}) == {"chess": "optimised"}
+    assert [*problems({"use": "optimised"}, {}, MODELS, {})] == []
+    (told,) = problems({"use": "optimised", "n": 2}, {}, MODELS, {})
+    assert "optimised has no option 'n'" in told

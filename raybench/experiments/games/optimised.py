@@ -69,7 +69,8 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
         raise ConfigurationError(
             f"games.strategy: {len(missing)} players were never compiled with these settings: "
             f"{'; '.join(missing)}. +experiment=optimise_players makes them; "
-            "optimise_players.positions=[…] names the sets that are wanted"
+            "optimise_players.positions=[…] names the sets that are wanted, and its other settings "
+            "are to be those that players were made with (+experiment=compiled_players lists them)"
         )
     return found
 

@@ -66,6 +66,11 @@ def _tried(of: Positions) -> None:
         for split in SPLITS:
             for state in of.some(0, split, 1):
                 move = of.answer(state) or (state.legal() or ("",))[0]
+                if of.best is not None and (why := metrics.refusal(state, move)) is not None:
+                    raise ConfigurationError(
+                        f"the set '{of.name}' has '{move}' for a best move, which {of.game} "
+                        f"refuses: {why}"
+                    )
                 of.family(state), of.score(state, move)
         hash(of)
     except ConfigurationError:

@@ -188,7 +188,7 @@ def _notes(config: Config, by: Studies, found: Found, ledger: Ledger) -> dict[st
         told["Cache"] = f"{'; '.join(cached)}: compiled before, tried again here"
     told["Players"] = (
         f"{config.optimise_players.folder}; to play with them: +experiment=games "
-        "games.strategy=optimised"
+        "games.strategy=optimised, with the same settings of optimise_players and games"
     )
     return told
 

@@ -1,5 +1,6 @@
 """What there is of a run's studies: what was learned, how held-out positions were played."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -21,12 +22,17 @@ class Ledger:
         """What was learned, by study."""
         self.replies: dict[int, dict[str, Completion]] = {}
         """What an optimiser was replied, by study and the digest of the request."""
+        self.attempts = Counter[int]()
+        """How often an optimiser gave up, by study."""
         self.cached: dict[int, str] = {}
         """Where that was taken from, where it was not learned in this run."""
 
     def enter(self, line: Mapping[str, Any]) -> None:
         """Take a line of the journal."""
         number = int(line["study"])
+        if "gave_up" in line:
+            self.attempts[number] += 1
+            return
         if "request" in line:
             self.replies.setdefault(number, {})[line["request"]] = Completion(**line["reply"])
             return
@@ -43,6 +49,7 @@ class Ledger:
     def resumed(self, study: Study) -> Study:
         """Return a study with what there is of it."""
         study.state = self.states.get(study.number)
+        study.attempt = self.attempts[study.number]
         study.replies |= self.replies.get(study.number, {})
         for phase, marks in self.marks.get(study.number, {}).items():
             study.known[phase] |= marks.keys()
@@ -55,6 +62,8 @@ def lines(told: Learned) -> Iterator[dict[str, Any]]:
         yield {"study": told.number, "request": key, "reply": _short(reply)}
     if told.state is not None:
         yield {"study": told.number, "state": told.state}
+    if told.gave_up:
+        yield {"study": told.number, "gave_up": told.failure}
     for mark in told.marks:
         yield {"study": told.number, **asdict(mark)}
 

@@ -169,6 +169,7 @@ GAME = Positions('game', 'liars_dyce', dice, worth)
 MUCH = Positions('much', 'liars_dice', dice, lambda state, move: 7.0)
 NONE = Positions('none', 'liars_dice', dice, lambda state, move: None)
 LIST = Positions('list', 'liars_dice', dice, worth, roles=['player_1'])
+BEST = Positions('best', 'liars_dice', dice, worth, best=lambda state: 'sing')
 GOOD = Positions('good', 'liars_dice', dice, worth)
 """
 
@@ -183,6 +184,7 @@ def test_positions_of_ones_own_are_tried_before_anything_starts(
         "GAME": "unknown game 'liars_dyce'. Did you mean 'liars_dice'",
         "MUCH": "is worth 7.0: it is 0 to 1",
         "NONE": "the set 'none' cannot be used (TypeError",
+        "BEST": "the set 'best' has 'sing' for a best move, which liars_dice refuses",
         "LIST": "the set 'list' cannot be used (TypeError: unhashable",
     }.items():
         assert why in problem(f"positions=['own_tried:{name}']"), name
