@@ -1,6 +1,7 @@
 """The compiled players of a tournament: for every model and game that is played by one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from raybench.games import Game
 from raybench.games.parts import choice as games
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
-from raybench.positions import load
+from raybench.positions import Positions, load
 from raybench.tournament.strategies import Strategies
 
 Found = Mapping[tuple[str, str], list[Entry]]
@@ -52,6 +53,7 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
     ]
     if not wanted:
         return {}
+    _one_for_each([load(it) for it in setup.names(config)], {game for _, game in wanted})
     found: dict[tuple[str, str], list[Entry]] = {key: [] for key in wanted}
     missing = list[str]()
     for named in setup.names(config):
@@ -73,6 +75,17 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
             "are to be those that players were made with (+experiment=compiled_players lists them)"
         )
     return found
+
+
+def _one_for_each(sets: Sequence[Positions], played: Collection[str]) -> None:
+    """Raise ConfigurationError where two sets are for the same: only one player could be asked."""
+    for one, other in combinations([it for it in sets if it.game in played], 2):
+        shared = {*one.actions} & {*other.actions} or not (one.actions and other.actions)
+        if one.game == other.game and shared:
+            raise ConfigurationError(
+                f"games.strategy: optimise_players.positions has '{one.name}' and '{other.name}' "
+                f"for the same moves of {one.game}, which one player makes: name one of them"
+            )
 
 
 def told(config: Config, played: Sequence[Game[Any]]) -> list[str]:

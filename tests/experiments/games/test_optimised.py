@@ -76,3 +76,21 @@ def test_a_run_is_known_by_what_the_files_hold() -> None:
     first = manners.inputs(named)
     path.write_text(path.read_text() + " ")
     assert first != manners.inputs(named) != {}, "however they are named"
+
+
+def test_two_sets_for_the_same_moves_are_one_too_many(tmp_path: Path, monkeypatch: Any) -> None:
+    (tmp_path / "own_dice.py").write_text(
+        "from raybench import games\n"
+        "from raybench.positions import Positions\n"
+        "DICE = Positions('dice', 'liars_dice',\n"
+        "    lambda rng: games.load('liars_dice').new(rng.getrandbits(32)),\n"
+        "    lambda state, move: 0.5)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    both = "optimise_players.positions=['own_dice:DICE',liars_dice_odds]"
+    with pytest.raises(ConfigurationError, match="'dice' and 'liars_dice_odds' for the same moves"):
+        planning.plan(config("strategies.a=optimised", both))
+    quiz = ("strategies.a=optimised", "names=[mathquiz]", "optimise_players.train=2")
+    sets = "optimise_players.positions=[mathquiz_pose,mathquiz_solve]"
+    with pytest.raises(ConfigurationError, match="2 players were never compiled"):
+        planning.plan(config(*quiz, sets))
