@@ -10,6 +10,7 @@ from functools import partial
 
 from raybench.arena.sitting import Late, Sitting, Wanted
 from raybench.games import InvalidMove, State
+from raybench.players.parts.asking import examples
 from raybench.players.parts.contract import Decision, NoMove, Player, Try
 from raybench.players.parts.reading import as_reply, as_schema
 from raybench.tournament.match import Heard
@@ -120,7 +121,7 @@ def _examples(state: State, seen: Observation, wanted: Wanted, form: Form, seed:
     else:
         good, some = state.good(rng), state.sample(rng)
     replies = {"good": as_reply(good, form), "any": as_reply(some, form)}
-    return json.dumps({**replies, "rules": seen.rules})
+    return json.dumps({**replies, "rules": seen.rules, "examples": examples(wanted.messages)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,6 +253,7 @@ async def test_only_stand_ins_are_told_what_they_could_play() -> None:
     told, untold = engine.requests
     assert untold.gold is None and told.gold is not None
     examples = json.loads(told.gold)
+    assert examples.pop("examples") == 0
     assert examples.pop("rules").startswith("You play chess")
     assert {*examples} == {"good", "any"}
     for reply in examples.values():

@@ -54,7 +54,7 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
     elif request.gold is not None and exam.is_exam(request.gold):
         text = exam.answer(request.gold, ability, rng)
     elif request.gold is not None and play.is_play(request.gold):
-        text = play.reply(request.gold, name, request.messages, ability, rng)
+        text = play.reply(request.gold, name, ability, rng)
     elif request.gold is not None:
         knows = rng.random() < ability.quality(rng)
         text = request.gold if knows else spoilt(request.gold, rng)

@@ -6,12 +6,8 @@ plays the good one is its ability.
 
 import json
 import random
-from collections.abc import Sequence
-from itertools import pairwise
 
 from raybench.fleet.simulated.ability import Ability
-from raybench.players.parts.asking import REFUSED
-from raybench.types import Message
 
 _MARK = '{"good": '
 _BABBLE = "I am not sure what to do here."
@@ -22,22 +18,12 @@ def is_play(gold: str) -> bool:
     return gold.startswith(_MARK)
 
 
-def reply(
-    gold: str, name: str, messages: Sequence[Message], ability: Ability, rng: random.Random
-) -> str:
+def reply(gold: str, name: str, ability: Ability, rng: random.Random) -> str:
     """Return a player's reply."""
     moves = json.loads(gold)
     if rng.random() < ability.unparsed:
         return _BABBLE
     if ability.wording or ability.learns:
         wording = random.Random(f"{name}/{moves.get('rules', '')}").gauss()
-        ability = ability.taught(wording, examples(messages))
+        ability = ability.taught(wording, moves.get("examples", 0))
     return str(moves["good"] if rng.random() < ability.quality(rng) else moves["any"])
-
-
-def examples(messages: Sequence[Message]) -> int:
-    """Return how many replies a prompt shows to be followed: those that were refused are none."""
-    return sum(
-        one.role == "assistant" and not then.content.startswith(REFUSED)
-        for one, then in pairwise(messages)
-    )

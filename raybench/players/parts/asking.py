@@ -1,6 +1,7 @@
 """How a model is told what it may know, and asked for its move."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from raybench.players.parts.contract import Try
 from raybench.types import Form, Message, Observation
@@ -44,3 +45,11 @@ def refused(each: Try, then: str = "Try again.") -> tuple[Message, Message]:
 def said(reply: str) -> Message:
     """Return what the model replied, as its own turn of the conversation."""
     return Message("assistant", reply or NOTHING, foreign=True)
+
+
+def examples(messages: Sequence[Message]) -> int:
+    """Return how many replies a prompt shows to be followed: those that were refused are none."""
+    return sum(
+        one.role == "assistant" and not then.content.startswith(REFUSED)
+        for one, then in pairwise(messages)
+    )

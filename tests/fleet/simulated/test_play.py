@@ -5,7 +5,8 @@ import random
 from statistics import mean, pstdev
 
 from raybench.fleet.simulated.ability import Ability, problems
-from raybench.fleet.simulated.play import examples, reply
+from raybench.fleet.simulated.play import reply
+from raybench.players.parts.asking import examples
 from raybench.types import Message
 
 USER, OURS = Message("user", "The rules. Your move?"), Message("assistant", "Move: e4")
@@ -14,10 +15,10 @@ REFUSED = Message("user", "That is no valid move: no. Try again.")
 
 def played(ability: Ability, rules: str, *shown: Message, times: int = 400) -> float:
     """Return how often a stand-in plays well."""
-    gold = json.dumps({"good": "good", "any": "any", "rules": rules})
-    messages = (*shown, USER)
+    told = {"good": "good", "any": "any", "rules": rules, "examples": examples((*shown, USER))}
+    gold = json.dumps(told)
     rng = random.Random(7)
-    return mean(reply(gold, "sim", messages, ability, rng) == "good" for _ in range(times))
+    return mean(reply(gold, "sim", ability, rng) == "good" for _ in range(times))
 
 
 def test_examples_are_replies_that_were_not_refused() -> None:
