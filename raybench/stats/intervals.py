@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
+from raybench.stats.distributions import normal_quantile, student_quantile, two_sided
 from raybench.types import Estimate, Interval
 
-Z = float(stats.norm.ppf(0.975))
+Z = normal_quantile(0.975)
 _ROUNDING = 1e-12
 """Equal observations that were computed in different ways differ by less."""
 
@@ -66,7 +66,7 @@ def wilson(p: float, n: float, *, z: float = Z) -> Interval:
 
 def student(degrees: float) -> float:
     """Return how many standard errors a 95 % interval reaches to either side."""
-    return float(stats.t.ppf(0.975, degrees))
+    return student_quantile(0.975, degrees)
 
 
 def others(mean: Estimate, independent: int, ends: Interval) -> Estimate:
@@ -95,4 +95,4 @@ def chance(mean: Estimate, independent: int) -> float | None:
         return None
     if not mean.stderr:
         return 1.0 if mean.value == 0 else 2.0 ** (1 - independent)
-    return float(2 * stats.t.sf(abs(mean.value) / mean.stderr, independent - 1))
+    return two_sided(mean.value / mean.stderr, independent - 1)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from scipy import stats
 
 from raybench.stats import clusters
 from raybench.stats.asked import Asked
+from raybench.stats.distributions import heads, two_sided
 from raybench.stats.intervals import student, wilson
 from raybench.types import Estimate
 
@@ -17,6 +17,8 @@ Test = TypeVar("Test", bound=Hashable)
 DETECTABLE = 2.8
 """Standard errors of a difference that four in five runs would tell from 0: 1.96 for the 95 %
 interval to exclude 0, and 0.84 for that to happen in 80 %."""
+
+MCNEMAR = "McNemar, exact"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     if stderr:
         half = student(sources - 1) * stderr
         named = "Student's t"
-        p, test = float(2 * stats.t.sf(abs(value) / stderr, sources - 1)), "paired Student's t"
+        p, test = two_sided(value / stderr, sources - 1), "paired Student's t"
     else:
         # None of the sources differs from the others: at most so many do, by at most so much.
         half = wilson(0.0, sources)[1] * (1 + abs(value))
@@ -64,14 +66,14 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     difference = Estimate(value, stderr, ci95, n, f"paired over {over}{clustered}, {named}")
     if first.plain and first.once and second.once:
         p = mcnemar(int((differences > 0).sum()), int((differences < 0).sum()))
-        test = "McNemar, exact"
+        test = MCNEMAR
     return Comparison.of(difference, p, test)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Return the exact two-sided p-value from the questions that only one model got right."""
     fewer, n = min(only_first, only_second), only_first + only_second
-    return min(1.0, 2 * float(stats.binom.cdf(fewer, n, 0.5)))
+    return min(1.0, 2 * heads(fewer, n))
 
 
 def holm(ps: Mapping[Test, float]) -> dict[Test, float]:

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize
 
+from raybench.stats.distributions import noncentral_f_below, student_quantile
 from raybench.types import Estimate, Interval
 
 Floats = NDArray[np.float64]
@@ -117,7 +118,7 @@ def jackknife(found: Callable[[NDArray[np.int64]], float], groups: int, *, metho
     named = f"{method}, {METHOD} ({groups} groups)"
     if stderr < _ROUNDING:
         return Estimate(value, None, None, groups, f"{named}; no interval: all groups alike")
-    half = float(stats.t.ppf(1 - _TAIL, groups - 1)) * stderr
+    half = student_quantile(1 - _TAIL, groups - 1) * stderr
     return Estimate(value, stderr, (value - half, value + half), groups, f"{named}, Student's t")
 
 
@@ -140,7 +141,7 @@ def _noncentral(ratio: float, one: float, other: float) -> Interval:
 
     def end(tail: float) -> float:
         def above(shift: float) -> float:
-            return float(stats.ncf.cdf(ratio, one, other, shift)) - tail
+            return noncentral_f_below(ratio, one, other, shift) - tail
 
         if above(0.0) <= 0:
             return 0.0

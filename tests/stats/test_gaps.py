@@ -1,4 +1,4 @@
-"""One bin is a share: its interval is known."""
+"""One bin is a share: its interval is known. Draws are those that one would make by hand."""
 
 import numpy as np
 import pytest
@@ -26,6 +26,35 @@ def test_a_single_bins_interval_is_near_wilsons(hits: int, n: int) -> None:
     low, high = one_bin(0.95, hits, n).interval()
     fewest, most = wilson(hits / n, n)
     assert (low, high) == pytest.approx((0.95 - most, 0.95 - fewest), abs=0.008)
+
+
+@pytest.mark.parametrize(("items", "questions"), [(300, 300), (350, 350), (400, 80), (333, 100)])
+def test_every_draw_is_the_items_of_drawn_questions_cut_into_bins(
+    items: int, questions: int
+) -> None:
+    draws, generator = 100, np.random.default_rng(1)
+    confidence = np.sort(generator.random(items))
+    correct = (generator.random(items) < confidence).astype(float)
+    numbers = np.arange(items) % questions
+    edges = np.append(np.arange(items // 100) * 100, items)
+    found = Gaps.resampled(
+        confidence, correct, numbers, edges,
+        bins=len(edges) - 1, draws=draws, generator=np.random.default_rng(2),
+    )  # fmt: skip
+    again, stated = np.random.default_rng(2), []
+    for _ in range(draws):
+        drawn = again.integers(questions, size=questions)
+        said = [
+            confidence[item]
+            for item in range(items)
+            for _ in range(int(np.sum(drawn == numbers[item])))
+        ]
+        # A bin that ends within an item has its part of it: as if there were `items` of each.
+        parts = np.split(np.repeat(said, items), edges[1:-1] * len(said))
+        stated.append([part.mean() for part in parts])
+    noise = np.array(stated) - np.mean(stated, axis=0)
+    each = np.array([len(np.unique(it)) for it in np.split(numbers, edges[1:-1])])
+    assert found.stated_noise == pytest.approx(noise * np.sqrt(each / (each - 1)), abs=1e-9)
 
 
 def test_what_chance_adds_is_the_variance_of_the_share() -> None:

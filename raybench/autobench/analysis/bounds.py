@@ -3,11 +3,11 @@
 import math
 
 import numpy as np
-from scipy import stats
 
 from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.estimates import FEWEST
 from raybench.stats.intervals import student
+from raybench.stats.ranks import reach
 from raybench.types import Estimate, Interval
 
 _ENOUGH = 0.9
@@ -42,23 +42,11 @@ def estimate(
     known = drawn[~np.isnan(drawn)]
     if len(known) < max(2, _ENOUGH * len(drawn)):
         return Estimate(value, None, None, n, f"{name}; no interval: too few draws have one")
-    low, high = _bounds(value, known, within, tasks)
+    # The percentiles reach further where the iterations are few, as Student's interval does.
+    factor = math.sqrt(tasks / (tasks - 1)) * student(tasks - 1)
+    low, high = reach(value, known, within, factor=factor)
     method = f"{name}, {over}, percentiles or reflected"
     if furthest is not None:
         low, high = min(low, furthest), max(high, furthest)
         method += ", or what pairs allow that do not hold"
     return Estimate(value, float(known.std(ddof=1)), (low, high), n, method)
-
-
-def _bounds(value: float, drawn: Floats, within: Interval, tasks: int) -> Interval:
-    """Return the wider reach, to either side, of the percentiles and of their reflection.
-
-    Drawn scores are noisier than scores, and so agree less with any order: where the order is
-    nearly right, percentiles alone lie below the truth, and their reflection is nothing but 1. The
-    percentiles reach further where the iterations are few, as Student's interval does.
-    """
-    factor = math.sqrt(tasks / (tasks - 1)) * student(tasks - 1)
-    tail = float(stats.norm.cdf(-factor))
-    low, high = (float(bound) for bound in np.quantile(drawn, [tail, 1 - tail]))
-    low, high = min(low, 2 * value - high, value), max(high, 2 * value - low, value)
-    return max(low, within[0]), min(high, within[1])

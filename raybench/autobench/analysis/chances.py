@@ -1,11 +1,11 @@
 """How far the closest of judges that share no taste go together: by chance, and by rounding."""
 
 import numpy as np
-from scipy import stats
 
 from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.shared import correlations, factor, levelled, shared
 from raybench.autobench.standing import SCALE
+from raybench.stats.distributions import normal_density, normal_quantile
 
 _SHUFFLES = 100
 _PANELS = 60
@@ -51,8 +51,8 @@ def rounding(ratings: Floats, rng: np.random.Generator) -> float:
     counts = said.sum(axis=(2, 3))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     upto = np.cumsum(shares, axis=1)
-    ends = stats.norm.ppf(np.clip(upto[:, :-1], _TAIL, 1 - _TAIL))
-    normal = stats.norm.ppf(np.clip(upto - shares / 2, _TAIL, 1 - _TAIL))
+    ends = normal_quantile(np.clip(upto[:, :-1], _TAIL, 1 - _TAIL))
+    normal = normal_quantile(np.clip(upto - shares / 2, _TAIL, 1 - _TAIL))
     scored = np.einsum("jr,jrtc->tjc", normal, said)
     scored[~known.transpose(1, 0, 2)] = np.nan
     loadings = factor(correlations(*levelled(scored)))
@@ -73,7 +73,7 @@ def rounding(ratings: Floats, rng: np.random.Generator) -> float:
 def _kept(normal: Floats, shares: Floats, ends: Floats) -> Floats:
     """Return how closely normal scores of rounded ratings follow what was rounded."""
     edge = np.zeros((len(ends), 1))
-    density = np.concatenate([edge, stats.norm.pdf(ends), edge], axis=1)
+    density = np.concatenate([edge, normal_density(ends), edge], axis=1)
     together = (normal * -np.diff(density, axis=1)).sum(axis=1)
     mean = (shares * normal).sum(axis=1)
     spread = np.sqrt((shares * np.square(normal)).sum(axis=1) - np.square(mean))

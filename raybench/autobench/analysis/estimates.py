@@ -2,24 +2,21 @@
 
 import math
 from collections.abc import Mapping
-from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
-from raybench.autobench.analysis.ballots import Flags, Floats
+from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.standing import SCALE
+from raybench.stats.distributions import student_below
 from raybench.stats.intervals import student
-from raybench.stats.paired import holm
+from raybench.stats.ranks import holds
 from raybench.types import Estimate, Interval
 
 FEWEST = 3
 """Fewer scored iterations carry no interval: there is hardly anything to draw from."""
 _SPREAD = 1e-9
 """Equal replicates differ by rounding alone; others by far more."""
-_LEVEL = 0.05
-"""How often the pairs that hold may name any of which the order is not so."""
 
 
 def scores(found: Resampled) -> dict[str, Estimate]:
@@ -115,7 +112,7 @@ def confidence(found: Resampled) -> Floats:
     told = (n >= FEWEST) & (spread > _SPREAD)
     n, spread = np.where(told, n, FEWEST), np.where(told, spread, 1.0)
     gaps = (scores[:, None] - scores) / (spread * np.sqrt(n / (n - 1)))
-    return np.where(told, stats.t.cdf(gaps, n - 1), np.nan)
+    return np.where(told, student_below(gaps, n - 1), np.nan)
 
 
 def surely(found: Resampled) -> dict[str, tuple[str, ...]]:
@@ -130,21 +127,6 @@ def surely(found: Resampled) -> dict[str, tuple[str, ...]]:
         model: tuple(other for j, other in enumerate(models) if stands[i, j])
         for i, model in enumerate(models)
     }
-
-
-def holds(sure: Floats) -> Flags:
-    """Return which pairs hold by Holm's steps over all pairs of this `confidence`, at 5 %.
-
-    A pair without confidence counts as one that does not differ.
-    """
-    ps = {
-        (i, j): 1.0 if np.isnan(sure[i, j]) else 2 * min(sure[i, j], sure[j, i])
-        for i, j in combinations(range(len(sure)), 2)
-    }
-    out = np.zeros(sure.shape, dtype=bool)
-    for (i, j), p in holm(ps).items():
-        out[i, j] = out[j, i] = p < _LEVEL
-    return out
 
 
 def _spread(drawn: Floats) -> Floats:

@@ -13,11 +13,11 @@ import numpy as np
 
 from raybench.autobench.analysis import bounds
 from raybench.autobench.analysis.ballots import Flags, Floats
-from raybench.autobench.analysis.correlation import Correlation, furthest, kendall, order, spearman
-from raybench.autobench.analysis.estimates import confidence, holds
+from raybench.autobench.analysis.estimates import confidence
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import FEWEST, Table
 from raybench.autobench.analysis.variants import Variant
+from raybench.stats.ranks import Correlation, furthest, holds, kendall, order, spearman
 from raybench.types import Estimate
 
 

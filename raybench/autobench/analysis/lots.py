@@ -23,11 +23,11 @@ from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from raybench.autobench.analysis.ballots import Ballots, Flags, Floats
 from raybench.autobench.settings import Weights
 from raybench.autobench.standing import FLOOR
+from raybench.stats.distributions import student_below
 
 FEWEST = 6
 """Judges below which there are too few sets to compare with."""
@@ -78,7 +78,7 @@ def lot(
     if np.isnan(falls[0]) or len(others) < FEWEST or others.std() < _SPREAD:
         return Lot(refusal="refused: no other set of judges to compare it with")
     distance = (falls[0] - others.mean()) / others.std(ddof=1)
-    return Lot(float(stats.t.sf(distance, len(members) - 1)))
+    return Lot(student_below(-distance, len(members) - 1))
 
 
 def fall(before: Floats, after: Floats, own: Flags) -> Floats:

@@ -14,6 +14,7 @@ from raybench.errors import ConfigurationError, closest
 
 FEWEST = 3
 """Fewer models have hardly an order to agree on."""
+SETTING = "autobench.external"
 _MODEL, _SCORE = "model", "score"
 _NAMED = 5
 """Names that a remark has one by one."""
@@ -47,31 +48,34 @@ class Table:
         return told
 
 
-def read(name: str, path: str, models: Sequence[str]) -> Table:
+def read(name: str, path: str, models: Sequence[str], *, setting: str = SETTING) -> Table:
     """Read a table: a line of headings, then a model and its score on each line.
 
     Of more than two columns those headed 'model' and 'score' count. Models that are not ours are
-    left out, and kept by name. A mark of byte order, blank lines, spaces and percent signs are
-    taken. Raises ConfigurationError with everything that is wrong, each with its line.
+    left out, and kept by name. `setting` is where its path is given. A mark of byte order, blank
+    lines, spaces and percent signs are taken. Raises ConfigurationError with everything that is
+    wrong, each with its line.
     """
     file = Path(path).expanduser()
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ConfigurationError(
-            f"autobench.external.{name}: there is no file '{path}': give the path of a CSV with a "
+            f"{setting}.{name}: there is no file '{path}': give the path of a CSV with a "
             "line 'model,score' and a line for each model"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise ConfigurationError(
-            f"autobench.external.{name}: '{path}' cannot be read ({why}): give a readable CSV of "
+            f"{setting}.{name}: '{path}' cannot be read ({why}): give a readable CSV of "
             "model and score"
         ) from error
-    return parse(text, name, path, models)
+    return parse(text, name, path, models, setting=setting)
 
 
-def parse(text: str, name: str, where: str, models: Sequence[str]) -> Table:
+def parse(
+    text: str, name: str, where: str, models: Sequence[str], *, setting: str = SETTING
+) -> Table:
     """Return the table that a CSV's text holds; `where` is what its mistakes are told with."""
     scores: dict[str, float] = {}
     lines: dict[str, int] = {}
@@ -107,15 +111,17 @@ def parse(text: str, name: str, where: str, models: Sequence[str]) -> Table:
             f"{FEWEST} or more, by the names of the roster ({_several(models)})"
         )
     if wrong:
-        raise ConfigurationError(f"autobench.external.{name}: " + "\n    ".join(wrong))
+        raise ConfigurationError(f"{setting}.{name}: " + "\n    ".join(wrong))
     return Table(name, ours, tuple(model for model in models if model not in ours), others)
 
 
-def problems(external: Mapping[str, str], models: Sequence[str]) -> Iterator[str]:
+def problems(
+    external: Mapping[str, str], models: Sequence[str], *, setting: str = SETTING
+) -> Iterator[str]:
     """Yield what is wrong with the tables that the configuration names."""
     for name, path in external.items():
         try:
-            read(name, path, models)
+            read(name, path, models, setting=setting)
         except ConfigurationError as error:
             yield str(error)
 

@@ -21,8 +21,6 @@ two ablest of twelve stand-ins, who hardly err, were a cluster in 2 of 12 runs o
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from raybench.autobench.analysis.ballots import Ballots
 from raybench.autobench.analysis.chances import chance, rounding
@@ -58,6 +56,9 @@ def clusters(ballots: Ballots, *, seed: int = 0) -> tuple[tuple[str, ...], ...]:
     for one, is not taken for another that likes other models, however often it says so. Nor may
     it be what rounding makes of panels of one truth, in which some judges are more severe.
     """
+    from scipy.cluster.hierarchy import fcluster, linkage  # slow to import, and no plan's business
+    from scipy.spatial.distance import squareform
+
     ratings = _some(ballots.ratings).astype(np.float64)
     rng = np.random.default_rng(seed)
     least = max(_SMALLEST, chance(ratings, rng), rounding(ratings, rng))

@@ -8,10 +8,11 @@ above the other, or does not know how far: then these are parts, each with a sca
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
-from scipy import optimize, sparse
-from scipy.sparse import csgraph
+from numpy.typing import NDArray
+from scipy import sparse
 
 from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.matches import Bundles, Match, Side
@@ -31,20 +32,25 @@ _APART = 0.5
 
 def components(games: Mapping[str, Bundles], models: Sequence[str]) -> Components:
     """Return the strongly connected components of who was ahead of whom; ties lead both ways."""
-    edges = _edges(games, {name: n for n, name in enumerate(models)})
-    size = len(models)
-    ahead, behind = np.array(sorted(edges), dtype=np.int64).reshape(-1, 2).T
-    graph = sparse.csr_array((np.ones(len(ahead)), (ahead, behind)), shape=(size, size))
-    count, label = csgraph.connected_components(graph, connection="strong")
-    between = sparse.csr_array((np.ones(len(ahead)), (label[ahead], label[behind])), (count, count))
+    reached = _reached(_edges(games, {name: n for n, name in enumerate(models)}), len(models))
+    # Who reaches each other is one component; it has the number of its first.
+    first = (reached & reached.T).argmax(axis=1)
     # Who is above another reaches whatever the other reaches, and more.
-    reached = np.isfinite(csgraph.shortest_path(between, unweighted=True))
-    many = np.bincount(label, minlength=count)
-    order = sorted(range(count), key=lambda it: (-int((reached[it] * many).sum()), -many[it], it))
+    order = sorted({*first.tolist()}, key=lambda it: (-reached[it].sum(), -(first == it).sum(), it))
     return tuple(
-        tuple(sorted(name for name, of in zip(models, label, strict=True) if of == it))
+        tuple(sorted(name for name, of in zip(models, first, strict=True) if of == it))
         for it in order
     )
+
+
+def _reached(edges: set[tuple[int, int]], size: int) -> NDArray[np.bool_]:
+    """Return whom everybody reaches, itself among them: with each squaring twice as far."""
+    found = np.eye(size, dtype=bool)
+    for ahead, behind in edges:
+        found[ahead, behind] = True
+    for _ in range(size.bit_length()):
+        found = found.astype(np.float32) @ found > 0
+    return found
 
 
 def _edges(games: Mapping[str, Bundles], number: Mapping[str, int]) -> set[tuple[int, int]]:
@@ -86,7 +92,7 @@ def above_by_teams(tally: Tally, found: Components) -> Above:
     def least(upper: int, lower: int) -> float:
         aim = np.zeros(tally.design.size)
         aim[first[upper]], aim[first[lower]] = 1.0, -1.0
-        solved = optimize.linprog(aim, *limits, bounds=(-1, 1), method="highs")
+        solved = _least(aim, *limits, (-1, 1))
         return float(solved.fun) if solved.status == 0 else -1.0
 
     pairs = combinations(range(len(found)), 2)
@@ -121,7 +127,7 @@ def untold(tally: Tally) -> set[Effect]:
             aim = np.zeros(tally.design.size)
             aim[models + number] = sign
             limits = -tally.ahead, np.zeros(tally.ahead.shape[0])
-            furthest = optimize.linprog(aim, *limits, bounds=(-1, 1), method="highs")
+            furthest = _least(aim, *limits, (-1, 1))
             if furthest.status != 0 or furthest.fun < -_MOVES:
                 found.add(effect)
     return found
@@ -168,7 +174,7 @@ def parted(tally: Tally) -> Parted:
     aim = np.concatenate([np.zeros(size), -np.ones(pairs)])
     limits = sparse.hstack([-tally.ahead, sparse.eye_array(pairs)], format="csr")
     ends = [(None, None)] * size + [(0.0, 1.0)] * pairs
-    solved = optimize.linprog(aim, limits, np.zeros(pairs), bounds=ends, method="highs")
+    solved = _least(aim, limits, np.zeros(pairs), ends)
     direction = solved.x[:size]
     rest = tally.ahead[np.flatnonzero(tally.ahead @ direction < _APART)].toarray()
     values, vectors = np.linalg.eigh(rest.T @ rest)
@@ -191,3 +197,10 @@ def _pairs(match: Match) -> Iterable[tuple[Side, Side]]:
         for of, other in enumerate(match)
         if at != of and one.place <= other.place
     )
+
+
+def _least(aim: Floats, limits: Any, most: Floats, bounds: Any) -> Any:
+    """Return what a linear programme finds to make the aim least."""
+    from scipy import optimize  # a plan has nothing to solve, and would wait for the import
+
+    return optimize.linprog(aim, limits, most, bounds=bounds, method="highs")

@@ -26,9 +26,9 @@ class Design:
     there: NDArray[np.bool_]
     """Where a set's place is taken by a side of it."""
     members: Sparse
-    """The rows of all sets' sides: places and sets by parameters."""
+    """The rows of all sets' sides, as columns: parameters by places and sets."""
     products: Sparse
-    """Pairs of places and sets by pairs of parameters: differences of rows, times themselves."""
+    """Pairs of parameters by pairs of places and sets: differences of rows, times themselves."""
 
     @property
     def size(self) -> int:
@@ -55,8 +55,8 @@ def design(rows: Sparse, sets: Sequence[tuple[int, ...]]) -> Design:
         rows=rows,
         sets=placed.T.copy(),
         there=(placed != nobody).T.copy(),
-        members=rows[placed.T.ravel()],
-        products=_squares(rows[one] - rows[other]),
+        members=rows[placed.T.ravel()].T,
+        products=_squares(rows[one] - rows[other]).T,
     )
 
 

@@ -100,7 +100,7 @@ def loglikelihood(
 def expected(design: Design, drawn: Floats, odds: Floats) -> Floats:
     """Return what would be chosen on the average."""
     weighed = odds * drawn[:, None, :]
-    return np.asarray(weighed.reshape(len(odds), -1) @ design.members)
+    return np.asarray((design.members @ weighed.reshape(len(odds), -1).T).T)
 
 
 def curvature(design: Design, drawn: Floats, odds: Floats) -> Floats:
@@ -108,7 +108,7 @@ def curvature(design: Design, drawn: Floats, odds: Floats) -> Floats:
     pairs = combinations(range(odds.shape[1]), 2)
     weighed = odds * drawn[:, None, :]
     both = [weighed[:, one] * odds[:, other] for one, other in pairs]
-    found = np.concatenate(both, axis=1) @ design.products
+    found = (design.products @ np.concatenate(both, axis=1).T).T
     return np.asarray(found).reshape(len(odds), design.size, design.size)
 
 

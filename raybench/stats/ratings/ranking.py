@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
 
+from raybench.stats.distributions import two_sided
 from raybench.stats.paired import holm
+from raybench.stats.ranks import places
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.scale import FEWEST
 from raybench.types import Estimate
@@ -84,11 +85,11 @@ def ranks(ratings: Ratings, known: Sequence[Order] | None = None) -> Mapping[str
             above[order.worse] += 1
             below[order.better] += 1
     found = {}
-    places = _ranked(ratings)
-    whole = sum(map(len, places))
-    for number, ranked in enumerate(places):
-        higher = sum(len(places[upper]) for upper, lower in ratings.above if lower == number)
-        lower = sum(len(places[lower]) for upper, lower in ratings.above if upper == number)
+    components = _ranked(ratings)
+    whole = sum(map(len, components))
+    for number, ranked in enumerate(components):
+        higher = sum(len(components[upper]) for upper, lower in ratings.above if lower == number)
+        lower = sum(len(components[lower]) for upper, lower in ratings.above if upper == number)
         unknown = whole - len(ranked) - higher - lower
         drawn = _drawn(ratings, ranked)
         at = {name: ratings.strengths[ratings.models.index(name)] for name in ranked}
@@ -115,12 +116,12 @@ def _drawn(ratings: Ratings, ranked: list[str]) -> dict[str, tuple[int, int]]:
     if len(ratings.draws) < FEWEST or not ranked:
         return {}
     columns = [ratings.models.index(name) for name in ranked]
-    places = stats.rankdata(-ratings.draws[:, columns], axis=1, method="min")
-    ends = np.quantile(places, [0.025, 0.975], axis=0, method="closest_observation")
+    drawn = places(ratings.draws[:, columns])
+    ends = np.quantile(drawn, [0.025, 0.975], axis=0, method="closest_observation")
     return {name: (int(low), int(high)) for name, low, high in zip(ranked, *ends, strict=True)}
 
 
 def _p(difference: Estimate, degrees: float) -> float | None:
     if difference.value is None or not difference.stderr or math.isnan(difference.stderr):
         return None
-    return float(2 * stats.t.sf(difference.value / difference.stderr, degrees))
+    return two_sided(difference.value / difference.stderr, degrees)

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from raybench.autobench.analysis.correlation import (
+from raybench.stats.ranks import (
     Correlation,
     furthest,
     kendall,
     order,
+    places,
+    ranks,
     spearman,
 )
 
@@ -31,6 +33,13 @@ def test_correlations_are_scipys(ours: list[int], rng: object) -> None:
     else:
         assert tau == pytest.approx(stats.kendalltau(ours, theirs).statistic)
         assert rho == pytest.approx(stats.spearmanr(ours, theirs).statistic)
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=4, max_size=4), min_size=1, max_size=5))
+def test_places_and_ranks_are_scipys_from_the_highest(rows: list[list[int]]) -> None:
+    scores = np.array(rows, dtype=float)
+    assert (places(scores) == stats.rankdata(-scores, axis=1, method="min")).all()
+    assert (ranks(scores) == stats.rankdata(-scores, axis=1, method="average")).all()
 
 
 def test_a_model_without_a_score_leaves_no_correlation() -> None:
