@@ -1,6 +1,8 @@
 """The plan of a run, in words: what would be started and how much would be asked of it."""
 
 import re
+from dataclasses import asdict
+from typing import Any
 
 from raybench.types import ModelSpec, Plan
 
@@ -20,7 +22,12 @@ def describe(plan: Plan) -> str:
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),
     ]
-    return "\n".join(lines)
+    return "\n\n".join(["\n".join(lines), *(describe(part) for part in plan.parts)])
+
+
+def to_json(plan: Plan) -> dict[str, Any]:
+    """Return the plan as data."""
+    return asdict(plan) | {"several": plan.several, "simulated": plan.simulated}
 
 
 def turns(engines: int, slots: int | None) -> list[str]:

@@ -16,3 +16,15 @@ def one_line(text: str, most: int | None = None) -> str:
     """Return printable text on one line, cut with an ellipsis after `most` characters."""
     line = " ".join(printable(text).split())
     return line if most is None or len(line) <= most else line[: most - 1] + "…"
+
+
+def clipped(text: str, most: int = 6000) -> str:
+    """Return a text, or the beginning and the end of one that is too long to show.
+
+    Answers stand at the end of replies, and questions at the end of prompts with examples.
+    """
+    left = len(text) - most
+    if left <= 0:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n\n[… {left:,} characters left out …]\n\n{text[-half:]}"

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import shlex
 import shutil
 import socket
@@ -16,6 +17,9 @@ from raybench.errors import ConfigurationError
 _SQLITE = "sqlite:///"
 _MEND = "Set tracking.uri to sqlite:///path/to/mlflow.db or to a server such as http://host:5000."
 _PROBE_SECONDS = 5.0
+MASK = "***"
+"""Stands for what nobody is to read."""
+_SECRETS = re.compile(r"(?P<name>[?&](?:password|passwd|pwd|token)=)(?P<secret>[^&#]+)", re.I)
 _DATABASES: dict[str, tuple[str, int]] = {  # the module that talks to it, and its usual port
     "postgresql": ("psycopg2", 5432),
     "mysql": ("MySQLdb", 3306),
@@ -63,13 +67,22 @@ def redacted(uri: str) -> str:
     head, sep, rest = uri.partition("://")
     login, at, place = rest.rpartition("@")
     user, colon, _ = login.partition(":")
-    return f"{head}{sep}{user}{':***' if colon else ''}{at}{place}" if at else uri
+    if at and colon:
+        rest = f"{user}:{MASK}@{place}"
+    elif at and head in ("http", "https"):  # a login of one word is a token
+        rest = f"{MASK}@{place}"
+    return _SECRETS.sub(rf"\g<name>{MASK}", f"{head}{sep}{rest}")
 
 
 def masked(text: str, uri: str) -> str:
     """Return a message about the URI without the URI's password."""
-    password = urlsplit(uri).password
-    return text.replace(password, "***") if password else text
+    parts = urlsplit(uri)
+    found = {parts.password, *(each["secret"] for each in _SECRETS.finditer(uri))}
+    if parts.scheme in ("http", "https") and not parts.password:
+        found.add(parts.username)
+    for secret in filter(None, found):
+        text = text.replace(secret, MASK)
+    return text
 
 
 def probe(uri: str) -> None:
@@ -80,9 +93,11 @@ def probe(uri: str) -> None:
     path = sqlite_path(uri)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
+        # Only one that is there: to open one that is not would make it, empty.
         # Patient while a neighbour sets the store up; what cannot be opened fails at once.
-        with closing(sqlite3.connect(path, timeout=60.0)) as database:
-            database.execute("PRAGMA schema_version")
+        if path.exists():
+            with closing(sqlite3.connect(path, timeout=60.0)) as database:
+                database.execute("PRAGMA schema_version")
     scheme = urlsplit(uri).scheme
     dialect = scheme.partition("+")[0]
     if scheme in ("http", "https"):

@@ -1,9 +1,9 @@
 import re
-import xml.etree.ElementTree as ET
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from figures import NASTY, estimate, sound
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,28 +11,6 @@ from raybench.stats import budgets, reliability
 from raybench.tracking import plots
 from raybench.tracking.plots.ends import spread
 from raybench.tracking.plots.style import COLOURS
-
-NASTY = "<script>alert(1)</script> & $x^2$"
-
-
-def estimate(value: float | None, ci95: list[float] | None = None) -> dict[str, Any]:
-    return {"value": value, "stderr": None, "ci95": ci95, "n": 3, "method": "t"}
-
-
-def sound(svg: str) -> str:
-    """Check what every figure promises, and return its visible text."""
-    root = ET.fromstring(svg)
-    assert root.tag == "{http://www.w3.org/2000/svg}svg"
-    assert root.get("role") == "img"
-    assert root.get("aria-label")
-    assert "<script" not in svg
-    assert "#010203" not in svg
-    assert "DejaVu" not in svg
-    assert "<metadata" not in svg
-    assert "<style" not in svg
-    ids = re.findall(r' id="([^"]+)"', svg)
-    assert all(f"#{name}" in svg for name in ids)
-    return " ".join("".join(node.itertext()) for node in root.iter() if node.tag.endswith("text"))
 
 
 def test_forest() -> None:
@@ -224,3 +202,70 @@ def test_across() -> None:
 @pytest.mark.parametrize("panels", [{"only": {}}, {"only": {"a": [estimate(None)]}}])
 def test_across_draws_what_there_is(panels: Any) -> None:
     assert "only" in sound(plots.across(panels, ["0"], "phrasing", "rating"))
+
+
+def label(svg: str) -> str:
+    """Return what a reader of screens is told."""
+    found = re.search(r'aria-label="([^"]*)"', svg)
+    assert found is not None
+    return found[1]
+
+
+def test_lines_are_told_by_where_they_end() -> None:
+    svg = plots.lines({"a": [0.9, 0.1], "b": [0.2, 0.6], "c": [None, None]}, "iteration", "score")
+    assert label(svg) == (
+        "score over iteration. At the end, 2: highest b 0.60, lowest a 0.10, of 2, 1 without a "
+        "number"
+    )
+
+
+def test_conditions_are_told_by_who_moves_most_and_least() -> None:
+    of = {"a": [estimate(1000), estimate(1010)], "b": [estimate(900), estimate(1100)], "c": []}
+    svg = plots.across({"before": of, "after": {"a": [estimate(1)]}}, ["0", "1"], "words", "rating")
+    assert label(svg) == (
+        "rating over words. before: moves most b, between 900 and 1100, least a, between 1000 and "
+        "1010, of 3; after: no model has two numbers, of 1"
+    )
+
+
+def test_measures_are_told_by_their_extremes_in_each_series() -> None:
+    svg = plots.versus({"worth": {"before": {"a": estimate(0.2), "b": estimate(0.4)}}})
+    assert label(svg) == ("With 95 % intervals. worth, before: highest b 0.40, lowest a 0.20, of 2")
+
+
+def test_budgets_are_told_by_where_enough_replies_are_right_most_and_least() -> None:
+    tokens = [10] * 40 + [300] * 40 + [5000] * 2
+    found = budgets.bins(tokens, [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30 + [1] * 2)
+    svg = plots.budgets({"a": found, "b": budgets.bins([9], [1])})
+    assert label(svg) == (
+        "Accuracy over tokens of the reply. a: highest 0.75 from 8 tokens, lowest 0.25 from 256; "
+        "b: no length has 30 replies"
+    )
+
+
+def test_reliability_is_told_by_what_is_stated_and_what_is_right() -> None:
+    found = reliability.reliability([0.9] * 30 + [0.5] * 10, [1] * 10 + [0] * 30)
+    svg = plots.reliability({"a": found, "b": []})
+    assert label(svg) == (
+        "Share of right answers over stated confidence. On average: a states 80% and is right in "
+        "25%; b has no answers"
+    )
+
+
+def test_ranks_are_told_by_who_is_first_and_last_each_way() -> None:
+    ranks = {"a": (1.0, (1.0, 2.0)), "b": (2.0, (1.0, 2.0))}
+    svg = plots.places({"Index": ranks, "Exam": {"b": (1.0, (1.0, 1.0))}}, ["a", "b"], ["b"])
+    assert label(svg) == (
+        "Ranks of 2 models, with intervals. Index: first a, last b; Exam: first b, last b"
+    )
+    text = sound(svg)
+    assert text.split() == ["Index", "Exam", "2", "b", "1", "a", "1", "a", "1", "b"]
+
+
+def test_every_model_has_a_line_of_its_own_in_a_chart_of_ranks() -> None:
+    names = [f"m{at}" for at in range(12)]
+    one = {name: (at + 1.0, (at + 1.0, at + 1.0)) for at, name in enumerate(names)}
+    svg = plots.places({"x": one, "y": one}, names)
+    drawn = re.findall(r'<path d="M [^"]+L [^"]+"[^>]*style="fill: none; ([^"]*)"', svg)
+    lines = {it for it in drawn if "stroke-width: 1.6" in it}
+    assert len(lines) == 12

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.tracking.text import one_line, printable
+from raybench.tracking.text import clipped, one_line, printable
 
 
 @given(st.text(st.characters()))
@@ -21,3 +21,13 @@ def test_one_line_is_one_short_line(text: str, most: int) -> None:
     line = one_line(text, most)
     assert len(line) <= most
     assert len(line.splitlines()) <= 1
+
+
+def test_of_a_long_text_the_beginning_and_the_end_are_shown() -> None:
+    text = "begin " + "x" * 20_000 + " Answer: C"
+    shown = clipped(text)
+    assert shown.startswith("begin ")
+    assert shown.endswith(" Answer: C")
+    assert len(shown) < 6100
+    assert f"{len(text) - 6000:,} characters left out" in shown
+    assert clipped("short") == "short"

@@ -83,6 +83,14 @@ def test_passwords_are_never_shown() -> None:
     assert "s3cret" not in masked("login of ray with s3cret failed", uri)
     assert "s3cret" not in ui_command(uri)
     assert redacted("sqlite:///a.db") == "sqlite:///a.db"
+    token = "https://t0k3n@mlflow.example.org/x"
+    assert redacted(token) == "https://***@mlflow.example.org/x"
+    assert "t0k3n" not in masked("t0k3n was refused", token)
+    asked = "postgresql://db/mlflow?user=ray&password=s3cret&sslmode=require"
+    assert redacted(asked) == "postgresql://db/mlflow?user=ray&password=***&sslmode=require"
+    assert "s3cret" not in masked("s3cret was refused", asked)
+    for uri in (token, asked, "postgresql://ray:s3cret@db/mlflow"):
+        assert redacted(redacted(uri)) == redacted(uri)
 
 
 def test_sqlite_paths_outlive_a_change_of_folder(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raybench.tracking.plots.ends import name_ends
-from raybench.tracking.plots.style import COLOURS, DASHES, WIDTH, drawing, finite, named
+from raybench.tracking.plots.style import COLOURS, DASHES, WIDTH, drawing, finite, named, number
 
 _ASIDE = 0.05
 """Between the lines of two models at one condition, so that intervals do not hide each other."""
@@ -38,7 +38,27 @@ def across(
             axes.margins(x=0.04)
         several[0].set_ylabel(ylabel)
         name_ends(several[-1], ends, gap=0.24 / height)
-        return svg(f"{ylabel} over {xlabel}: {', '.join(panels)}")
+        said = "; ".join(f"{title}: {_said(of, conditions)}" for title, of in panels.items())
+        return svg(f"{ylabel} over {xlabel}. {said}")
+
+
+def _said(of: Mapping[str, Sequence[Mapping[str, Any]]], conditions: Sequence[str]) -> str:
+    """Return which model moves most over the conditions and which least, in words."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for name, estimates in of.items():
+        values = [
+            v for it in estimates[: len(conditions)] if (v := finite(it.get("value"))) is not None
+        ]
+        if len(values) > 1:
+            ranges[name] = min(values), max(values)
+    if not ranges:
+        return f"no model has two numbers, of {len(of)}"
+    told = [
+        f"{named(name)}, between {number(ranges[name][0])} and {number(ranges[name][1])}"
+        for name in sorted(ranges, key=lambda it: ranges[it][0] - ranges[it][1])
+    ]
+    most = f"moves most {told[0]}"
+    return most if len(told) == 1 else f"{most}, least {told[-1]}, of {len(of)}"
 
 
 def _line(

@@ -60,7 +60,22 @@ def budgets(models: "Mapping[str, Sequence[Budget]]") -> str:
         axes.set_xlabel(f"tokens of the reply (hollow: fewer than {ENOUGH} replies)")
         axes.set_ylabel("accuracy")
         name_ends(axes, ends, gap=0.24 / height)
-        return svg("accuracy over tokens of the reply, with 95 % intervals, of each model")
+        said = "; ".join(f"{named(name)}: {_said(found)}" for name, found in models.items())
+        return svg(f"Accuracy over tokens of the reply. {said}")
+
+
+def _said(found: "Sequence[Budget]") -> str:
+    """Return at which lengths a model is right most and least often, of enough replies."""
+    from raybench.stats.budgets import ENOUGH
+
+    known = [(v, it) for it in found if it.n >= ENOUGH and (v := it.accuracy.value) is not None]
+    if not known:
+        return f"no length has {ENOUGH} replies"
+    best, least = max(known, key=lambda it: it[0]), min(known, key=lambda it: it[0])
+    told = f"{best[0]:.2f} from {best[1].low:,} tokens"
+    if best[1] is least[1]:
+        return told
+    return f"highest {told}, lowest {least[0]:.2f} from {least[1].low:,}"
 
 
 def _top(every: "Sequence[Budget]") -> float:

@@ -4,17 +4,20 @@ from collections.abc import Sequence
 from typing import Any
 
 
-def name_ends(axes: Any, ends: Sequence[tuple[str, float, float, str]], gap: float) -> None:
-    """Write each line's name at its end, pushed apart where they would overlap."""
+def name_ends(
+    axes: Any, ends: Sequence[tuple[str, float, float, str]], gap: float, *, left: bool = False
+) -> None:
+    """Write each line's name at its end, or on the left, pushed apart where they would overlap."""
+    at, side, near = (-0.03, "right", 1) if left else (1.03, "left", 0)
     low, high = axes.get_ylim()
     order = sorted(ends, key=lambda end: end[2])
     places = spread([(y - low) / (high - low) for _, _, y, _ in order], gap)
     for (name, x, y, colour), place in zip(order, places, strict=True):
         axes.annotate(
-            name, xy=(x, y), xycoords="data", xytext=(1.03, place), textcoords="axes fraction",
-            va="center", color=colour, annotation_clip=False,
+            name, xy=(x, y), xycoords="data", xytext=(at, place), textcoords="axes fraction",
+            va="center", ha=side, color=colour, annotation_clip=False,
             arrowprops={"arrowstyle": "-", "color": colour, "alpha": 0.45, "lw": 0.8,
-                        "shrinkA": 2, "shrinkB": 2, "relpos": (0, 0.5)},
+                        "shrinkA": 2, "shrinkB": 2, "relpos": (near, 0.5)},
         )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, finite, named
+from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, extremes, finite, named
 
 Estimates = Mapping[str, Mapping[str, Any]]
 _ROW = 0.3
@@ -16,7 +16,7 @@ def forest(estimates: Estimates, xlabel: str) -> str:
 
     Of an interval with one end alone, an arrow goes from there to the open side.
     """
-    return forests({xlabel: estimates}, f"{xlabel}: estimate and 95 % interval of each model")
+    return forests({xlabel: estimates}, f"{xlabel} with 95 % intervals: {extremes(estimates)}")
 
 
 def forests(panels: Mapping[str, Estimates], label: str) -> str:

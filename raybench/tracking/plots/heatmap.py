@@ -3,7 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from raybench.tracking.plots.style import Number, drawing, finite, named
+from raybench.tracking.plots.style import Number, drawing, finite, named, nothing
+
+_WRITTEN = 24
+"""Rows or columns; in cells of more the colour alone speaks; files of the run have the numbers."""
 
 
 def heatmap(
@@ -20,7 +23,10 @@ def heatmap(
     Words stand in cells without a colour. The colours go from the least to the largest number, or
     from one of `ends` to the other, whatever the numbers are.
     """
-    size = 0.52
+    if not any(isinstance(it, str) or finite(it) is not None for line in matrix for it in line):
+        return nothing(label)
+    written = max(len(rows), len(columns)) <= _WRITTEN
+    size = 0.52 if written else 0.3
     names = [named(name) for name in columns]
     with drawing(size * max(len(columns), 1) + 0.4, size * 0.7 * max(len(rows), 1) + 0.4) as made:
         figure, svg = made
@@ -38,7 +44,7 @@ def heatmap(
                 for x, word in enumerate(said):
                     if isinstance(word, str):
                         axes.text(x + 0.5, y + 0.5, word, ha="center", va="center", fontsize=9)
-            for y, line in enumerate(cells):
+            for y, line in enumerate(cells if written else ()):
                 for x, value in enumerate(line):
                     if not math.isnan(value):
                         red, green, blue, _ = mesh.cmap(mesh.norm(value))
@@ -55,8 +61,12 @@ def heatmap(
         axes.invert_yaxis()
         for spine in axes.spines.values():
             spine.set_visible(False)
-        axes.set_xlabel(label)
-        return svg(label)
+        scale = "" if written else f"; from {low:.{digits}f} (dark) to {high:.{digits}f} (bright)"
+        axes.set_xlabel(label + scale * (ends is None))
+        span = (
+            f", from {min(known):.{digits}f} to {max(known):.{digits}f}" if known else ", in words"
+        )
+        return svg(f"{label}: {len(rows)} rows, {len(columns)} columns{span}")
 
 
 def _number(value: Number | str) -> float:

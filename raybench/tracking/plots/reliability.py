@@ -8,6 +8,8 @@ from raybench.tracking.plots.style import COLOURS, INK, WIDTH, drawing, named
 if TYPE_CHECKING:  # numpy comes with it, which the plan of a run need not wait for
     from raybench.stats.reliability import Bin
 
+MOST = 12
+"""Panels; of more models, who draws says that these are not all."""
 _COLUMNS = 3
 _ALONE = 4.2
 _AREA = 220.0
@@ -43,7 +45,23 @@ def reliability(models: "Mapping[str, Sequence[Bin]]") -> str:
                 above.set_yticks(_TICKS, _PERCENT)
                 above.set_ylabel("right, %")
                 below.set_ylabel("stated,\nshare")
-        return svg("Share of right answers over stated confidence of each model")
+        said = "; ".join(f"{named(name)} {_said(bins)}" for name, bins in models.items())
+        return svg(f"Share of right answers over stated confidence. On average: {said}")
+
+
+def _said(bins: "Sequence[Bin]") -> str:
+    """Return what a model states on average, and how often it is right."""
+    known = [
+        (bin.n, bin.confidence, right)
+        for bin in bins
+        if bin.n and bin.confidence is not None and (right := bin.accuracy.value) is not None
+    ]
+    total = sum(n for n, _, _ in known)
+    if not total:
+        return "has no answers"
+    stated = sum(n * confidence for n, confidence, _ in known) / total
+    right = sum(n * right for n, _, right in known) / total
+    return f"states {stated:.0%} and is right in {right:.0%}"
 
 
 def _diagram(axes: Any, bins: "Sequence[Bin]") -> None:
@@ -82,6 +100,6 @@ def _histogram(axes: Any, bins: "Sequence[Bin]") -> None:
         tall = bins[shares.index(highest)]
         axes.text(
             min(max((tall.low + tall.high) / 2, 0.12), 0.9), highest * 1.06,
-            f"{100 * highest:.0f} %", ha="center", va="bottom", fontsize=8,
+            f"{100 * highest:.0f} %", ha="center", va="bottom", fontsize=9,
         )  # fmt: skip
     axes.set_ylim(0, highest * 1.45 or 1.0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, finite, named
+from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, extremes, finite, named
 
 _APART = 0.3
 """Between the points of one row, in rows."""
@@ -36,7 +36,12 @@ def versus(panels: Mapping[str, Mapping[str, Estimates]]) -> str:
             handles, labels, loc="lower center", bbox_to_anchor=(0.5, 0.9), ncols=len(labels),
             frameon=False,
         )  # fmt: skip
-        return svg(f"{', '.join(panels)}: estimates and 95 % intervals of each")
+        said = "; ".join(
+            f"{what}, {name}: {extremes(of)}"
+            for what, series in panels.items()
+            for name, of in series.items()
+        )
+        return svg(f"With 95 % intervals. {said}")
 
 
 def _points(

@@ -2,8 +2,10 @@
 
 import logging
 import os
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ def client(uri: str) -> Any:
     os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     # It would print a link for each model on stdout, where the leaderboard goes.
     os.environ.setdefault("MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT", "true")
+    # And bars of what it fetches on stderr.
+    os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
     # MLflow's own patience (seven retries, two minutes each) would hold a run up for minutes.
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
     os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
@@ -28,11 +32,30 @@ def client(uri: str) -> Any:
         # What goes wrong reaches the person through `warn`; the rest would tear the progress line.
         for name in ("mlflow", "alembic", "sqlalchemy.engine", "urllib3.connectionpool"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        if path and not path.exists():
+        if path and not (path.exists() and path.stat().st_size):
             _create(path)
         opened = MlflowClient(tracking_uri=uri)
         opened.search_experiments(max_results=1)  # moves an older store on, while we hold the lock
         return opened
+
+
+def is_down(error: Exception) -> bool:
+    """Tell whether the store fails whatever it is asked: it is not reached, or cannot be opened."""
+    from requests.exceptions import RetryError
+
+    for each in _chain(error):
+        if isinstance(each, OSError):  # those of the network among them
+            return not isinstance(each, RetryError)  # it answered, though with an error
+        named = {kind.__name__ for kind in type(each).__mro__}  # as every driver names it (PEP 249)
+        if "OperationalError" in named or type(each) is sqlite3.DatabaseError:
+            return True
+    return isinstance(error, subprocess.SubprocessError)  # it could not be set up
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
 def _lock(path: Path | None) -> AbstractContextManager[Any]:

@@ -1,12 +1,11 @@
 import io
 import sys
-from typing import Any
 
 import pytest
+from terminals import Terminal
 
 from raybench.tracking import console
-from raybench.tracking.console import Progress, duration, short, show_leaderboard
-from raybench.tracking.leaderboard import SIMULATED, UNSAFE, Column
+from raybench.tracking.console import Progress
 
 
 class Clock:
@@ -15,13 +14,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-class Terminal(io.StringIO):
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
@@ -119,8 +111,9 @@ def test_a_finished_run_has_no_time_left(clock: Clock) -> None:
 def test_words_go_above_the_progress_and_control_characters_nowhere(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with Progress(1, "units", clock=clock) as progress:
-        progress.phase("waiting for \x1b[2Jalpha\nand beta")
+    progress = Progress(1, "units", clock=clock)
+    progress.phase("waiting for \x1b[2Jalpha\nand beta")
+    with progress:
         console.say("resuming")
         console.warn("odd \x1b]0;title\x07")
     console.say("after")
@@ -167,99 +160,3 @@ def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> No
     with Progress(1, "units"):
         pass
     assert "\x1b" not in stream.getvalue()
-
-
-RESULTS: dict[str, Any] = {
-    "models": {
-        name: {
-            "t/score": {
-                "value": value, "stderr": 0.1, "ci95": [0.1, 0.9], "n": 20,
-                "method": "t interval" if value is not None else "too few",
-            },
-            "t/other": {"value": 1.0, "stderr": None, "ci95": [0.5, 1.5], "n": 20, "method": "b"},
-        }
-        for name, value in [("a-model-with-a-rather-long-name", 0.5), ("m[red]", None)]
-    },
-    "counts": {"m[red]": {"ok": 3, "unparsed": 2}},
-    "simulated": True,
-}  # fmt: skip
-COLUMNS = [Column("t/score", "Score"), Column("t/other", "Other")]
-
-
-def test_without_models_there_is_no_table() -> None:
-    out = io.StringIO()
-    show_leaderboard({"models": {}}, COLUMNS, title="A title", file=out)
-    assert out.getvalue().split() == ["A", "title"]
-
-
-def test_the_leaderboard_in_a_file_is_plain_and_unbroken() -> None:
-    out = io.StringIO()
-    show_leaderboard(RESULTS, COLUMNS, title="A title", file=out)
-    text = out.getvalue()
-    assert "\x1b" not in text
-    assert text.startswith("A title\nsimulated: ")
-    assert "a-model-with-a-rather-long-name  0.500 [0.10, 0.90]  1.000 [0.50, 1.50]   0" in text
-    assert "[1] too few" in text
-    assert "Score: t interval (n = 20)" in text
-
-
-def test_the_leaderboard_of_programs_without_walls_begins_with_that() -> None:
-    out = io.StringIO()
-    run = {"programs": {"ran": [{"backend": "unsafe", "python": "3.12"}]}}
-    show_leaderboard({**RESULTS, "run": run}, COLUMNS, file=out)
-    assert out.getvalue().splitlines()[:2] == [SIMULATED, UNSAFE]
-
-
-def test_a_column_without_any_number_is_told_below_and_not_shown() -> None:
-    out = io.StringIO()
-    none = {"value": None, "stderr": None, "ci95": None, "n": 0, "method": "refused: b is missing"}
-    models = {name: {**of, "t/index": none} for name, of in RESULTS["models"].items()}
-    show_leaderboard({**RESULTS, "models": models}, [*COLUMNS, Column("t/index", "I")], file=out)
-    head = next(line for line in out.getvalue().splitlines() if "model" in line and "Score" in line)
-    assert head.split() == ["#", "model", "Score", "Other", "ok", "unparsed"]
-    assert "\nI: no model has a number: b is missing\n" in out.getvalue()
-
-
-def test_the_headline_stays_though_nobody_has_a_number() -> None:
-    out = io.StringIO()
-    show_leaderboard(RESULTS, [Column("t/third", "Third"), *COLUMNS], file=out)
-    assert "Third  " in out.getvalue()
-    assert "Not ranked: Third is refused for every model" in out.getvalue()
-
-
-def test_the_leaderboard_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in [("TERM", "xterm"), ("COLUMNS", "80"), ("NO_COLOR", "1")]:
-        monkeypatch.setenv(name, value)
-    out = Terminal()
-    wider = [*COLUMNS, Column("t/other", "Third"), Column("t/other", "Fourth")]
-    show_leaderboard(RESULTS, wider, file=out)
-    text = out.getvalue()
-    assert max(map(len, text.splitlines())) <= 80 + len("\x1b[1m\x1b[0m") * 12
-    assert "[0.10, 0.90]" in text
-    assert "unparsed" in text
-    assert "m[red]" in text
-
-
-def test_letters_that_the_stream_lacks_are_replaced() -> None:
-    raw = io.BytesIO()
-    out = io.TextIOWrapper(raw, encoding="ascii")
-    show_leaderboard(RESULTS, COLUMNS, title="Ünïcode", file=out)
-    assert b"?n?code" in raw.getvalue()
-
-
-def test_numbers_and_times_in_few_characters() -> None:
-    assert [short(n) for n in (950, 12_345, 123_456, 4_500_000)] == ["950", "12.3k", "123k", "4.5M"]
-    assert [duration(s) for s in (0.4, 59, 250, 1500, 7500)] == [
-        "0 s", "59 s", "4 min 10 s", "25 min", "2 h 5 min",
-    ]  # fmt: skip
-
-
-def test_a_board_of_something_else_names_its_lines() -> None:
-    found = {"value": 0.5, "stderr": None, "ci95": None, "n": 3, "method": "a share"}
-    out = io.StringIO()
-    board = {"models": {"whole": {"share": found}}}
-    show_leaderboard(board, [Column("share", "Share")], title="Parts", of="part", file=out)
-    said = out.getvalue()
-    assert said.startswith("Parts\n")
-    assert " part " in said
-    assert " model" not in said

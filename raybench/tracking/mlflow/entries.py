@@ -12,9 +12,14 @@ _FORBIDDEN = re.compile(r"[^\w\-. :/]", re.ASCII)
 
 
 def of_estimate(key: str, estimate: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    """Yield a number of results.json and, beside it, its uncertainty."""
-    yield key, estimate.get("value")
-    low, high = estimate.get("ci95") or (None, None)
+    """Yield a number of results.json and, beside it, its uncertainty.
+
+    Of one that was refused there is nothing; of one that is only bounded, its bound.
+    """
+    value, (low, high) = estimate.get("value"), estimate.get("ci95") or (None, None)
+    if value is None and low is None and high is None:
+        return
+    yield key, value
     yield f"{key}/ci_low", low
     yield f"{key}/ci_high", high
     yield f"{key}/n", estimate.get("n")

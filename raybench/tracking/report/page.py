@@ -1,10 +1,14 @@
-"""The report: one page that explains a run by itself, anywhere, without a network or a script."""
+"""The page: whole without a script, which sorts its tables and opens its units."""
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 
 from raybench.tracking.leaderboard import (
@@ -18,10 +22,13 @@ from raybench.tracking.leaderboard import (
     refusals,
     rows,
 )
+from raybench.tracking.report.packing import Packed
+from raybench.tracking.report.units import Units
 from raybench.tracking.text import printable
-from raybench.types import Estimate
+from raybench.types import Estimate, several
 
 _BESIDE = 5
+_READER = ("board.js", "reader.js")
 
 Value = str | int | float | Estimate | None
 
@@ -47,6 +54,8 @@ class Item:
     body: Mapping[str, str]
     group: str = ""
     """Items of one group that follow one another are folded away together, under its name."""
+    unit: str = ""
+    """The key of the unit of which this is a part, where the page has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +67,12 @@ class Section:
     figure: str | None = None
     table: Table | None = None
     items: Sequence[Item] = ()
+    links: Mapping[str, str] = field(default_factory=dict)
+    """What else there is to open, and where it lies from here."""
     folded: str = ""
     """A long table is folded away under this line; '' shows it."""
+    commands: Mapping[str, str] = field(default_factory=dict)
+    """What somebody can type, each below what is said of it."""
 
 
 def render(
@@ -71,14 +84,86 @@ def render(
     sections: Sequence[Section],
     run: Mapping[str, str],
     of: str = "model",
+    units: Units | None = None,
+    answer: str = "",
+    back: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the page's HTML. Why a column has no number for any model is said below the table.
 
-    `of` is what the leaderboard's lines are.
+    `of` is what the leaderboard's lines are, `answer` what is said before it. `units` can be opened
+    one by one. `back` are the pages that this one is a part of, and where they lie from here.
     """
-    from jinja2 import Environment, StrictUndefined
+    return "".join(
+        parts(
+            title=title,
+            subtitle=subtitle,
+            results=results,
+            columns=columns,
+            sections=sections,
+            run=run,
+            of=of,
+            units=units,
+            answer=answer,
+            back=back,
+        )
+    )
 
-    source = files("raybench.tracking").joinpath("report.html.j2").read_text(encoding="utf-8")
+
+def parts(
+    *,
+    title: str,
+    subtitle: str,
+    results: Mapping[str, Any],
+    columns: Sequence[Column],
+    sections: Sequence[Section],
+    run: Mapping[str, str],
+    of: str = "model",
+    units: Units | None = None,
+    answer: str = "",
+    back: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[str]:
+    """Yield the same in parts, which need not be in memory together.
+
+    The list of units stands before their bodies, so that it can be used before these are read.
+    """
+    columns, none = measured(results, columns, of)
+    lines = rows(results, columns)
+    shown = counts_shown(lines)
+    told = {
+        "title": title,
+        "subtitle": subtitle,
+        "columns": columns,
+        "rows": lines,
+        "counts": shown,
+        "meanings": {name: COUNT_MEANINGS.get(name, "") for name in shown},
+        "marks": refusals(lines),
+        "notes": [*none, *notes(lines, columns, of)],
+        "of": of,
+        "alarms": alarms(results),
+        "answer": answer,
+        "back": back,
+        "sections": dict(_addressed(sections)),
+        "run": run,
+        "beside": _BESIDE,
+    }
+    if units is None:
+        yield _filled(told, None)
+    else:
+        with closing(Packed(units)) as packed:
+            yield _filled(told, packed if packed.count else None)
+            for number, letters in packed.chunks():
+                yield (
+                    f'<script type="application/octet-stream" id="chunk-{number}">'
+                    f"{letters.decode()}</script>\n"
+                )
+    yield "</body>\n</html>\n"
+
+
+def _filled(told: Mapping[str, Any], packed: Packed | None) -> str:
+    """Return the page as far as the bodies of its units."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
     # What models wrote stands on this page: everything is escaped unless it says otherwise.
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -91,24 +176,58 @@ def render(
     environment.filters["numeric"] = _numeric
     environment.filters["printable"] = printable
     environment.filters["refusals"] = _refusals
-    columns, none = measured(results, columns, of)
-    lines = rows(results, columns)
-    shown = counts_shown(lines)
-    return environment.from_string(source).render(
-        title=title,
-        subtitle=subtitle,
-        columns=columns,
-        rows=lines,
-        counts=shown,
-        meanings={name: COUNT_MEANINGS.get(name, "") for name in shown},
-        marks=refusals(lines),
-        notes=[*none, *notes(lines, columns, of)],
-        of=of,
-        alarms=alarms(results),
-        sections=dict(_addressed(sections)),
-        run=run,
-        beside=_BESIDE,
+    environment.filters["sorted_by"] = _sorted_by
+    script = "".join(map(_beside_us, ("tables.js", *(_READER if packed else ()))))
+    return environment.from_string(_beside_us("page.html.j2")).render(
+        **told,
+        style=Markup(_beside_us("page.css")),
+        script=Markup(script),
+        allowed=Markup(_allowed(script)),
+        units=None if packed is None else _Reader.of(packed),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """What the page says of its units."""
+
+    title: str
+    names: str
+    journal: str
+    count: int
+    notes: Sequence[str]
+    index: str
+
+    @classmethod
+    def of(cls, packed: Packed) -> "_Reader":
+        names = several(packed.units.name)
+        return cls(
+            f"Every {packed.units.name}",
+            names,
+            packed.units.journal,
+            packed.count,
+            list(packed.told()),
+            packed.index().decode(),
+        )
+
+
+def _beside_us(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _allowed(script: str) -> str:
+    """Return how a browser is told which script may run."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _sorted_by(value: object) -> str:
+    """Return the attribute by which a cell is sorted, where its text has less than all digits."""
+    from markupsafe import Markup
+
+    if isinstance(value, Estimate):
+        value = value.value
+    return Markup(f' data-value="{float(value)!r}"') if isinstance(value, float) else ""
 
 
 def _addressed(sections: Sequence[Section]) -> Iterator[tuple[str, Section]]:

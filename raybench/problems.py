@@ -1,0 +1,101 @@
+"""What is wrong with a configuration, of whatever room: each in words, with the mend.
+
+Rooms are imported only when they are asked: nothing heavy is, before the rest has proved right.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from raybench import config as schema
+from raybench.config import Config
+from raybench.errors import ConfigurationError
+
+
+def of(config: Config) -> Iterator[str]:
+    """Yield everything that is wrong with the configuration of an experiment."""
+    found = list(schema.problems(config))
+    yield from found
+    if config.runs_dir.strip():
+        yield from _runs_problems(Path(config.runs_dir))
+    if config.data.dir is not None:
+        folder = Path(config.data.dir).expanduser()
+        # Where a dataset that grows is to be, it is said what makes one.
+        if folder.exists() or config.data.source != "rolling":
+            yield from _data_problems(folder)
+    for part in schema.parts(config):
+        yield from _own_problems(part)
+    if config.experiment == "suite":
+        yield from _table_problems(config, "suite.external", config.suite.external)
+    from raybench.tracking.mlflow import check_uri
+
+    try:
+        check_uri(config.tracking.uri)
+    except ConfigurationError as error:
+        yield str(error)
+    if not found:  # the fleet's rules take a sound roster for granted
+        from raybench import fleet
+
+        models = [*config.roster.models, *schema.judges(config)]
+        yield from fleet.problems([model.spec() for model in models], config.fleet)
+
+
+def _own_problems(config: Config) -> Iterator[str]:
+    """Yield what is wrong with the settings of an experiment itself."""
+    if config.experiment in schema.PEERS:
+        yield from _table_problems(config, "autobench.external", config.autobench.external)
+    if config.experiment in schema.TOURNAMENTS:
+        from raybench.games.parts import choice
+
+        of = config.games
+        wrong = [
+            *choice.problems(of.names, of.rules, of.weights, of.roster_rules),
+            *choice.anchor_problems(of.anchors, of.names),
+        ]
+        yield from wrong
+        if not wrong:
+            from raybench.games.parts import wording
+            from raybench.tournament import strategies
+
+            played = choice.chosen(of.names)
+            yield from wording.problems("games.phrasing", of.phrasing, played)
+            yield from strategies.problems(
+                of.strategy,
+                of.strategies,
+                [model.name for model in config.roster.models],
+                choice.merged(of.roster_rules, of.rules),
+            )
+            if config.experiment == "games_phrasings":
+                for each in config.games_phrasings.wordings:
+                    yield from wording.problems("games_phrasings.wordings", each, played)
+    if schema.learns(config):
+        from raybench.experiments.optimise_players import choice as learning
+
+        yield from learning.problems(config.optimise_players, config.games.phrasing)
+
+
+def _table_problems(config: Config, setting: str, external: Mapping[str, str]) -> Iterator[str]:
+    from raybench.autobench.analysis import tables
+
+    named = [model.name for model in config.roster.models]
+    given = {name: path for name, path in external.items() if path.strip()}
+    yield from tables.problems(given, named, setting=setting)
+
+
+def _runs_problems(folder: Path) -> Iterator[str]:
+    home = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
+    if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
+        yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
+
+
+def _data_problems(folder: Path) -> Iterator[str]:
+    if folder.is_file():
+        yield f"data.dir '{folder}' is a file: give the folder that it is in"
+        return
+    try:
+        next(folder.iterdir(), None)
+    except OSError as error:
+        yield (
+            f"data.dir '{folder}' cannot be read ({error.strerror}): give a readable folder, or "
+            "leave it null"
+        )

@@ -1,0 +1,88 @@
+"""Running what a run has saved: `--from config.yaml` composes nothing, it takes that as it is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from raybench.errors import ConfigurationError
+from raybench.tracking.uri import MASK
+
+if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
+FLAG = "--from"
+_FILE = "config.yaml"
+
+
+def taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Return the file that `--from` names, None without it, and the other arguments."""
+    rest = list(arguments)
+    for at, argument in enumerate(rest):
+        if argument.startswith(f"{FLAG}="):
+            return argument.partition("=")[2], rest[:at] + rest[at + 1 :]
+        if argument == FLAG:
+            if at + 1 == len(rest):
+                raise ConfigurationError(f"{FLAG} needs a file: {FLAG} RUN/{_FILE}")
+            return rest[at + 1], rest[:at] + rest[at + 2 :]
+    return None, rest
+
+
+def experiment_of(file: str) -> str:
+    """Return the experiment of a saved configuration."""
+    return str(_loaded(file).get("experiment"))
+
+
+def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
+    """Return a saved configuration with some settings changed; mistakes are ConfigurationErrors."""
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from omegaconf import OmegaConf
+
+    from raybench.mistakes import explain
+
+    if flags := [it for it in overrides if it.startswith("-")]:
+        raise ConfigurationError(f"{flags[0]} and {FLAG} do not go together: leave one out")
+    config = OmegaConf.create(_loaded(file))
+    try:
+        changes = OverridesParser.create().parse_overrides(list(overrides))
+    except Exception as error:
+        raise ConfigurationError(explain(error, overrides, ())) from error
+    for change in changes:
+        key, value = change.key_or_group, change.value()
+        if key == "experiment" or change.is_delete() or change.is_sweep_override():
+            raise ConfigurationError(
+                f"'{change.input_line}': {file} has settled it. With {FLAG}, settings are changed "
+                "one by one: KEY=VALUE"
+            )
+        if isinstance(value, str) and OmegaConf.is_dict(OmegaConf.select(config, key)):
+            raise ConfigurationError(
+                f"'{change.input_line}': {file} holds '{key}' whole, so that there is nothing to "
+                f"choose. Change its settings one by one, {key}.NAME=VALUE, or leave {FLAG} out"
+            )
+        OmegaConf.update(config, key, value, force_add=True)
+    if MASK in str(OmegaConf.select(config, "tracking.uri")):
+        raise ConfigurationError(
+            f"the password or token of tracking.uri is not kept in {file}: give tracking.uri=…"
+        )
+    return config
+
+
+def _loaded(file: str) -> dict[str, Any]:
+    import yaml
+
+    path = Path(file).expanduser()
+    if path.is_dir():
+        path /= _FILE
+    try:
+        held = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigurationError(
+            f"{FLAG} '{file}' cannot be read ({error.strerror}): give the {_FILE} of a run's folder"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise ConfigurationError(f"{FLAG} '{file}' is not YAML: {reason}") from error
+    if not isinstance(held, dict) or "experiment" not in held:
+        raise ConfigurationError(
+            f"{FLAG} '{file}' is not the {_FILE} of a run: it names no experiment"
+        )
+    return held

@@ -1,0 +1,36 @@
+"""Where a test expects no warning there is to be none; and a real server for who asks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from helpers import with_store
+from tracked import UNEXPECTED, Server
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> Iterator[None]:
+    UNEXPECTED.clear()
+    yield
+    assert UNEXPECTED == []
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """Return the address of a store that is made already: making one takes seconds."""
+    return f"sqlite:///{with_store(tmp_path / 'store')}/runs/mlflow.db"
+
+
+@pytest.fixture
+def unmade(tmp_path: Path) -> str:
+    """Return the address of a store that nobody has made yet."""
+    return f"sqlite:///{tmp_path}/unmade/mlflow.db"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A server's place; the test starts it."""
+    (tmp_path / "server").mkdir()
+    found = Server(tmp_path / "server")
+    yield found
+    found.kill()
