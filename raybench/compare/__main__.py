@@ -1,0 +1,3 @@
+from raybench.compare.command import main
+
+main()

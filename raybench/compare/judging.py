@@ -1,0 +1,193 @@
+"""Verdicts: Holm's correction over every test of a comparison, and what it comes to in words.
+
+That two models cannot be told apart does not say that they are alike: no verdict ever does. Only
+where not one observation differs it says so, and calls that identical on these questions.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
+from raybench.stats import paired
+from raybench.stats.distributions import normal_quantile, student_quantile
+
+LEVEL = 0.05
+"""How often at most a comparison of equal models calls any of them better or worse."""
+POWER = 0.8
+TWO_POINTS = 0.02
+_SMALLEST_P = 0.001
+_MOST = 1000.0
+"""Times the root of the questions that more of them are told."""
+
+
+def concluded(found: Sequence[Compared]) -> list[Concluded]:
+    """Return all pairs with their verdicts; all tests of all pairs are corrected together.
+
+    A score in which not one observation differs is no test: however strict the level, it cannot
+    come out (the least p that it could have is 1), so that it takes nothing from the others
+    (Tarone 1990). What is asked of models that did not change leaves the verdicts on others alone.
+    """
+    ps = {
+        (place, score.metric): score.p
+        for place, compared in enumerate(found)
+        for score in compared.scores
+        if score.p is not None and score.tested
+    }
+    raised = paired.holm(ps)
+    told = []
+    for place, compared in enumerate(found):
+        scores = [
+            _judged(score, raised.get((place, score.metric)), len(ps)) for score in compared.scores
+        ]
+        verdict = _overall([it.verdict for it in scores])
+        told.append(
+            Concluded(compared, scores, verdict, _sentence(compared, scores, verdict), len(ps))
+        )
+    return told
+
+
+def worse(found: Iterable[Concluded]) -> list[tuple[Concluded, Judged]]:
+    """Return the scores in which a candidate is worse."""
+    return [(it, score) for it in found for score in it.scores if score.verdict == "worse"]
+
+
+def _judged(score: Score, p_holm: float | None, tests: int) -> Judged:
+    verdict = _verdict(score, p_holm)
+    alone, here = detectable(score, 1), detectable(score, tests)
+    value = score.difference.value
+    return Judged(
+        score,
+        verdict,
+        _words(score, verdict, p_holm, here),
+        p_holm,
+        alone,
+        here,
+        needed=needed(score, tests, abs(value)) if value else None,
+        needed_for_two_points=needed(score, tests, TWO_POINTS) if score.scale == SHARE else None,
+    )
+
+
+def _verdict(score: Score, p_holm: float | None) -> Word:
+    value = score.difference.value
+    if value is None:
+        return "refused"
+    if score.identical:
+        return "identical"
+    if p_holm is None or p_holm >= LEVEL or value == 0:
+        return "not distinguishable"
+    return "better" if (value > 0) is score.higher_is_better else "worse"
+
+
+def detectable(score: Score, tests: int) -> float | None:
+    """Return the smallest difference that shows in four of five such comparisons.
+
+    It has to pass the strictest of Holm's steps among so many tests. None where nothing varies.
+    """
+    stderr = score.difference.stderr
+    if not stderr or score.independent < 2 or not tests:
+        return None
+    degrees = score.independent - 1
+    found = student_quantile(1 - LEVEL / (2 * tests), degrees) + student_quantile(POWER, degrees)
+    return found * stderr
+
+
+def needed(score: Score, tests: int, target: float) -> int | None:
+    """Return how many questions like these would show a difference in four of five comparisons.
+
+    None where nobody could ask so many.
+    """
+    stderr, n = score.difference.stderr, score.difference.n
+    if not stderr or not tests or score.independent < 2:
+        return None
+    reach = normal_quantile(1 - LEVEL / (2 * tests)) + normal_quantile(POWER)
+    times = reach * stderr / target
+    return math.ceil(n * times**2) if times < _MOST else None
+
+
+def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None) -> str:
+    n, value = score.difference.n, score.difference.value
+    if verdict == "refused":
+        return score.difference.method.removeprefix("refused: ")
+    if verdict == "identical":
+        return f"identical: the same score on each of these {n:,} {score.of}"
+    if verdict == "not distinguishable":
+        from_ = ""
+        if p_holm is None:
+            from_ = ": too few, or too much alike, for a test"
+        elif beyond(score, here):
+            from_ = ": too few for any difference to be sure to show"
+        elif here is not None:
+            from_ = f" (would have shown from ±{amount(score, here)})"
+        return f"not distinguishable with {n:,} {score.of}{from_}"
+    assert value is not None
+    return f"{verdict} by {amount(score, abs(value))}, p (Holm) {p_value(p_holm)}"
+
+
+def beyond(score: Score, value: float | None) -> bool:
+    """Tell whether no two models can differ by so much."""
+    return score.scale.most is not None and value is not None and value > score.scale.most
+
+
+def amount(score: Score, value: float) -> str:
+    """Return a difference in words: '0.042', or '12 points'."""
+    return f"{value:.{score.scale.digits}f} {score.scale.unit}".strip()
+
+
+def p_value(value: float | None) -> str:
+    """Return '= 0.012' or '< 0.001'."""
+    if value is None:
+        return "unknown"
+    return f"< {_SMALLEST_P}" if value < _SMALLEST_P else f"= {value:.3f}"
+
+
+def _overall(verdicts: Sequence[Word]) -> Overall:
+    there = {it for it in verdicts if it != "refused"}
+    if not there:
+        return "not tested"
+    if {"better", "worse"} <= there:
+        return "mixed"
+    if "better" in there:
+        return "better"
+    if "worse" in there:
+        return "worse"
+    return "identical" if there == {"identical"} else "not distinguishable"
+
+
+def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) -> str:
+    baseline, candidate = compared.pair.titles
+    by: dict[Word, list[str]] = {}
+    for it in scores:
+        by.setdefault(it.verdict, []).append(it.score.title)
+    of = len(scores) - len(by.get("refused", ()))
+    if verdict == "not tested":
+        return f"{candidate} beside {baseline}: nothing here is tested."
+    if verdict == "identical":
+        what = " and ".join(dict.fromkeys(it.score.of for it in scores if it.verdict == verdict))
+        return (
+            f"{candidate} and {baseline} have the same score on all {what} of {_all(of)} here. "
+            f"That says nothing of other {what}."
+        )
+    parts = [
+        f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
+    ]  # in this order
+    rest = [*by.get("not distinguishable", ()), *by.get("identical", ())]
+    if not parts:
+        return (
+            f"{candidate} cannot be told from {baseline} in {'any of ' * (of > 1)}{_all(of)} with "
+            "this many observations. That is not the same as being equally good: see from which "
+            "difference on it would have shown."
+        )
+    if "worse" not in by:
+        parts.append("worse in none")
+    elif "better" not in by:
+        parts.append("better in none")
+    sentence = f"{candidate} against {baseline}: {', '.join(parts)}"
+    return f"{sentence}; not distinguishable in {_listed(rest)}." if rest else f"{sentence}."
+
+
+def _all(number: int) -> str:
+    return "the one score" if number == 1 else f"the {number} scores"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{len(names)} ({', '.join(names)})"

@@ -1,0 +1,296 @@
+"""Benchmarks and indices of two sides, over the questions that they have in common."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raybench import benchmarks
+from raybench.benchmarks.parts import indices
+from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
+from raybench.benchmarks.parts.hle import metrics
+from raybench.benchmarks.parts.scores import Rules, Scores
+from raybench.benchmarks.parts.tally import Tally
+from raybench.compare import means
+from raybench.compare.found import SCORE, Pair, Score, Side
+from raybench.compare.questions.units import Units
+from raybench.stats import paired, repeats
+from raybench.stats.asked import Asked
+from raybench.stats.distributions import two_sided
+from raybench.types import Estimate
+
+_NAMES = ("baseline", "candidate")
+_INDEX = "index"
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """What two sides made of the questions of a benchmark that both answered."""
+
+    benchmark: str
+    languages: Sequence[str]
+    baseline: Asked
+    candidate: Asked
+    """Tables of all questions: asked no times where the other side has none."""
+    notes: Sequence[str] = ()
+    refused: str = ""
+
+    @property
+    def differences(self) -> NDArray[np.float64]:
+        """Return the candidate's score less the baseline's; NaN where they have none in common."""
+        return self.candidate.scores() - self.baseline.scores()
+
+
+def common(units: Units, pair: Pair, benchmark: str) -> Common:
+    """Return what two sides have in common of a benchmark, and what they have not."""
+    tally, sides = units.tally, (pair.baseline, pair.candidate)
+    languages = Scores(tally, _rules(tally, pair)).languages(benchmark)
+    one, other = (tally.asked(units.label(it), benchmark, languages) for it in sides)
+    there = one.times > 0, other.times > 0
+    both, notes, refused = there[0] & there[1], [], _unlike(pair, benchmark)
+    if not refused and (why := _other(pair, benchmark)):
+        same = _same(units, pair, benchmark, languages, both)
+        if changed := int((both & ~same).sum()):
+            notes.append(f"{changed:,} questions of one id have another right answer: left out")
+            both &= same
+        many = int(both.sum())
+        notes.append(
+            f"the questions {why}: compared over the {many:,} in common, known by their ids"
+        )
+    for name, here, theirs in zip(_NAMES, there, there[::-1], strict=True):
+        if left := int((here & ~theirs).sum()):
+            notes.append(f"{left:,} questions that only the {name} has are left out")
+    for name, side in zip(_NAMES, sides, strict=True):
+        notes += [
+            f"{name}: {count:,} units {what}" for what, count in _lost(units, side, benchmark)
+        ]
+    return Common(benchmark, languages, _kept(one, both), _kept(other, both), notes, refused)
+
+
+def _other(pair: Pair, benchmark: str) -> str:
+    """Return that two sides' questions are not known to be the same ones, or ''."""
+    digests = {it.run.digest(benchmark) for it in (pair.baseline, pair.candidate)}
+    if pair.one_run:
+        return ""
+    if None in digests:
+        return "may differ (a run does not tell their sha256)"
+    return "differ (sha256)" if len(digests) > 1 else ""
+
+
+def _lost(units: Units, side: Side, benchmark: str) -> Iterator[tuple[str, int]]:
+    """Yield what became of units that count for nothing, and of how many."""
+    sheet = units.tally.sheet(units.label(side), benchmark)
+    told = {
+        "got no reply": sheet.unanswered,
+        "got no grade": sheet.ungraded,
+        "have images, which it does not take": sheet.unsupported,
+        "were left to the script by the checker": sheet.unchecked,
+    }
+    yield from ((what, count) for what, count in told.items() if count)
+
+
+def accuracy(units: Units, pair: Pair, found: Common) -> Score:
+    """Return the difference in accuracy over what two sides have in common."""
+    name, title = found.benchmark, benchmarks.load(found.benchmark).title
+    sides = [units.label(it) for it in (pair.baseline, pair.candidate)]
+    counts = units.tally.counts(sides[0], [name]), units.tally.counts(sides[1], [name])
+    if found.refused:
+        refused = Estimate(None, None, None, 0, f"refused: {found.refused}")
+        return Score(
+            f"{name}/accuracy", title, refused, refused, refused, counts=counts, notes=found.notes
+        )
+    compared = paired.compare(found.candidate, found.baseline)
+    differences = found.differences
+    independent = _independent(differences, found.baseline)
+    p, test = compared.p, compared.test
+    if p is None and compared.difference.value is not None and independent > 1:
+        # All alike: as often as chance gives so many the same sign; where none differs, always.
+        alike = compared.difference.value != 0
+        p, test = (2.0 ** (1 - independent), "signs, all equal") if alike else (1.0, test)
+    return Score(
+        metric=f"{name}/accuracy",
+        title=title,
+        baseline=repeats.accuracy(found.baseline),
+        candidate=repeats.accuracy(found.candidate),
+        difference=compared.difference,
+        p=p,
+        test=test,
+        independent=independent,
+        gained=int((differences > 0).sum()),
+        lost=int((differences < 0).sum()),
+        counts=counts,
+        notes=found.notes,
+    )
+
+
+def composites(
+    units: Units, pair: Pair, scores: Mapping[str, Score]
+) -> tuple[list[Score], list[str]]:
+    """Return the indices that both sides have whole, and why there are no others.
+
+    Where one of them is no run of index, nobody asked for any.
+    """
+    if {side.run.experiment for side in (pair.baseline, pair.candidate)} != {_INDEX}:
+        return [], []
+    rules = _rules(units.tally, pair)
+    of, sides = (
+        Scores(units.tally, rules),
+        [units.label(it) for it in (pair.baseline, pair.candidate)],
+    )
+    found, lacking = [], []
+    for index, weights in rules.weights.items():
+        if not weights.keys() & scores.keys():
+            continue
+        title = f"{index.capitalize()} Index"
+
+        def weighed(part: str, weights: Mapping[str, Fraction] = weights) -> Estimate:
+            parts = of.constituents({name: getattr(it, part) for name, it in scores.items()}, sides)
+            return of.index(parts, sides, weights)
+
+        difference = weighed("difference")
+        if difference.value is None:
+            lacking.append(f"{title} ({difference.method.removeprefix('refused: ')})")
+            continue
+        of_it = [scores[name] for name in weights]
+        degrees = _degrees(scores, weights)
+        p = 1.0 if difference.value == 0 else None
+        if difference.stderr and degrees:
+            p = two_sided(difference.value / difference.stderr, degrees)
+        found.append(
+            Score(
+                metric=f"index/{index}",
+                title=title,
+                baseline=weighed("baseline"),
+                candidate=weighed("candidate"),
+                difference=difference,
+                p=p,
+                test="Student's t of the weighed differences, Welch" if degrees else "none",
+                independent=math.floor(degrees) + 1,
+                gained=sum(it.gained or 0 for it in of_it),
+                lost=sum(it.lost or 0 for it in of_it),
+            )
+        )
+    return found, [f"Not compared: {'; '.join(lacking)}"] if lacking else []
+
+
+def _degrees(scores: Mapping[str, Score], weights: Mapping[str, Fraction]) -> float:
+    """Return the degrees of freedom of a weighed sum's variance, after Welch and Satterthwaite.
+
+    0 where none of the parts varies.
+    """
+    parts = {
+        name: (float(weight) * (scores[name].difference.stderr or 0.0)) ** 2
+        for name, weight in weights.items()
+    }
+    below = math.fsum(
+        variance**2 / (scores[name].independent - 1) for name, variance in parts.items() if variance
+    )
+    return math.fsum(parts.values()) ** 2 / below if below else 0.0
+
+
+def _rules(tally: Tally, pair: Pair) -> Rules:
+    subjects = dict.fromkeys(
+        str(it)
+        for side in (pair.baseline, pair.candidate)
+        for it in side.run.section.get("subset") or ()
+    )
+    several = [it for it in tally.benchmarks() if len(benchmarks.load(it).languages) > 1]
+    return Rules(
+        weights={name: indices.constituents(name) for name in indices.INDICES},
+        languages=dict.fromkeys(several, INDEX_LANGUAGES),
+        subjects=tuple(subjects),
+        accepted=True,  # what broke is left out and told
+    )
+
+
+def _kept(asked: Asked, mask: NDArray[np.bool_]) -> Asked:
+    return Asked(asked.right * mask, asked.times * mask, asked.sources)
+
+
+def _independent(differences: NDArray[np.float64], asked: Asked) -> int:
+    """Return how many sources have questions in common."""
+    there = ~np.isnan(differences).all(axis=0)
+    if asked.sources is None:
+        return int(there.sum())
+    return len(np.unique(asked.sources[there]))
+
+
+def _unlike(pair: Pair, benchmark: str) -> str:
+    """Return why questions of the same ids are different ones, or ''."""
+    samples = [side.run.samples(benchmark) for side in (pair.baseline, pair.candidate)]
+    if samples[0] == samples[1]:
+        return ""
+    which = "baseline" if samples[0] else "candidate"
+    return (
+        f"the {which} was asked our sample questions and the other side was not: they have none in "
+        "common. Ask both the same (data=…)"
+    )
+
+
+def _same(
+    units: Units,
+    pair: Pair,
+    benchmark: str,
+    languages: Sequence[str],
+    both: NDArray[np.bool_],
+) -> NDArray[np.bool_]:
+    """Return which questions have the same right answer, or none that can be compared."""
+    letters = pair.baseline.run.seed == pair.candidate.run.seed
+    one, other = (
+        units.truths(it, benchmark, languages, both.shape[1], letters=letters)
+        for it in (pair.baseline, pair.candidate)
+    )
+    return np.asarray((one == other) | (one == 0) | (other == 0))
+
+
+def brier(units: Units, pair: Pair) -> Iterator[Score]:
+    """Yield how far stated confidence lies from what came true, question by question.
+
+    The RMS calibration error is no mean over questions, and chance makes it too large, the more so
+    the fewer answers are right or wrong by a hair: it stands beside, without a difference.
+    """
+    one, other = (_squares(units, it) for it in (pair.baseline, pair.candidate))
+    keys = [key for key in one if key in other]
+    if not keys:
+        return
+    yield means.paired(
+        "hle/brier",
+        "HLE, Brier score (lower is better)",
+        ([one[key] for key in keys], [other[key] for key in keys]),
+        of="questions",
+        over="questions with a verdict on both sides, paired",
+        higher_is_better=False,
+        notes=["mean square of confidence less 1 where right, 0 where wrong"],
+    )
+
+
+def _squares(units: Units, side: Side) -> dict[str, float]:
+    """Return each question's mean square of confidence less correctness, over its askings."""
+    sums: dict[str, list[float]] = {}
+    for item in units.exam.judged(units.label(side)):
+        sums.setdefault(item.key, []).append((item.confidence / 100 - item.correct) ** 2)
+    return {key: math.fsum(each) / len(each) for key, each in sums.items()}
+
+
+def calibrations(units: Units, pair: Pair) -> Score | None:
+    """Return both sides' RMS calibration errors, over all bins; their difference is refused."""
+    judged = [units.exam.judged(units.label(it)) for it in (pair.baseline, pair.candidate)]
+    if not all(judged):
+        return None
+    baseline, candidate = (metrics.error(it, "all") for it in judged)
+    why = (
+        "refused: chance makes both errors too large, by amounts of their own, so that no interval "
+        "of their difference would hold; the Brier score compares confidence question by question"
+    )
+    return Score(
+        metric="hle/rms_calibration_error_all",
+        title="HLE, RMS calibration error",
+        baseline=baseline,
+        candidate=candidate,
+        difference=Estimate(None, None, None, min(len(it) for it in judged), why),
+        higher_is_better=False,
+        scale=SCORE,
+    )

@@ -1,0 +1,1 @@
+"""A comparison as people and programs see it: terminal, JSON, a page."""

@@ -1,0 +1,58 @@
+"""Differences with their intervals, one below the other, and where none would be."""
+
+from collections.abc import Sequence
+
+from raybench.compare.found import RATING, SCORE, SHARE, Judged, Scale, Word
+from raybench.compare.judging import beyond
+from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, named
+
+_ROW, _AXIS = 0.32, 0.8
+_MARKS: dict[Word, tuple[str, str]] = {"better": (COLOURS[2], "^"), "worse": (COLOURS[1], "v")}
+_OTHER = (COLOURS[0], "o")
+
+
+def differences(scores: Sequence[Judged], label: str) -> str | None:
+    """Return the plot of the shares, or else of ratings, or else of other scores; None without.
+
+    Colour and shape say what a verdict is; grey ticks are what would have shown.
+    """
+    for scale in (SHARE, RATING, SCORE):
+        those = [it for it in scores if it.score.scale == scale and not it.score.refused]
+        if those:
+            return _drawn(those, scale, label)
+    return None
+
+
+def _drawn(scores: Sequence[Judged], scale: Scale, label: str) -> str:
+    with drawing(WIDTH, _AXIS + _ROW * len(scores)) as (figure, svg):
+        axes = figure.subplots()
+        axes.axvline(0, color="#808080", lw=1)
+        for place, it in enumerate(scores):
+            colour, mark = _MARKS.get(it.verdict, _OTHER)
+            difference = it.score.difference
+            assert difference.value is not None
+            if it.detectable_here is not None and not beyond(it.score, it.detectable_here):
+                ends = [-it.detectable_here, it.detectable_here]
+                axes.plot(ends, [place, place], "|", color="#808080", ms=11, mew=1)
+            if difference.ci95 is not None:
+                axes.plot(
+                    difference.ci95, [place, place], color=colour, lw=2, solid_capstyle="butt"
+                )
+            axes.plot([difference.value], [place], mark, color=colour, ms=7)
+        axes.set_yticks(range(len(scores)), [named(it.score.title) for it in scores])
+        axes.set_ylim(len(scores) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.grid(axis="x")
+        axes.set_xlabel(_axis(scores, scale))
+        return svg(label)
+
+
+def _axis(scores: Sequence[Judged], scale: Scale) -> str:
+    """Return what the axis shows; to which side better is only where that is so of all."""
+    told = "candidate less baseline" + (f", in {scale.unit}" if scale.unit else "")
+    higher = {it.score.higher_is_better for it in scores}
+    if len(higher) > 1:
+        return told
+    left, right = ("worse", "better") if higher == {True} else ("better", "worse")
+    return f"← {left} · {told} · {right} →"

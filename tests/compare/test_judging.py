@@ -1,0 +1,168 @@
+"""Verdicts and their words."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from raybench.compare import judging
+from raybench.compare.found import Compared, Pair, Score, Side
+from raybench.compare.runs import Stored
+from raybench.types import Estimate
+
+
+def made(
+    name: str,
+    p: float | None,
+    value: float | None = 0.1,
+    *,
+    stderr: float | None = 0.02,
+    n: int = 100,
+    higher: bool = True,
+    changed: tuple[int, int] | None = (20, 10),
+) -> Score:
+    there = Estimate(0.5, 0.02, (0.4, 0.6), n, "mean")
+    ends = None if value is None or stderr is None else (value - 2 * stderr, value + 2 * stderr)
+    method = "paired" if value is not None else "refused: nothing in common"
+    gained, lost = changed or (None, None)
+    return Score(
+        name, name.upper(), there, there, Estimate(value, stderr, ends, n, method), p, "test", n,
+        gained, lost, higher_is_better=higher,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def pair(monkeypatch: pytest.MonkeyPatch) -> Pair:
+    monkeypatch.setattr(Pair, "titles", ("old", "new"))
+    run = Stored.__new__(Stored)
+    return Pair(Side(run, "old"), Side(run, "new"))
+
+
+def words(pair: Pair, *scores: Score) -> list[str]:
+    (found,) = judging.concluded([Compared(pair, scores)])
+    return [it.words for it in found.scores]
+
+
+def test_holm_by_hand_over_all_tests_of_all_pairs(pair: Pair) -> None:
+    # Sorted: .010 × 4, .014 × 3, .03 × 2, and .04 × 1, which is not below the one before.
+    first = Compared(pair, [made("a", 0.01), made("b", 0.04), made("refused", None, None)])
+    second = Compared(pair, [made("a", 0.03), made("b", 0.014)])
+    found = judging.concluded([first, second])
+    raised = [it.p_holm for pair_ in found for it in pair_.scores]
+    assert raised == [pytest.approx(0.04), pytest.approx(0.06), None, pytest.approx(0.06),
+                      pytest.approx(0.042)]  # fmt: skip
+    verdicts = [it.verdict for pair_ in found for it in pair_.scores]
+    assert verdicts == ["better", "not distinguishable", "refused", "not distinguishable", "better"]
+    assert {it.tests for it in found} == {4}
+
+
+def test_the_words_of_each_verdict(pair: Pair) -> None:
+    assert words(pair, made("a", 0.0004, 0.12)) == ["better by 0.120, p (Holm) < 0.001"]
+    assert words(pair, made("a", 0.02, -0.042)) == ["worse by 0.042, p (Holm) = 0.020"]
+    assert words(pair, made("a", 0.3, 0.02)) == [
+        "not distinguishable with 100 questions (would have shown from ±0.057)"
+    ]
+    assert words(pair, made("a", 1.0, 0.0, stderr=0.0, changed=(0, 0))) == [
+        "identical: the same score on each of these 100 questions"
+    ]
+    assert words(pair, made("a", None, None, changed=None)) == ["nothing in common"]
+    assert words(pair, made("a", None, 0.1, stderr=None, n=4)) == [
+        "not distinguishable with 4 questions: too few, or too much alike, for a test"
+    ]
+    assert words(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == [
+        "not distinguishable with 5 questions: too few for any difference to be sure to show"
+    ]
+
+
+def test_where_less_is_better_less_is_better(pair: Pair) -> None:
+    (found,) = judging.concluded([Compared(pair, [made("a", 0.001, -0.1, higher=False)])])
+    assert (found.verdict, found.scores[0].verdict) == ("better", "better")
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict", "said"),
+    [
+        ((0.1, 0.1), "better", "better in 2 (A, B), worse in none."),
+        ((0.1, -0.1), "mixed", "better in 1 (A), worse in 1 (B)."),
+        ((-0.1, 0.0), "worse", "worse in 1 (A), better in none; not distinguishable in 1 (B)."),
+        ((0.0, 0.0), "not distinguishable", "cannot be told from old in any of the 2 scores"),
+    ],
+)
+def test_the_sentence_over_all(
+    pair: Pair, values: tuple[float, float], verdict: str, said: str
+) -> None:
+    scores = [
+        made(name, 0.0001 if value else 1.0, value)
+        for name, value in zip("ab", values, strict=True)
+    ]
+    (found,) = judging.concluded([Compared(pair, scores)])
+    assert found.verdict == verdict
+    assert said in found.sentence
+
+
+def test_the_smallest_difference_that_would_show_is_28_standard_errors_alone() -> None:
+    score = made("a", 0.5, stderr=0.01, n=100_000)
+    assert judging.detectable(score, 1) == pytest.approx(0.028, abs=1e-4)
+    among = judging.detectable(score, 10)
+    assert among is not None and among > 0.035  # z of 0.9975 and of 0.8
+    assert judging.detectable(made("a", 1.0, 0.0, stderr=0.0), 1) is None
+
+
+def test_so_many_questions_would_have_shown_it() -> None:
+    # sd of one question's difference: 0.02 · √100 = 0.2; ((1.96 + 0.84) · 0.2 / 0.02)² = 785.
+    assert judging.needed(made("a", 0.5), 1, 0.02) == 785
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 1), st.floats(-1, 1), st.one_of(st.just(0.0), st.floats(1e-6, 1))),
+        min_size=1,
+        max_size=8,
+    )
+)
+def test_no_words_claim_that_two_models_are_equally_good(
+    scores: list[tuple[float, float, float]],
+) -> None:
+    run = Stored.__new__(Stored)
+    object.__setattr__(run, "folder", Path("runs/x"))
+    pair = Pair(Side(run, "old"), Side(run, "new"))
+    made_ = [
+        made(f"s{number}", p, value, stderr=stderr)
+        for number, (p, value, stderr) in enumerate(scores)
+    ]
+    (found,) = judging.concluded([Compared(pair, made_)])
+    for it in found.scores:
+        assert it.verdict != "identical"
+        assert (it.verdict in ("better", "worse")) <= (it.p_holm is not None and it.p_holm < 0.05)
+    told = found.sentence + " ".join(it.words for it in found.scores)
+    assert "equivalent" not in told
+    assert "same" not in told.replace("not the same as being equally good", "")
+
+
+def test_scores_in_which_nothing_differs_take_nothing_from_the_tests(pair: Pair) -> None:
+    changed = Compared(pair, [made("a", 0.011), made("b", 0.125)])
+    same = Compared(pair, [made(name, 1.0, 0.0, stderr=0.0, changed=(0, 0)) for name in "abcdef"])
+    alone = judging.concluded([changed])
+    *_, beside = judging.concluded([same, same, changed])
+    assert [it.p_holm for it in beside.scores] == [it.p_holm for it in alone[0].scores]
+    assert (beside.verdict, beside.tests) == ("better", 2)
+    assert len(judging.worse([beside])) == len(judging.worse(alone))
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(-1, 1)), min_size=1, max_size=6),
+    st.integers(0, 9),
+)
+def test_the_gate_says_the_same_with_and_without_unchanged_models(
+    scores: list[tuple[float, float]], unchanged: int
+) -> None:
+    run = Stored.__new__(Stored)
+    object.__setattr__(run, "folder", Path("runs/x"))
+    of = Pair(Side(run, "old"), Side(run, "new"))
+    asked = Compared(of, [made(f"s{at}", p, value) for at, (p, value) in enumerate(scores)])
+    same = Compared(of, [made("s", 1.0, 0.0, stderr=0.0, changed=(0, 0))])
+    alone = judging.worse(judging.concluded([asked]))
+    beside = judging.worse(judging.concluded([asked, *[same] * unchanged]))
+    assert [it for _, it in alone] == [it for _, it in beside]

@@ -1,0 +1,370 @@
+"""Runs that put questions, compared question by question."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from compare.making import compared, concluded, pair, run, score, unit, units
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from omegaconf import OmegaConf
+from scipy import stats
+
+from raybench import cli
+from raybench.benchmarks.parts import indices
+from raybench.compare import judging, questions
+from raybench.compare.runs import Stored
+from raybench.compare.shown.told import told
+from raybench.errors import ConfigurationError, RunFailed
+
+MARKS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40)
+
+
+def test_once_asked_questions_are_mcnemars_exact_test(tmp_path: Path) -> None:
+    # 30 both right, 2 only the baseline, 12 only the candidate, 6 neither.
+    one = [True] * 32 + [False] * 18
+    other = [True] * 30 + [False] * 2 + [True] * 12 + [False] * 6
+    found = score(run(tmp_path / "a", units("m", one)), run(tmp_path / "b", units("m", other)))
+    assert (found.gained, found.lost, found.difference.n) == (12, 2, 50)
+    assert found.test == "McNemar, exact"
+    assert found.p == pytest.approx(stats.binomtest(2, 14, 0.5).pvalue)
+    assert found.baseline.value == 0.64
+    assert found.candidate.value == 0.84
+    assert found.difference.value == pytest.approx(0.2)
+    differences = np.array(other, float) - np.array(one, float)
+    assert found.difference.stderr == pytest.approx(differences.std(ddof=1) / 50**0.5)
+
+
+def test_repeats_are_averaged_first_and_tested_by_t(tmp_path: Path) -> None:
+    right = {"a": [3, 2, 0, 1, 4], "b": [4, 3, 2, 1, 3]}
+    runs = {
+        name: run(
+            tmp_path / name,
+            [
+                unit("m", str(key), repeat < times, repeat=repeat)
+                for key, times in enumerate(of)
+                for repeat in range(4)
+            ],
+        )
+        for name, of in right.items()
+    }
+    found = score(runs["a"], runs["b"])
+    expected = stats.ttest_rel(np.array(right["b"]) / 4, np.array(right["a"]) / 4)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.gained, found.lost) == (3, 1)
+    low, high = expected.confidence_interval()
+    assert found.difference.ci95 == pytest.approx((low, high))
+
+
+def test_questions_of_one_source_are_no_independent_news(tmp_path: Path) -> None:
+    def of(name: str, marks: list[bool]) -> list[dict[str, object]]:
+        return [
+            unit("m", str(key), right, benchmark="scicode", cluster=f"c{key // 5}")
+            for key, right in enumerate(marks)
+        ]
+
+    one = run(tmp_path / "a", of("a", [False] * 20))
+    other = run(tmp_path / "b", of("b", [True] * 5 + [False] * 15))
+    found = score(one, other, "scicode/accuracy")
+    assert found.independent == 4
+    assert "clustered" in found.difference.method
+    assert found.p is not None and found.p > 0.3  # one source of four, however many questions
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(MARKS)
+def test_swapping_the_sides_negates(
+    tmp_path_factory: pytest.TempPathFactory, marks: list[tuple[bool, bool]]
+) -> None:
+    folder = tmp_path_factory.mktemp("swap")
+    one = run(folder / "a", units("m", [it[0] for it in marks]))
+    other = run(folder / "b", units("m", [it[1] for it in marks]))
+    there, back = concluded(one, other), concluded(other, one)
+    a, b = there.scores[0], back.scores[0]
+    assert a.score.difference.value == -b.score.difference.value  # type: ignore[operator]
+    assert a.score.p == b.score.p
+    assert (a.score.gained, a.score.lost) == (b.score.lost, b.score.gained)
+    swapped = {"better": "worse", "worse": "better"}
+    assert a.verdict == swapped.get(b.verdict, b.verdict)
+    assert a.detectable_here == b.detectable_here
+    flips = there.compared.flips[0], back.compared.flips[0]
+    assert {it.key for it in flips[0].items} == {it.key for it in flips[1].items}
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.booleans(), min_size=1, max_size=30))
+def test_a_run_against_itself_is_identical_and_never_equivalent(
+    tmp_path_factory: pytest.TempPathFactory, marks: list[bool]
+) -> None:
+    one = run(tmp_path_factory.mktemp("same") / "a", units("m", marks))
+    found = concluded(one, one)
+    assert found.verdict == "identical"
+    for it in found.scores:
+        assert it.verdict == "identical"
+        assert it.score.difference.value == 0
+        assert it.needed is None
+    assert found.compared.flips[0].items == []
+    assert "equivalent" not in json.dumps(told([found]))
+
+
+def test_what_broke_is_left_out_and_never_a_zero(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 10))
+    records = units("m", [True] * 10)
+    for key in (3, 4):
+        records[key] |= {"finish": "error", "correct": False, "answer": None, "error": "timeout"}
+    records[5] |= {"judge_error": "no verdict", "by": None, "correct": False}
+    found = concluded(one, run(tmp_path / "b", records)).scores[0].score
+    assert found.difference.n == 7
+    assert found.difference.value == 0  # and not −0.3
+    assert found.counts is not None and found.counts[1].infra_error == 2
+    notes = " ".join(found.notes)
+    assert "candidate: 2 units got no reply" in notes
+    assert "candidate: 1 units got no grade" in notes
+    assert "3 questions that only the baseline has are left out" in notes
+
+
+def test_a_truncated_or_unparsed_reply_is_the_models_own(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 10))
+    records = units("m", [True] * 8 + [False] * 2)
+    records[8] |= {"finish": "length", "answer": None}
+    found = score(one, run(tmp_path / "b", records))
+    assert found.difference.n == 10
+    assert found.lost == 2
+    assert found.counts is not None and found.counts[1].truncated == 1
+
+
+def test_other_questions_are_compared_over_those_in_common_and_told_loudly(tmp_path: Path) -> None:
+    data = [{"mmlu_pro": {"origin": "hub X", "digest": letter * 64}} for letter in "ab"]
+    one = run(tmp_path / "a", units("m", [True] * 10, truth="twelve"), data=data[0])
+    records = units("m", [False] * 15, truth="twelve")
+    records[0]["truth"] = "thirteen"
+    found = score(one, run(tmp_path / "b", records, data=data[1]))
+    assert found.difference.n == 9  # ten have an id in common, one of them another right answer
+    notes = " ".join(found.notes)
+    assert "1 questions of one id have another right answer: left out" in notes
+    assert "the questions differ (sha256)" in notes
+    assert "5 questions that only the candidate has are left out" in notes
+
+
+def test_letters_of_options_drawn_by_other_seeds_do_not_make_other_questions(
+    tmp_path: Path,
+) -> None:
+    data = [{"mmlu_pro": {"origin": "hub X", "digest": letter * 64}} for letter in "ab"]
+    one = run(tmp_path / "a", units("m", [True] * 10, truth="A"), data=data[0])
+    moved = units("m", [False] * 10, truth="B")
+    same_seed = run(tmp_path / "b", moved, data=data[1])
+    with pytest.raises(ConfigurationError, match="no question in common"):
+        questions.compare([pair(one, same_seed)], only=(), most=0)
+    other_seed = run(tmp_path / "c", moved, data=data[1], config={"seed": 1})
+    assert score(one, other_seed).difference.n == 10
+
+
+def test_samples_and_published_questions_have_nothing_in_common(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 10))
+    published = {"mmlu_pro": {"origin": "hub X", "digest": "e" * 64}}
+    other = run(tmp_path / "b", units("m", [True] * 10), data=published)
+    with pytest.raises(ConfigurationError, match="sample questions"):
+        questions.compare([pair(one, other)], only=(), most=0)
+
+
+def test_a_folder_of_the_samples_name_does_not_hold_the_samples(tmp_path: Path) -> None:
+    def made(name: str, folder: str | None, **more: Any) -> Stored:
+        data = {"source": "samples", "dir": folder}
+        return run(tmp_path / name, units("m", [True]), config={"data": data}, **more)
+
+    kinds: dict[str, dict[str, Any]] = {"over": {}, "unfinished": {"results": {}}}
+    for of, more in kinds.items():
+        assert made(of, None, **more).samples("mmlu_pro")
+        assert not made(f"{of}-own", "samples", **more).samples("mmlu_pro")
+
+
+def test_a_benchmark_of_one_side_is_told(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 5) + units("m", [True] * 5, benchmark="math_500"))
+    other = run(tmp_path / "b", units("m", [True] * 5))
+    assert "math_500: only the baseline has it: not compared" in compared(one, other).notes
+
+
+def test_no_question_in_common_is_refused(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 5))
+    other = run(tmp_path / "b", units("m", [True] * 5, benchmark="math_500"))
+    with pytest.raises(ConfigurationError, match="have no question in common"):
+        questions.compare([pair(one, other)], only=(), most=0)
+
+
+def test_a_half_written_last_line_is_passed_over_and_a_broken_one_is_told(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 5))
+    other = run(tmp_path / "b", units("m", [True] * 5), results={})
+    journal = other.journal("units")
+    whole = journal.read_bytes()
+    journal.write_bytes(whole[:-20])
+    found = concluded(one, other)
+    assert found.scores[0].score.difference.n == 4
+    journal.write_bytes(b'{"model": "m"}\n' + whole)
+    with pytest.raises(RunFailed, match="line 1, is not what a run leaves"):
+        compared(one, other)
+
+
+def test_an_index_weighs_the_paired_differences(tmp_path: Path) -> None:
+    weights = indices.constituents("coding")
+    rng = np.random.default_rng(1)
+
+    def records(add: float) -> list[dict[str, object]]:
+        return [
+            it for name in weights for it in units("m", rng.random(60) < 0.4 + add, benchmark=name)
+        ]
+
+    one, other = run(tmp_path / "a", records(0)), run(tmp_path / "b", records(0.2))
+    found = {it.metric: it for it in compared(one, other).scores}
+    whole = found["index/coding"]
+    parts = {name: found[f"{name}/accuracy"].difference for name in weights}
+    assert whole.difference.value == pytest.approx(
+        sum(float(weight) * (parts[name].value or 0) for name, weight in weights.items())
+    )
+    variance = sum(
+        (float(weight) * (parts[name].stderr or 0)) ** 2 for name, weight in weights.items()
+    )
+    assert whole.difference.stderr == pytest.approx(variance**0.5)
+    assert whole.gained == sum(found[f"{name}/accuracy"].gained or 0 for name in weights)
+    assert whole.independent <= 119
+    assert "index/intelligence" not in found
+
+
+def test_flips_name_the_line_and_the_byte_where_the_reply_stands(tmp_path: Path) -> None:
+    marks = [True, False, True, False]
+    one = run(tmp_path / "a", units("m", marks, response="Das ist schön: 漢字"))
+    other = run(tmp_path / "b", units("m", [True, True, False, False]))
+    (flips,) = compared(one, other).flips
+    assert (flips.gained, flips.lost) == (1, 1)
+    assert [(it.key, it.difference) for it in flips.items] == [("1", 1.0), ("2", -1.0)]
+    for it in flips.items:
+        for reply, of in ((it.baseline, one), (it.candidate, other)):
+            with reply.journal.open("rb") as file:
+                file.seek(reply.offset)
+                there = json.loads(file.readline())
+            lines = of.journal("units").read_text().splitlines()
+            assert there == json.loads(lines[reply.line - 1])
+            assert there["key"] == it.key
+            assert reply.record["response"] == there["response"]
+
+
+def test_of_repeats_a_reply_is_shown_that_shows_the_difference(tmp_path: Path) -> None:
+    def of(right: int) -> list[dict[str, object]]:
+        return [unit("m", "q", repeat >= 4 - right, repeat=repeat) for repeat in range(4)]
+
+    one, other = run(tmp_path / "a", of(1)), run(tmp_path / "b", of(3))
+    (flip,) = compared(one, other).flips[0].items
+    assert (flip.baseline.facts["right"], flip.baseline.said) == (1, "1 of 4 right")
+    assert flip.baseline.record["reason"] != "right"
+    assert (flip.candidate.facts["repeat"], flip.candidate.record["reason"]) == (1, "right")
+
+
+def test_flips_are_capped_and_their_number_is_not(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 30 + [False] * 30))
+    other = run(tmp_path / "b", units("m", [False] * 30 + [True] * 30))
+    (flips,) = compared(one, other, most=4).flips
+    assert (flips.gained, flips.lost, len(flips.items)) == (30, 30, 8)
+
+
+def test_of_withheld_benchmarks_only_ids_are_shown(tmp_path: Path) -> None:
+    data = {"gpqa_diamond": {"origin": "hub Idavidrein/gpqa", "digest": "d" * 64}}
+    runs = [
+        run(
+            tmp_path / name,
+            units("m", marks, benchmark="gpqa_diamond", response="SECRET", truth="SECRET"),
+            data=data,
+        )
+        for name, marks in (("a", [True, False]), ("b", [False, False]))
+    ]
+    found = concluded(*runs)
+    (flips,) = found.compared.flips
+    assert flips.withheld
+    assert flips.items[0].key == "0"
+    assert "SECRET" not in json.dumps(told([found]))
+
+
+def test_what_differs_beside_the_models_is_told(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 5))
+    config = {"seed": 1, "index": {"limit": None, "subset": [], "temperature": 0.7}}
+    other = run(tmp_path / "b", units("n", [True] * 5), models=["n"], config=config)
+    found = {
+        (it.kind, it.name): (it.baseline, it.candidate) for it in compared(one, other).settings
+    }
+    assert found == {
+        ("model", "weights"): ("org/m", "org/n"),
+        ("asking", "temperature"): ("—", "0.7"),
+        ("asking", "seed"): ("0", "1"),
+    }
+
+
+def test_hle_compares_accuracy_and_confidence_and_refuses_the_rms_difference(
+    tmp_path: Path,
+) -> None:
+    def of(marks: list[bool], confidence: int) -> list[dict[str, object]]:
+        judged = {"correct": True, "confidence": confidence, "extracted": "x", "reasoning": ""}
+        return [
+            it | {"judgements": {"j": judged | {"correct": it["correct"]}}, "by": "judge"}
+            for it in units("m", marks, benchmark="hle", subject="Math")
+        ]
+
+    rng = np.random.default_rng(0)
+    marks = [[bool(it) for it in rng.random(150) < 0.3] for _ in range(2)]
+    one = run(tmp_path / "a", of(marks[0], 90), experiment="hle")
+    other = run(tmp_path / "b", of(marks[1], 40), experiment="hle")
+    found = {it.score.metric: it for it in concluded(one, other).scores}
+    brier = found["hle/brier"]
+    by_hand = [
+        np.mean([(c - it) ** 2 for it in of]) for c, of in zip((0.9, 0.4), marks, strict=True)
+    ]
+    assert brier.score.difference.value == pytest.approx(by_hand[1] - by_hand[0])
+    assert brier.verdict == "better"  # lower is better
+    rms = found["hle/rms_calibration_error_all"]
+    assert rms.verdict == "refused"
+    assert rms.score.baseline.value is not None and rms.p_holm is None
+
+
+@pytest.mark.slow
+def test_equal_models_are_seldom_called_better_or_worse(tmp_path: Path) -> None:
+    """Of comparisons of equals at most one in twenty says that anything differs."""
+    rng, wrong, times = np.random.default_rng(7), 0, 200
+    names = ("mmlu_pro", "math_500", "gpqa_diamond", "humaneval")
+    for number in range(times):
+        easy = rng.random((len(names), 40))  # how likely both are right, question by question
+
+        def records(easy: np.ndarray = easy) -> list[dict[str, object]]:
+            return [
+                unit("m", str(key), bool(rng.random() < p), benchmark=name, repeat=repeat)
+                for name, of in zip(names, easy, strict=True)
+                for key, p in enumerate(of)
+                for repeat in range(3 if name == "math_500" else 1)
+            ]
+
+        one = run(tmp_path / f"{number}a", records())
+        other = run(tmp_path / f"{number}b", records())
+        (found,) = judging.concluded(questions.compare([pair(one, other)], only=(), most=0))
+        wrong += any(it.verdict in ("better", "worse") for it in found.scores)
+    # Were it exactly 0.05, one in a thousand such tests would see more than this.
+    assert wrong <= stats.binom.ppf(0.999, times, judging.LEVEL)
+
+
+def test_a_flipped_question_stands_as_it_was_put_with_the_models_system_prompt(
+    tmp_path: Path,
+) -> None:
+    model = "{name: m, engine: simulated, system_prompt: Be terse.}"
+    asked = ["+experiment=index", "data=samples", f"roster.models=[{model}]"]
+    composed = OmegaConf.to_container(cli.compose(cli.at_home(asked)), resolve=True)
+    config = cast(dict[str, Any], composed)
+    one, other = (
+        run(tmp_path / name, [unit("m", "1", right, truth=None)], config=config)
+        for name, right in (("a", False), ("b", True))
+    )
+    (flip,) = compared(one, other).flips[0].items
+    assert flip.question.startswith("system prompt:\nBe terse.\n\nasked")
+    assert "symmetric 3 × 3 matrices" in flip.question
+    strange = run(tmp_path / "c", [unit("m", "1", True, truth=None)], config={"nobody": "knows"})
+    assert compared(one, strange).flips[0].items[0].question == "", "settings of another version"

@@ -1,0 +1,228 @@
+"""The terminal, JSON and the page."""
+
+import io
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from compare.making import compared, concluded, run, unit, units
+
+from raybench.compare import judging
+from raybench.compare.found import Concluded
+from raybench.compare.runs import Stored
+from raybench.compare.shown import page, summary, terminal, words
+from raybench.compare.shown.told import told
+
+NAME = "<script>alert(1)</script>\x1b[31m</pre>"
+NASTY = f"{NAME}\ud800"
+
+
+@pytest.fixture
+def nasty(tmp_path: Path) -> list[Concluded]:
+    """A comparison in which everything that models and users write is hostile."""
+
+    def of(right: Sequence[bool]) -> list[dict[str, object]]:
+        hostile = {"response": NASTY, "answer": NASTY, "reason": NASTY, "truth": NASTY}
+        return [
+            unit(NAME, f"{NAME}{key}", it, subject=NASTY, reasoning=NASTY, **hostile)
+            for key, it in enumerate(right)
+        ]
+
+    def made(name: str, right: Sequence[bool]) -> Stored:
+        folder = tmp_path / name
+        config = {"index": {"limit": NASTY if name == "a" else None}}
+        run(folder, [], models=[NAME], config=config, data={"mmlu_pro": {"origin": "samples"}})
+        text = "".join(json.dumps(it) + "\n" for it in of(right))
+        (folder / "journal" / "units.jsonl").write_text(text)
+        return Stored.at(folder)
+
+    one, other = made("a", [True, False, False]), made("b", [False, True, True])
+    return judging.concluded([compared(one, other)])
+
+
+def test_what_models_wrote_is_escaped_on_the_page(nasty: list[Concluded], tmp_path: Path) -> None:
+    html = page.render(nasty, [NASTY], tmp_path / "compare.html")
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+    assert "\x1b" not in html
+    html.encode()  # half a surrogate pair is no text
+    assert "default-src 'none'" in html
+
+
+def test_what_models_wrote_moves_no_terminal(nasty: list[Concluded]) -> None:
+    out = io.StringIO()
+    terminal.show(nasty, [NASTY], out)
+    assert "\x1b" not in out.getvalue()
+
+
+def test_json_says_it_all_and_takes_itself_back(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
+    other = run(tmp_path / "b", units("m", [False] * 40 + [True] * 10))
+    found = json.loads(json.dumps(told([concluded(one, other)], ["a note"]), allow_nan=False))
+    assert found["schema"] == 1 and found["notes"] == ["a note"]
+    (pair,) = found["comparisons"]
+    assert pair["verdict"] == "worse"
+    (score,) = pair["scores"]
+    assert score["difference"]["value"] == pytest.approx(-0.6)
+    assert {"p", "p_holm", "detectable", "needed", "words", "test", "gained", "lost"} <= {*score}
+    assert score["counts"]["baseline"]["ok"] == 50
+    (flips,) = pair["flips"]
+    assert (flips["gained"], flips["lost"], flips["shown"]) == (10, 40, 50)
+    item = flips["items"][0]
+    assert item["baseline"]["response"] == "Answer: B"
+    assert item["candidate"]["journal"]["line"] == 41
+    address, _, fragment = item["candidate"]["report"].partition("#")
+    assert address.endswith("b/report.html") and fragment.startswith("unit=")
+
+
+def test_in_a_file_the_table_is_plain_and_unbroken(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
+    other = run(tmp_path / "b", units("m", [False] * 40 + [True] * 10))
+    out = io.StringIO()
+    terminal.show([concluded(one, other)], [], out)
+    (line,) = (it for it in out.getvalue().splitlines() if it.strip().startswith("MMLU-Pro"))
+    assert line.split()[1:4] == ["0.800", "0.200", "−0.600"]
+    assert line.endswith("worse")
+    assert all(it == it.rstrip() for it in out.getvalue().splitlines())
+
+
+def test_a_narrow_terminal_has_every_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
+    other = run(tmp_path / "b", units("m", [True] * 35 + [False] * 10 + [True] * 5))
+
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = Terminal()
+    terminal.show([concluded(one, other)], [], out)
+    text = out.getvalue()
+    for number in ("MMLU-Pro", "0.800 → 0.800", "+5 −5 of 50", "+0.000", "not distinguishable"):
+        assert number in text
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    whole = [it for it in plain.splitlines() if ".jsonl:" not in it]  # addresses stay unbroken
+    assert max(map(len, whole)) <= 70
+    assert "\x1b[3" not in text  # NO_COLOR: bold may stay
+
+
+def difference_of(found: Concluded) -> str:
+    return words.difference(found.scores[0])
+
+
+def test_of_several_pairs_the_verdicts_come_first_and_what_is_said_of_all_comes_once(
+    tmp_path: Path,
+) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 40, finish="length"))
+    other = run(tmp_path / "b", units("m", [False] * 40), config={"seed": 3}, results={})
+    pairs = [compared(one, other), compared(other, one), compared(one, one)]
+    found = summary.ordered(judging.concluded(pairs))
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    lines = [it.strip() for it in out.getvalue().splitlines() if it.strip()]
+    head = next(at for at, it in enumerate(lines) if it.startswith("candidate"))
+    told = [re.split(r"  +", it) for it in lines[head + 2 : head + 5]]
+    assert [it[1] for it in told] == ["better", "worse", "identical"]
+    assert [it[2:5] for it in told] == [
+        ["MMLU-Pro", difference_of(found[at]), p]
+        for at, p in ((0, "< 0.001"), (1, "< 0.001"), (2, "—"))
+    ]
+    assert sum("is unfinished" in it for it in lines) == 1
+    assert sum(it.startswith("asking: seed") for it in lines) == 2  # each way round is another
+    assert sum("p (Holm) takes in that 2 tests" in it for it in lines) == 1
+    page_ = page.render(found, [], tmp_path / "compare.html")
+    assert page_.count("is unfinished") == 1
+
+
+def test_p_stands_beside_what_it_was_raised_to(tmp_path: Path) -> None:
+    marks = [True] * 40 + [False] * 8
+    one = run(tmp_path / "a", [*units("m", marks), *units("m", marks, benchmark="gpqa_diamond")])
+    other = run(
+        tmp_path / "b",
+        [*units("m", marks[::-1]), *units("m", [True] * 48, benchmark="gpqa_diamond")],
+    )
+    found = [concluded(one, other)]
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    score = next(it for it in found[0].scores if it.score.metric == "gpqa_diamond/accuracy")
+    raw, raised = f"{score.score.p:.3f}", f"{score.p_holm:.3f}"
+    assert raw != raised
+    (head,) = (it for it in out.getvalue().splitlines() if "p (Holm)  would show from" in it)
+    assert " p  p (Holm)" in head
+    (line,) = (it for it in out.getvalue().splitlines() if it.lstrip().startswith("GPQA"))
+    assert re.search(rf"{raw} +{raised}", line)
+    html = page.render(found, [], tmp_path / "compare.html")
+    assert f'<td class="number">{raw}</td><td class="number">{raised}</td>' in html
+    for text in (out.getvalue(), html):
+        assert text.count("takes in that 2 tests are made here") == 1
+
+
+def test_links_lead_from_the_page_to_the_journal(tmp_path: Path) -> None:
+    one = run(tmp_path / "runs" / "a b", units("m", [True, False, True]))
+    other = run(tmp_path / "runs" / "c", units("m", [False, False, True]))
+    html = page.render([concluded(one, other)], [], tmp_path / "out" / "compare.html")
+    assert 'href="../runs/a%20b/journal/units.jsonl"' in html
+
+
+def test_unchanged_models_that_were_sampled_anew_are_named_with_the_way_to_ask_less(
+    tmp_path: Path,
+) -> None:
+    one, other = run(tmp_path / "a", units("m", [True] * 9)), tmp_path / "b"
+    anew = compared(one, run(other, units("m", [True] * 8 + [False])))
+    changed = compared(one, run(tmp_path / "c", units("n", [False] * 9), models=["n"]))
+    (said,) = (it for it in words.explained(judging.concluded([anew, changed])) if "anew" in it)
+    assert said.startswith("m has the same settings in both runs, and yet 1 of the 2 tests")
+    assert "RUN:MODEL" in said and "--only BENCHMARK" in said
+    assert not any("anew" in it for it in words.explained(judging.concluded([anew])))
+    alike = compared(one, one)
+    told = words.explained(judging.concluded([alike, changed]))
+    assert not any("anew" in it for it in told)
+    assert any(it.startswith("Scores in which nothing differs") for it in told)
+
+
+def test_without_a_headline_the_least_p_stands_for_a_pair_and_says_of_what_it_is(
+    tmp_path: Path,
+) -> None:
+    marks = [True] * 40 + [False] * 8
+    one = run(tmp_path / "a", [*units("m", marks), *units("m", marks, benchmark="gpqa_diamond")])
+    other = run(
+        tmp_path / "b", [*units("m", marks), *units("m", [True] * 48, benchmark="gpqa_diamond")]
+    )
+    found = concluded(one, other)
+    standing = summary.standing(found.scores)
+    assert standing is not None and standing.score.metric == "gpqa_diamond/accuracy"
+    (row, _) = summary.rows([found, found])
+    assert row.score == "GPQA Diamond" and row.p_holm == words.p_shown(standing.p_holm)
+
+
+def test_pairs_that_differ_come_first_in_the_table_and_below_it(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [False] * 40))
+    other = run(tmp_path / "b", units("m", [True] * 40))
+    given = judging.concluded([compared(one, one), compared(one, other)])
+    assert [it.verdict for it in given] == ["identical", "better"]
+    found = summary.ordered(given)
+    assert found == given[::-1]
+    assert [row.verdict for row in summary.rows(found)] == ["better", "identical"]
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    details = out.getvalue().split(" against ")
+    assert "better in 1" in details[1] + details[2]
+    assert "same score" not in out.getvalue(), "the table says that they are identical"
+    assert "of 1 of 2 pairs are left out here: --details 2" in out.getvalue()
+
+
+def test_what_differs_in_all_pairs_stands_above_the_verdicts(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 9))
+    other = run(tmp_path / "b", units("m", [False] * 9), config={"seed": 3})
+    found = judging.concluded([compared(one, other), compared(one, other)])
+    out = io.StringIO()
+    terminal.show(found, [], out)
+    for text in (out.getvalue(), page.render(found, [], tmp_path / "compare.html")):
+        assert text.lower().index("seed") < text.lower().index("p (holm)")

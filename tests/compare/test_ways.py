@@ -1,0 +1,152 @@
+"""The peer protocol and games: what can be said, and what is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from compare.making import pair, run
+from scipy import stats
+
+from raybench.compare import autobench, games, judging
+from raybench.compare.found import Pair, Side
+from raybench.errors import ConfigurationError
+
+JUDGES = ["x", "y"]
+
+
+def iteration(number: int, task: str | None, **scores: float | None) -> dict[str, Any]:
+    return {"iteration": number, "task": task, "scores": scores}
+
+
+def peers(folder: Path, records: list[dict[str, Any]], **more: Any) -> Any:
+    return run(folder, records, experiment="autobench", journal="iterations", models=JUDGES, **more)
+
+
+def test_two_models_of_one_run_are_paired_over_its_tasks(tmp_path: Path) -> None:
+    x, y = [3.0, 2.0, 4.0, 3.5], [3.5, 3.0, 4.0, 4.5]
+    records = [
+        iteration(n, f"task {n}", x=a, y=b) for n, (a, b) in enumerate(zip(x, y, strict=True))
+    ]
+    records += [iteration(9, None, x=None, y=None), iteration(10, "t", x=1.0, y=None)]
+    made = peers(tmp_path / "a", records)
+    (found,) = autobench.compare([Pair(Side(made, "x"), Side(made, "y"))])
+    (score,) = found.scores
+    assert score.difference.value == pytest.approx(2.5 / 4)
+    assert score.p == pytest.approx(stats.ttest_rel(y, x).pvalue)
+    assert (score.gained, score.lost, score.difference.n) == (3, 0, 4)
+
+
+def test_two_runs_are_paired_over_tasks_of_the_same_words(tmp_path: Path) -> None:
+    one = peers(tmp_path / "a", [iteration(n, f"t{n}", x=2.0 + n / 10) for n in range(5)])
+    other = peers(tmp_path / "b", [iteration(n, f"t{n + 1}", x=3.0) for n in range(6)])
+    (found,) = autobench.compare([pair(one, other)])
+    (score,) = found.scores
+    assert score.difference.n == 4
+    assert score.difference.value == pytest.approx(3.0 - 2.25)
+    assert "4 tasks of the same words" in " ".join(found.notes)
+
+
+def result(value: float, stderr: float) -> dict[str, Any]:
+    ends = [value - 2 * stderr, value + 2 * stderr]
+    told = {"value": value, "stderr": stderr, "ci95": ends, "n": 40, "method": "bootstrap"}
+    return {"run": {"data": {}}, "models": {"x": {"autobench/score": told}}, "counts": {}}
+
+
+def test_runs_without_a_common_task_are_not_paired_which_is_said_loudly(tmp_path: Path) -> None:
+    one = peers(tmp_path / "a", [iteration(1, "a", x=2.0)], results=result(3.0, 0.03))
+    other = peers(tmp_path / "b", [iteration(1, "b", x=2.0)], results=result(3.2, 0.04))
+    (found,) = autobench.compare([pair(one, other)])
+    (score,) = found.scores
+    assert score.difference.value == pytest.approx(0.2)
+    assert score.difference.stderr == pytest.approx(0.05)
+    assert "NOT PAIRED" in score.title
+    assert found.notes[0].startswith("NOT PAIRED: the runs have no tasks in common")
+    unfinished = peers(tmp_path / "c", [iteration(1, "c", x=2.0)], results={})
+    with pytest.raises(
+        ConfigurationError, match=r"autobench/score with an interval \(the run is unf"
+    ):
+        list(autobench.compare([pair(one, unfinished)]))
+
+
+def match(
+    number: int, first: str, second: str, won: float, game: str = "chess", **more: Any
+) -> dict[str, Any]:
+    return {
+        "match": number,
+        "game": game,
+        "seed": number,
+        "seats": {"white": first, "black": second},
+        "scores": {"white": won, "black": 1 - won},
+        "turns": [{"role": "white", "move": "e2e4"}, {"role": "black", "move": "e7e5"}],
+        "void": None,
+        **more,
+    }
+
+
+def tournament(folder: Path, records: list[dict[str, Any]], models: list[str], **more: Any) -> Any:
+    return run(folder, records, experiment="games", journal="matches", models=models, **more)
+
+
+def test_two_runs_of_games_are_compared_over_common_opponents(tmp_path: Path) -> None:
+    old = [match(n, "old", "rival", n % 4 == 0) for n in range(40)]  # a quarter of the points
+    old += [match(n, "old", "stranger", 1.0) for n in range(40, 80)]
+    new = [match(n, "new", "rival", n % 4 != 0) for n in range(40)]  # three quarters
+    new += [match(n, "rival", "new", 0.0) for n in range(40, 60)]  # a seat that old never had
+    new += [match(99, "new", "rival", 0.0, void="lost", scores={})]
+    one = tournament(tmp_path / "a", old, ["old", "rival", "stranger"])
+    other = tournament(tmp_path / "b", new, ["new", "rival"])
+    (found,) = games.compare([pair(one, other)])
+    (score,) = found.scores
+    assert (score.metric, score.difference.n) == ("chess/points_won", 80)
+    assert score.baseline.value == pytest.approx(0.25)
+    assert score.candidate.value == pytest.approx(0.75)
+    expected = stats.ttest_ind([1.0] * 30 + [0.0] * 10, [0.0] * 30 + [1.0] * 10)
+    assert score.p is not None and score.p < 1e-4 and expected.pvalue < 1e-4
+    assert "no common zero" in found.notes[0]
+    (told,) = judging.concluded([found])
+    assert told.verdict == "better"
+
+
+def test_matches_that_went_alike_move_by_move_are_identical_and_no_test(tmp_path: Path) -> None:
+    games_ = "chess", "poker"
+    old = [match(n, "old", "rival", n % 4 == 0, of) for of in games_ for n in range(40)]
+    models = ["old", "rival"]
+    one, same = (tournament(tmp_path / name, old, models) for name in "ab")
+    (told,) = judging.concluded([*games.compare([pair(one, same)])])
+    assert told.verdict == "identical" and told.tests == 0
+    # One other move, with the same points everywhere: they cannot be told apart, but differ.
+    moved = [match(0, "old", "rival", 1, turns=[{"role": "white", "move": "d2d4"}]), *old[1:]]
+    other = tournament(tmp_path / "c", moved, models)
+    (told,) = judging.concluded([*games.compare([pair(one, other)])])
+    verdicts = {it.score.metric: it.verdict for it in told.scores}
+    assert verdicts == {
+        "games/points_won": "not distinguishable",
+        "chess/points_won": "not distinguishable",
+        "poker/points_won": "identical",
+    }
+
+
+def test_an_opponent_of_the_same_name_but_another_make_is_none(tmp_path: Path) -> None:
+    one = tournament(tmp_path / "a", [match(1, "old", "rival", 1.0)], ["old", "rival"])
+    changed = [{"name": "new"}, {"name": "rival", "weights": "other"}]
+    other = tournament(
+        tmp_path / "b", [match(1, "new", "rival", 1.0)], ["new", "rival"],
+        config={"roster": {"models": changed}},
+    )  # fmt: skip
+    with pytest.raises(ConfigurationError, match=r"of another make in both: rival.*one run"):
+        list(games.compare([pair(one, other)]))
+
+
+def test_models_of_one_tournament_are_compared_by_its_own_differences(tmp_path: Path) -> None:
+    made = tournament(tmp_path / "a", [], ["old", "new"])
+    points = {"value": 50.0, "stderr": 20.0, "ci95": [10.0, 90.0], "n": 30, "method": "BT"}
+    line = {"of": "chess", "model": "old", "above": "new", "points": points, "p": 0.012}
+    (made.folder / "pairs.jsonl").write_text(json.dumps(line) + "\n")
+    (found,) = games.compare([Pair(Side(made, "old"), Side(made, "new"))])
+    (score,) = found.scores
+    assert score.difference.value == -50.0
+    assert score.difference.ci95 == (-90.0, -10.0)
+    assert score.p == 0.012
+    with pytest.raises(ConfigurationError, match="cannot be compared with itself"):
+        list(games.compare([Pair(Side(made, "old"), Side(made, "old"))]))
