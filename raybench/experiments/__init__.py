@@ -9,8 +9,6 @@ from raybench.config import Config
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.types import Plan
 
-_HELPERS = ("questions", "recording", "session")
-
 
 class Experiment(Protocol):
     """What a room offers."""
@@ -26,7 +24,7 @@ class Experiment(Protocol):
 
 def load(name: str) -> Experiment:
     """Import an experiment by name."""
-    known = modules.names(__name__, but=_HELPERS)
+    known = modules.names(__name__)
     if name not in known:
         raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
     return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

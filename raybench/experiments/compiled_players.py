@@ -60,9 +60,15 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     ]
     if not listed:
         every = f" ({len(there)} are of other models or games)" if there else ""
-        print(f"No compiled players in {folder}{every}: +experiment=optimise_players makes some")
+        console.out(
+            f"No compiled players in {folder}{every}: +experiment=optimise_players makes some",
+            players=[],
+        )
         return
-    print("\n".join(_table([_HEAD, *map(_row, listed)])))
+    console.out(
+        "\n".join(_table([_HEAD, *map(_row, listed)])),
+        players=[{"file": str(it.path), "about": it.about, "made": it.made} for it in listed],
+    )
     if conf.give is not None:
         for entry in listed:
             console.say(f"Given: {compiled.copied(entry, Path(conf.give).expanduser())}")

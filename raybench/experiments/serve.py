@@ -39,7 +39,8 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     models = [model.spec() for model in config.roster.models]
     async with endpoint.open_endpoint(models, config.fleet, config.serve, console.say) as there:
         names = [model.name for model in endpoint.served(models)]
-        print(how_to_call(there.base_url, names, config.serve.api_key_env), flush=True)
+        told = how_to_call(there.base_url, names, config.serve.api_key_env)
+        console.out(told, quiet=there.base_url, serving=there.base_url, models=names)
         with contextlib.suppress(asyncio.CancelledError):
             await there.watch(console.warn)
 

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import raybench
+from flipping import opened, otherwise
+from helpers import raybench, with_store
+from keyed import check
+from reading import read_back
 
 from raybench import cli
 from raybench.autobench.biases import BIASES
@@ -37,7 +40,7 @@ def measured(run: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("biases")
+    folder = with_store(tmp_path_factory.mktemp("biases"))
     done = raybench(*BIASED, cwd=folder)
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout, encoding="utf-8")
@@ -56,15 +59,54 @@ def test_every_bias_has_a_line_of_results(finished: Path) -> None:
     assert "6 random judges (weakest)" in (finished / "stdout").read_text(encoding="utf-8")
 
 
-def test_the_page_has_one_table_and_one_plot(finished: Path) -> None:
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert {*check(finished, "autobench_biases")} == {"autobench_biases.planted"}
+
+
+def test_seeds_with_which_a_bias_does_other_harm_open_in_the_report(
+    finished: Path, tmp_path: Path
+) -> None:
+    def upside_down(trial: dict[str, Any]) -> None:
+        scores = trial["scores"]["consensus"]
+        trial["scores"]["consensus"] = dict(zip(scores, [*scores.values()][::-1], strict=True))
+
+    run = only_run(finished)
+    assert opened(run, otherwise(run, tmp_path, "trials", upside_down)) > 0
+
+
+def test_the_page_opens_with_one_table_and_has_one_plot(finished: Path) -> None:
     run = only_run(finished)
     page = (run / "report.html").read_text(encoding="utf-8")
     assert page.count('role="img"') == 1
-    assert page.count("<table") == 1
+    assert page.count('<table class="lead') == 1
     assert "stand-ins with invented abilities" in page
     assert '<th scope="col" class="name">Bias</th>' in page
     assert "concluded with" not in page
     assert "| rank | bias |" in (run / "leaderboard.md").read_text(encoding="utf-8")
+
+
+def test_the_page_says_what_the_trials_support(finished: Path) -> None:
+    page = (only_run(finished) / "report.html").read_text(encoding="utf-8")
+    said = page.split(">What this run supports</h2>")[1].split("</section>")[0]
+    assert all(name in said for name in TRIED), "each is told of once"
+    assert "over 3 seeds" in said and "Holm" in said
+
+
+def test_every_iteration_can_be_read_beside_the_same_one_without_the_bias(finished: Path) -> None:
+    run = only_run(finished)
+    read = dict(read_back((run / "report.html").read_text(encoding="utf-8")))
+    assert len(read) == (len(TRIED) + 1) * 3 * 4
+    by = {(trial["bias"], trial["seed"]): trial for trial in trials(run)}
+    for key, unit in read.items():
+        trial = by[unit["facets"]["bias"][0], int(unit["facets"]["seed"][0])]
+        assert trial["trial"] == unit["line"]
+        record = trial["iterations"][int(key.rpartition("-")[2]) - 1]
+        texts = [text for _, text in unit["texts"]]
+        assert {*record["answers"].values()} <= {*texts}
+        assert (trial["bias"] == "no bias") == ("biased judges" not in texts[0])
+    first = next(iter(read.values()))
+    shared = [key for key, unit in read.items() if unit["summary"] == first["summary"]]
+    assert len(shared) > 1 and shared == [*read][: len(shared)], "the same task together"
 
 
 def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_path: Path) -> None:
@@ -81,7 +123,8 @@ def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_p
     assert "11 of 27 trials" in done.stderr
 
     def untimed(record: dict[str, Any]) -> dict[str, Any]:
-        return {name: it for name, it in record.items() if name not in ("seconds", "ended_ms")}
+        found = {name: it for name, it in record.items() if name not in ("seconds", "ended_ms")}
+        return found | {"iterations": [*map(untimed, found.get("iterations", ()))]}
 
     assert [*map(untimed, trials(folder))] == [*map(untimed, trials(whole))]
     assert measured(folder) == measured(whole)

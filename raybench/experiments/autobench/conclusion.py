@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from raybench.autobench import categories, judges, summary
 from raybench.autobench.analysis import estimates
 from raybench.autobench.analysis.resample import Resampled
@@ -15,7 +17,10 @@ from raybench.config import Config
 from raybench.experiments.autobench.remarks import remarks
 from raybench.experiments.autobench.report import agreement, sections
 from raybench.experiments.autobench.reuse import Kept
-from raybench.experiments.session import Outcome
+from raybench.experiments.autobench.units import units as readable
+from raybench.experiments.parts import digests
+from raybench.experiments.parts.outcome import Outcome
+from raybench.stats.joint import Joint
 from raybench.tracking.leaderboard import Column
 from raybench.types import Estimate
 
@@ -50,14 +55,25 @@ def concluded(
         failures=list(summary.failures(records)),
         columns=(SCORE, *(OF_JUDGES if {*protocol.panel} & {*protocol.models} else ())),
         sections=list(sections(records, protocol, metrics, found, whole)),
+        units=readable(records, protocol),
         boards=list(agreement.boards(whole)),
         agreement=agreement.by_table(whole),
+        joint=_together(metrics, whole.found),
+        inputs=inputs(records, tables),
         about={"calls": kept.took, "weights_moved": summary.convergence(records, protocol)},
         notes=remarks(records, protocol, kept, whole),
         files={JUDGES: _rows(records, protocol, found), PAIRS: _pairs(whole.found)},
         mute=summary.silent(records, protocol.everybody),
         heard=summary.heard(records),
     )
+
+
+def inputs(records: Sequence[Record], tables: Sequence[Table]) -> dict[str, str]:
+    """Return the digests of the tasks that were asked, in their order, and of others' tables."""
+    return {
+        "autobench.asked": digests.of(record["task"] for record in records),
+        **{f"autobench.external.{it.name}": digests.of([it.scores]) for it in tables},
+    }
 
 
 def measured(
@@ -76,6 +92,18 @@ def measured(
         for model, of in summary.metrics(records, protocol, found).items()
     }
     return metrics, said
+
+
+def _together(metrics: Mapping[str, Mapping[str, Estimate]], found: Resampled) -> Joint:
+    """Return all scores, and how their errors go together: they answered the same tasks."""
+    models = found.ballots.contestants
+    scored = found.drawn.scores[:, ~np.isnan(found.scores)]
+    whole = scored[~np.isnan(scored).any(axis=1)]
+    covariance = np.zeros((len(models), len(models)))
+    if len(whole) > 1:
+        places = np.flatnonzero(~np.isnan(found.scores))
+        covariance[np.ix_(places, places)] = np.cov(whole, rowvar=False)
+    return Joint.of(SCORE.key, {model: metrics[model][SCORE.key] for model in models}, covariance)
 
 
 def families_of(config: Config) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from raybench.autobench.steps import Reply
-from raybench.experiments.session import Session
+from raybench.experiments.parts.session import Session
 
 
 class Headway:

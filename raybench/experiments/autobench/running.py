@@ -13,11 +13,12 @@ from raybench.experiments.autobench.conclusion import concluded, families_of
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.within import House
 from raybench.pipeline.store import Journal, fingerprint
 
 
-async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:
     """Play the iterations that are still missing, many at once."""
     extended = earlier(config, fingerprint(resolved, without=setup.CONCLUSIONS))
     protocol, planned = setup.settings(config), setup.plan(config, extended)
@@ -30,6 +31,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         keep=checked,
         inputs=inputs(config, extended),
         conclusions=setup.CONCLUSIONS,
+        within=within,
     ) as session:
         records: list[Record] = session.journal.records
         standing = standing_of(records, protocol, session.journal.path)

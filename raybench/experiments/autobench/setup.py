@@ -152,6 +152,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         slots=awake,
         units=conf.iterations,
         unit="iteration",
+        each=conf.iterations,
         referees=referees,
         calls=f"{least_calls(config):,} to {most_calls(config):,}, where all models reply",
         notes=(

@@ -16,9 +16,8 @@ from raybench.autobench.analysis.variants import UNIFORM as REPLAYED_UNIFORM
 from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
-from raybench.config.autobench_ablations import NO_SELF, SINGLE, UNIFORM
+from raybench.config.autobench_ablations import NO_SELF, SINGLE, UNIFORM, WORDS
 from raybench.experiments.autobench.reuse import Kept
-from raybench.experiments.autobench_ablations.setup import WORDS
 from raybench.stats import intervals
 from raybench.types import Estimate
 

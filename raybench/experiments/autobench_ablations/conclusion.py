@@ -5,12 +5,12 @@ from typing import Any
 
 from raybench.autobench import summary
 from raybench.autobench.analysis.tables import Table
-from raybench.config.autobench_ablations import FIXED, FULL
+from raybench.config.autobench_ablations import FIXED, FULL, WORDS
 from raybench.experiments.autobench import conclusion as plain
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.autobench_ablations.report import sections
-from raybench.experiments.autobench_ablations.setup import WORDS
-from raybench.experiments.session import Outcome, silent
+from raybench.experiments.autobench_ablations.units import units
+from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.tracking.leaderboard import Board, Column
 from raybench.types import Estimate
 
@@ -44,6 +44,8 @@ def concluded(played: Sequence[Played], tables: Sequence[Table]) -> Outcome:
         ),
         boards=[board(comparison)],
         sections=list(sections(comparison)),
+        inputs=plain.inputs([record for it in played for record in it.records], tables),
+        units=units(played),
         about={"ablations": {row["variant"]: row for row in rows}},
         notes=_notes(played),
         files={FILE: rows},

@@ -1,13 +1,17 @@
 """What the report shows: Table 1, how weights come to rest, and where the models stand."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from raybench.autobench.analysis.beside import authority
 from raybench.autobench.analysis.external import Agreement, Compared
 from raybench.autobench.standing import judging_weights
 from raybench.experiments.autobench.report.convergence import moved
 from raybench.experiments.autobench.report.validation import FEW
+from raybench.experiments.autobench_ablations import findings
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
+from raybench.experiments.parts import supported
+from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -16,6 +20,7 @@ _BOTH = (("τ", "kendall"), ("ρ", "spearman"))
 
 def sections(comparison: Comparison) -> Iterator[Section]:
     """Yield how the variants compare, and then each one's leaderboard."""
+    yield Section(supported.TITLE, findings.told(comparison))
     if comparison.tables:
         yield from _table_1(comparison)
     yield _order(comparison)
@@ -98,8 +103,15 @@ def _order(comparison: Comparison) -> Section:
         "Agreement with the full protocol",
         "How far each variant's scores order the models as the full protocol's do, which are taken "
         "as they are.",
+        figure=plots.forest(_taus(comparison), "Kendall's τ with the full protocol"),
         table=Table(["Variant", "τ", "ρ"], rows),
     )
+
+
+def _taus(comparison: Comparison) -> dict[str, dict[str, Any]]:
+    """Return τ of each variant with the full protocol, by the variants' names."""
+    found = {it.label: comparison.order(it) for it in comparison.played}
+    return {label: it.kendall.iterations.to_json() for label, it in found.items() if it is not None}
 
 
 def _convergence(comparison: Comparison) -> Iterator[Section]:

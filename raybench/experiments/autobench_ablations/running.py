@@ -9,7 +9,7 @@ from raybench.autobench.protocol import Record
 from raybench.autobench.records import checked
 from raybench.autobench.steps import Reply
 from raybench.config import Config
-from raybench.config.autobench_ablations import FULL, SINGLE
+from raybench.config.autobench_ablations import FULL, SINGLE, WORDS
 from raybench.errors import RunFailed
 from raybench.experiments.autobench import setup as plain
 from raybench.experiments.autobench.headway import Headway
@@ -20,7 +20,7 @@ from raybench.experiments.autobench_ablations import setup
 from raybench.experiments.autobench_ablations.comparison import Played
 from raybench.experiments.autobench_ablations.conclusion import concluded
 from raybench.experiments.autobench_ablations.sharing import NAME, Shared, Shelf
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.parts.session import Session, open_session
 from raybench.fleet import Fleet
 from raybench.pipeline.store import Journal
 
@@ -82,7 +82,7 @@ async def _play(work: Work, name: str, records: list[Record], before: Sequence[P
     protocol, session = plain.settings(config), work.session
     standing = standing_of(records, protocol, session.journal.path)
     if work.fleet is not None and standing.iteration < config.autobench.iterations:
-        session.phase(setup.WORDS[name])
+        session.phase(WORDS[name])
         known = work.shared.known(name, work.before)
         iterations = play(
             config, protocol, standing, tasks_of(records),

@@ -13,6 +13,7 @@ from raybench.config.autobench_ablations import (
     OUTSIDE,
     SINGLE,
     UNIFORM,
+    WORDS,
     left_out,
 )
 from raybench.experiments.autobench import given, reuse
@@ -23,15 +24,6 @@ from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
 BEST = "the best-scored model of the full protocol"
-WORDS = {
-    FULL: "full protocol",
-    SINGLE: "single judge",
-    NO_SELF: "no self-judgement",
-    UNIFORM: "uniform weights",
-    OUTSIDE: "judges from outside",
-    FIXED: "fixed tasks",
-}
-"""The variants as people read them."""
 
 
 def played(config: Config) -> list[str]:
@@ -94,6 +86,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         engines=tuple(engine.label for engine in engines),
         slots=awake,
         units=len(several) * config.autobench.iterations,
+        each=len(several) * config.autobench.iterations,
         unit="iteration",
         referees=asked[models:],
         calls=f"{least:,} to {most:,}, where all models reply",

@@ -1,6 +1,7 @@
 """What comes out of a run: a line of estimates for every bias, one plot, and what they say."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from raybench.autobench import displacement
 from raybench.autobench.biases import FAIR
@@ -8,7 +9,9 @@ from raybench.autobench.displacement import PLACES, POINTS, SAVED, SAY, TAU
 from raybench.autobench.trials import Trial
 from raybench.config import Config
 from raybench.experiments.autobench_biases.setup import biases
-from raybench.experiments.session import Outcome
+from raybench.experiments.autobench_biases.units import units as readable
+from raybench.experiments.parts import digests, supported
+from raybench.experiments.parts.outcome import Outcome
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
@@ -35,8 +38,8 @@ _TEXT = (
 )
 
 
-def concluded(config: Config, trials: Mapping[tuple[str, int], Trial]) -> Outcome:
-    """Conclude from the trials, by bias and seed."""
+def concluded(config: Config, trials: Mapping[tuple[str, int], Trial], journal: Path) -> Outcome:
+    """Conclude from the trials, by bias and seed, in the order of the journal, which lies there."""
     conf = config.autobench_biases
     names = [bias.name for bias in biases(config)]
     seeds = range(config.seed, config.seed + conf.seeds)
@@ -51,7 +54,12 @@ def concluded(config: Config, trials: Mapping[tuple[str, int], Trial]) -> Outcom
         failures=_failures(trials),
         columns=COLUMNS,
         of="bias",
-        sections=[Section("What each bias does", _TEXT, figure=_figure(found))],
+        inputs={"autobench_biases.planted": digests.of([*names, [*seeds], conf.iterations])},
+        sections=[
+            Section(supported.TITLE, _support(found, conf.seeds)),
+            Section("What each bias does", _TEXT, figure=_figure(found)),
+        ],
+        units=readable(config, journal, {it: line for line, it in enumerate(trials, start=1)}),
         settings={
             "trials": f"{conf.seeds} seeds from {config.seed}, {conf.iterations} iterations each"
         },
@@ -68,6 +76,22 @@ def _figure(found: Mapping[str, Mapping[str, Estimate]]) -> str:
             }
             for label, metric in (("places gained", PLACES), ("τ lost", TAU))
         }
+    )
+
+
+def _support(found: Mapping[str, Mapping[str, Estimate]], seeds: int) -> str:
+    """Say against which biases judging weights help, and how far that goes."""
+    said = displacement.verdict(found)
+    told = {
+        "Against these judging weights help": said["help"],
+        "These they make worse": said["hurt"],
+        "No difference from uniform weights is told of these": said["open"],
+    }
+    every = ". ".join(f"{name}: {', '.join(it)}" for name, it in told.items() if it)
+    return (
+        f"{every}. By Kendall's τ to the true order and by places gained, over {seeds} "
+        f"seed{'s' * (seeds > 1)}; at 5 % by Holm's steps over all of them. It is true of these "
+        "stand-ins: models may judge with biases that nobody planted."
     )
 
 

@@ -12,20 +12,28 @@ from raybench.errors import RunFailed
 from raybench.experiments.autobench_biases.conclusion import concluded
 from raybench.experiments.autobench_biases.playing import Play, playing
 from raybench.experiments.autobench_biases.setup import Unit, plan, protocol, units
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.autobench_biases.units import ITERATIONS
+from raybench.experiments.parts.session import Session, open_session
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     """Play the trials that are still missing, one after the other."""
     play = playing(config.autobench_biases.iterations)
     wanted = units(config)
-    async with open_session(config, resolved, plan(config), journal="trials") as session:
+    async with open_session(
+        config, resolved, plan(config), journal="trials", keep=_without_iterations
+    ) as session:
         trials = _kept(session)
         for number, unit in enumerate(wanted, start=1):
             if (unit.name, unit.seed) not in trials:
                 session.phase(f"{unit.name}, seed {unit.seed}")
                 trials[unit.name, unit.seed] = await _played(session, number, unit, play)
-        session.conclude(concluded(config, trials))
+        session.conclude(concluded(config, trials, session.journal.path))
+
+
+def _without_iterations(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what stays in memory of a trial: its iterations are for the report to read again."""
+    return {name: it for name, it in record.items() if name != ITERATIONS}
 
 
 def _kept(session: Session) -> dict[tuple[str, int], Trial]:
@@ -54,6 +62,7 @@ async def _played(session: Session, number: int, unit: Unit, play: Play) -> Tria
             "bias": unit.name,
             "seed": unit.seed,
             **trial.to_json(),
+            ITERATIONS: records,
             "seconds": round(time.monotonic() - begun, 3),
             "ended_ms": time.time_ns() // 1_000_000,
         },

@@ -2,5 +2,6 @@
 
 from raybench.experiments.games.planning import plan
 from raybench.experiments.games.running import run
+from raybench.experiments.games.setup import CONCLUSIONS, told_apart
 
-__all__ = ["plan", "run"]
+__all__ = ["CONCLUSIONS", "plan", "run", "told_apart"]

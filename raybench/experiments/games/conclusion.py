@@ -7,14 +7,19 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from raybench.config import Config
 from raybench.experiments.games import asking, manners, prompts, setup, standings, transcripts
 from raybench.experiments.games.ratings import RatedTwice, rated
 from raybench.experiments.games.recorded import Recorded
-from raybench.experiments.games.report import Shown, sections
+from raybench.experiments.games.report import Shown, reading, sections
 from raybench.experiments.games.standings import Standing
-from raybench.experiments.session import Outcome
+from raybench.experiments.games.units import units as readable
+from raybench.experiments.parts.outcome import Outcome
+from raybench.stats.joint import Joint
 from raybench.stats.ratings.outcome import Ratings
+from raybench.stats.ratings.scale import SPREAD
 from raybench.tournament import meetings, reliability
 from raybench.tournament.fixtures import Fixture
 from raybench.tournament.ratings import Rated
@@ -103,6 +108,14 @@ def concluded(config: Config, matches: Sequence[Match], journal: Path, end: End)
             FORFEITS,
         ),
         sections=list(sections(shown)),
+        units=readable(
+            recorded,
+            matches,
+            setup.rules(config),
+            {match.number: why for match, why in reading.chosen(shown)},
+        ),
+        joint=_together(metrics, found.all.overall),
+        inputs=setup.inputs(config, matches),
         about={
             "stopped": end.stopped,
             "matches": _matches(matches, played),
@@ -144,6 +157,22 @@ def measured(
         of[VALID.key] = reliable[model].valid
         of[FORFEITS.key] = reliable[model].forfeited
     return metrics
+
+
+def _together(
+    metrics: Mapping[str, Mapping[str, Estimate]], ratings: Ratings | None
+) -> Joint | None:
+    """Return the ratings of the largest group, and how their errors go together.
+
+    Those of other groups lie on other scales.
+    """
+    if ratings is None:
+        return None
+    part = max(ratings.components, key=len)
+    models = [name for name in part if name in metrics and ratings.rated(name)]
+    places = [ratings.models.index(name) for name in models]
+    covariance = SPREAD**2 * ratings.covariance[np.ix_(places, places)]
+    return Joint.of(RATING.key, {name: metrics[name][RATING.key] for name in models}, covariance)
 
 
 def _every(found: RatedTwice) -> Iterator[tuple[str, Ratings]]:

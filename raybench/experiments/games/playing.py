@@ -15,7 +15,7 @@ from raybench.errors import RunFailed
 from raybench.experiments.games import setup
 from raybench.experiments.games.ratings import widest
 from raybench.experiments.games.spent import Spent
-from raybench.experiments.session import Session
+from raybench.experiments.parts.session import Session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.tournament.records import Match, Unfinished

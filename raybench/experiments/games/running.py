@@ -12,9 +12,11 @@ from raybench.experiments.games import asking, manners, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games.playing import Kept, asked, play, replied, resumed
+from raybench.experiments.games.series import series
 from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.within import House
 from raybench.pipeline.store import Journal
 from raybench.tournament import records
 from raybench.tournament.records import Match
@@ -25,7 +27,7 @@ JOURNAL = "turns"
 """What happened in matches, as it happened; of those that ended, `matches` has all."""
 
 
-async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:
     """Play the matches that are still missing, many at once."""
     given, config = config, setup.seated(config)
     async with open_session(
@@ -38,6 +40,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         conclusions=setup.CONCLUSIONS,
         limits=setup.limits(config),
         aside=setup.aside(config),
+        within=within,
     ) as session:
         played: list[Match] = session.journal.records
         for note in planning.told(config):
@@ -46,6 +49,8 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
             end = await _completed(config, session)
         else:  # other weights might have ended it elsewhere: what was played is what there is
             end = End(str(session.finished.get("stopped", "")))
+        for step, ended_ms, ratings in series(config, played):
+            session.log(ratings, {}, {"match": step, "ended_ms": ended_ms})
         session.conclude(concluded(config, played, session.journal.path, end))
 
 

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from raybench import games
 from raybench.arena.room import House
 from raybench.config import Config, ModelConf, everybody
 from raybench.experiments.games import asking, optimised
+from raybench.experiments.parts import digests
 from raybench.fleet import group_engines
 from raybench.games import Game
 from raybench.games.parts import choice, wording
@@ -19,6 +20,7 @@ from raybench.tournament import pairing, strategies
 from raybench.tournament.fixtures import Result
 from raybench.tournament.match import Terms
 from raybench.tournament.pairing import Pairing
+from raybench.tournament.records import Match
 from raybench.tournament.stopping import Budget, Narrow, Stop
 from raybench.tournament.strategies import Strategies
 
@@ -44,6 +46,14 @@ def limits(config: Config) -> tuple[str, ...]:
 def aside(config: Config) -> tuple[str, ...]:
     """Return the settings that say only how it is done: the matches are the same."""
     return _ASIDE if _sized(config) else ()
+
+
+def told_apart(
+    config: Config, given: Mapping[str, Any]
+) -> tuple[Mapping[str, Any], tuple[str, ...], tuple[str, ...]]:
+    """Return what a run is known again by: its settings, which are limits, and which are aside."""
+    config = seated(config)
+    return resolved(config, given), limits(config), aside(config)
 
 
 def _sized(config: Config) -> bool:
@@ -103,6 +113,17 @@ def jurors(config: Config) -> list[str]:
 def rules(config: Config) -> dict[str, dict[str, Any]]:
     """Return the rules of games that are not played by their own, by the games' own names."""
     return choice.merged(config.games.roster_rules, config.games.rules)
+
+
+def inputs(config: Config, matches: Iterable[Match]) -> dict[str, str]:
+    """Return the digests of the rules, and of the matches: their games and where they began."""
+    own, conf = rules(config), config.games
+    told = [[game.name, own.get(game.name, {})] for game in chosen(config)]
+    began = sorted((it.number, it.fixture.game, it.fixture.seed, it.table) for it in matches)
+    return {
+        "games.rules": digests.of([*told, wording.resolved(conf.phrasing), conf.tries]),
+        "games.matches": digests.of(began),
+    }
 
 
 def weights(config: Config) -> dict[str, float]:

@@ -11,8 +11,10 @@ from raybench.experiments.games import setup as games
 from raybench.experiments.games_phrasings import findings
 from raybench.experiments.games_phrasings.cells import CELL, Cell, tournament
 from raybench.experiments.games_phrasings.comparison import Comparison
+from raybench.experiments.games_phrasings.ledger import Ended
 from raybench.experiments.games_phrasings.report import sections
-from raybench.experiments.session import Outcome
+from raybench.experiments.games_phrasings.units import units as readable
+from raybench.experiments.parts.outcome import Outcome
 from raybench.stats.orders import Orders
 from raybench.tournament import reliability
 from raybench.tournament.records import Match
@@ -35,9 +37,13 @@ def concluded(
     played: Mapping[str, Sequence[Match]],
     studies: Sequence[Mapping[str, Any]],
     journal: Path,
+    ended: Sequence[Ended],
     unfinished: str,
 ) -> Outcome:
-    """Conclude from the matches of each tournament, whose journal lies there."""
+    """Conclude from the matches of each tournament.
+
+    `ended` is what was kept of the lines of their journal, which lies there.
+    """
     comparison = Comparison(config, played)
     models, every = comparison.models, [it for some in played.values() for it in some]
     reliable = reliability.reliability(every, models)
@@ -54,7 +60,13 @@ def concluded(
         columns=[*_columns(comparison)],
         boards=[_board(comparison)],
         sections=list(sections(comparison)),
+        units=readable(config, played, ended, journal),
         agreement=_agreement(comparison),
+        inputs={
+            f"{cell.name}/{name}": found
+            for cell in comparison.cells
+            for name, found in games.inputs(tournament(config, cell), played[cell.name]).items()
+        },
         about={
             "cells": {cell.name: len(played[cell.name]) for cell in comparison.cells},
             "fixtures": comparison.beside.fixtures,

@@ -35,6 +35,21 @@ def notes(
     return found
 
 
+def support(comparison: Comparison) -> str:
+    """Say what the tournaments tell of wording, in sentences."""
+    if why := comparison.beside.refused:
+        return f"Of wording nothing is told: {why.removeprefix('refused: ')}."
+    told = [
+        f"{stage} optimisation, {it}"
+        for stage in comparison.stages
+        for it in (_spread(comparison.spread(stage)), _order(comparison, stage))
+    ]
+    if comparison.before_and_after:
+        told.append(steadied(comparison.change()))
+    sentences = " ".join(f"{it[0].upper()}{it[1:]}." for it in told)
+    return f"{sentences} It is true of these phrasings: others may move ratings by more or less."
+
+
 def steadied(change: Estimate) -> str:
     """Say whether optimisation made ratings steadier."""
     if change.value is None or change.ci95 is None:

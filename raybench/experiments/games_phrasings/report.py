@@ -1,8 +1,11 @@
 """What the report shows: ratings by phrasing, how far they lie apart, how far orders agree."""
 
 from collections.abc import Iterator
+from typing import Any
 
+from raybench.experiments.games_phrasings import findings
 from raybench.experiments.games_phrasings.comparison import Comparison
+from raybench.experiments.parts import supported
 from raybench.stats.orders import Orders
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
@@ -10,6 +13,7 @@ from raybench.tracking.report import Section, Table, Value
 
 def sections(comparison: Comparison) -> Iterator[Section]:
     """Yield the ratings of all tournaments, and what wording does to them."""
+    yield Section(supported.TITLE, findings.support(comparison))
     yield _ratings(comparison)
     yield _spread(comparison)
     yield _orders(comparison)
@@ -64,6 +68,7 @@ def _spread(comparison: Comparison) -> Section:
         "wording moves by one group of matches is multiplied with what it moves by another one, "
         "whose chance is its own. It is 0 on average where wording does not matter. It is of these "
         "phrasings: others may move ratings by more or less.",
+        figure=plots.versus({"spread over phrasings, points": _spreads(comparison)}),
         table=Table(
             ("Model", *heads, *(["Change"] if several else [])),
             [
@@ -73,6 +78,16 @@ def _spread(comparison: Comparison) -> Section:
             digits=0,
         ),
     )
+
+
+def _spreads(comparison: Comparison) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return every model's spread by stages."""
+    return {
+        f"{stage} optimisation": {
+            model: comparison.spread(stage, model).to_json() for model in comparison.models
+        }
+        for stage in comparison.stages
+    }
 
 
 def _orders(comparison: Comparison) -> Section:

@@ -23,7 +23,7 @@ from raybench.experiments.optimise_players import setup as learning
 from raybench.experiments.optimise_players.ledger import JOURNAL as MARKS
 from raybench.experiments.optimise_players.ledger import Ledger as Learned
 from raybench.experiments.optimise_players.studying import Work, do, written
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.parts.session import Session, open_session
 from raybench.pipeline import compiled
 from raybench.pipeline.store import Journal
 from raybench.tournament.records import Match
@@ -53,9 +53,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
             unfinished = ""
             if session.finished is None:
                 unfinished = await _completed(work, learned)
+            journal = session.journal
             session.conclude(
-                concluded(config, work.played(), learned.records, session.journal.path, unfinished)
-            )
+                concluded(
+                    config, work.played(), learned.records, journal.path, journal.records,
+                    unfinished,
+                )
+            )  # fmt: skip
 
 
 @dataclass(frozen=True)

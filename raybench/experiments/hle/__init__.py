@@ -7,8 +7,12 @@ from typing import Any
 from raybench.config import Config
 from raybench.experiments.hle.conclusion import concluded
 from raybench.experiments.hle.watch import Watch
-from raybench.experiments.questions import running
+from raybench.experiments.parts.questions import running
+from raybench.experiments.parts.within import House
 from raybench.types import Plan
+
+CONCLUSIONS = ("hle.accept_failures", "hle.review")
+"""Settings that change only what is made of a journal."""
 
 
 def plan(config: Config) -> Plan:
@@ -16,7 +20,7 @@ def plan(config: Config) -> Plan:
     return running.plan(config)
 
 
-async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:
     """Ask what is still missing, have it judged, and conclude."""
     watch = Watch()
     await running.run(
@@ -24,5 +28,6 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         watchers=[watch],
         conclude=partial(concluded, config, watch),
-        conclusions=("hle.accept_failures", "hle.review"),
+        conclusions=CONCLUSIONS,
+        within=within,
     )

@@ -9,8 +9,8 @@ from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.experiments.hle import report
 from raybench.experiments.hle.report import mute, notes
 from raybench.experiments.hle.watch import Watch
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section
 from raybench.types import Estimate
 

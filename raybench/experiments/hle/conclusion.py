@@ -4,18 +4,22 @@ from pathlib import Path
 
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.hle import metrics as exam_metrics
-from raybench.benchmarks.parts.scores import Rules
+from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.config import Config
 from raybench.experiments.hle import report, review
 from raybench.experiments.hle.beside import with_exam
 from raybench.experiments.hle.watch import Watch
-from raybench.experiments.questions import conditions, reading
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.lookup import looked_up, withheld
-from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
-from raybench.experiments.questions.view import View
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts import models as models_asked
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.lookup import looked_up, withheld
+from raybench.experiments.parts.questions.setup import repeats_of, shown_of
+from raybench.experiments.parts.questions.together import together
+from raybench.experiments.parts.questions.units import units as readable
+from raybench.experiments.parts.questions.view import View
 from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.terms import asking_of
 
 NAME = exam_metrics.NAME
 
@@ -44,14 +48,16 @@ def concluded(
         counts={model: ledger.tally.counts(model) for model in models},
         failures=ledger.failures,
         accepted=conf.accept_failures,
+        joint=together(Scores(ledger.tally, rules), found, f"{NAME}/accuracy"),
         mute=report.mute(exam, conf.judges, ledger.failures),
         columns=report.columns(exam, models, conf.judges),
         sections=[
             *report.sections(view, exam, conf.judges),
             conditions.questions(about),
-            conditions.models(shown_of(config, data)),
+            models_asked.section(shown_of(config, data)),
             reading.section(samples, rows, asking_of(config), gated),
         ],
+        units=readable(data, journal, asking_of(config), gated),
         files={} if gated else sheet,
         unshared=sheet if gated else {},
         about={

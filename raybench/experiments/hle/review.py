@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam, Item
-from raybench.experiments.questions.reading import Place
+from raybench.experiments.parts.questions.reading import Place
 
 FILE, KEY = "review.jsonl", "review_key.jsonl"
 """In the run's folder: what people fill in where it says null, and what they had better not know

@@ -11,7 +11,7 @@ from raybench.experiments.hle.watch import Watch
 from raybench.experiments.hle_screen import checking
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.conclusion import concluded
-from raybench.experiments.questions import running
+from raybench.experiments.parts.questions import running
 from raybench.types import Plan
 
 _CONCLUSIONS = ("hle_screen.accept_failures", "hle_screen.reviewers")

@@ -14,7 +14,7 @@ from raybench.experiments.hle_screen import caveats, entries
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.experiments.hle_screen.standing import CANDIDATES, DATASET, Standing, said
-from raybench.experiments.questions import setup
+from raybench.experiments.parts.questions import setup
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import QUESTIONS
 from raybench.tracking import console

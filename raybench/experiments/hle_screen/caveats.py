@@ -6,7 +6,8 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle.options import CHOICE
 from raybench.benchmarks.parts.hle.screening.attempts import NAME
 from raybench.config import Config
-from raybench.experiments.questions.setup import models_of, repeats_of
+from raybench.experiments.parts.questions.setup import repeats_of
+from raybench.pipeline.terms import models_of
 
 
 def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from raybench.errors import RunFailed
 from raybench.experiments.hle_screen.batch import Batch
+from raybench.tracking import console
 from raybench.types import Plan
 
 
@@ -24,9 +25,9 @@ def check(batch: Batch) -> None:
     for each in batch.entries:
         name = f"{each.place} ({each.key})" if each.key else each.place
         for reason in each.candidate.reasons:
-            print(f"{name}: {reason}")
+            console.out(f"{name}: {reason}")
         for note in each.candidate.notes if each.candidate.valid else ():
-            print(f"{name}: note: {note}")
-    print(batch.told())
+            console.out(f"{name}: note: {note}")
+    console.out(batch.told())
     if wrong := len(batch.invalid):
         raise RunFailed(f"{wrong:,} of {len(batch.entries):,} candidates cannot be screened")

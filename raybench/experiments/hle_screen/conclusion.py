@@ -16,15 +16,18 @@ from raybench.experiments.hle_screen import report, sets, sheets
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
 from raybench.experiments.hle_screen.sets import Screened
-from raybench.experiments.questions import conditions, reading
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.lookup import looked_up
-from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
-from raybench.experiments.questions.view import View
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts import models as models_asked
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.lookup import looked_up
+from raybench.experiments.parts.questions.setup import repeats_of, shown_of
+from raybench.experiments.parts.questions.units import units as readable
+from raybench.experiments.parts.questions.view import View
 from raybench.pipeline import revisions
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import Revision
+from raybench.pipeline.terms import asking_of
 from raybench.tracking.report import Section
 from raybench.types import ScreeningRule
 
@@ -65,7 +68,7 @@ def concluded(
         view = view.ranked_by(report.ACCURACY)
     asked = (
         conditions.questions(about),
-        conditions.models(shown_of(config, data)),
+        models_asked.section(shown_of(config, data)),
         _read(reading.section(samples, rows, asking_of(config), []), hidden),
     )
     told: dict[str, Any] = {
@@ -91,6 +94,7 @@ def concluded(
             *report.sections(view, exam, batch, those),
             *(asked if those else ()),
         ],
+        units=readable(data, journal, asking_of(config), (), hidden) if those else None,
         files=sets.files(batch, those)
         | ({REVIEWED: list(batch.reviews.lines())} if batch.reviews.decided else {}),
         about={"screening": told, "reused": ledger.reused, "data": about, "judges": conf.judges},

@@ -11,10 +11,13 @@ from raybench.experiments.hle.report import fates, judges
 from raybench.experiments.hle_screen import sets
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.sets import Screened
-from raybench.experiments.questions import scores
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts import supported
+from raybench.experiments.parts.questions import scores
+from raybench.experiments.parts.questions.supported import orders
+from raybench.experiments.parts.questions.view import View
 from raybench.pipeline.revisions import Revision
 from raybench.stats import intervals
+from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
@@ -54,6 +57,8 @@ def _has_verdict(each: Screened, model: str) -> bool:
 
 def sections(view: View, exam: Exam, batch: Batch, those: Sequence[Screened]) -> Iterator[Section]:
     """Yield the sections of what came out."""
+    if those:
+        yield Section(supported.TITLE, _support(view, those))
     if batch.entries:
         yield _funnel(batch, those)
     if kinds := batch.kinds():
@@ -73,6 +78,21 @@ def sections(view: View, exam: Exam, batch: Batch, those: Sequence[Screened]) ->
         yield _evidence(those)
     if batch.reviews.decided:
         yield _reviews(batch)
+
+
+def _support(view: View, those: Sequence[Screened]) -> str:
+    """Say how many candidates pass, by whom, and what is told of the panel."""
+    passed, undecided = (len(sets.of(those, name)) for name in ("accepted", "undecided"))
+    share = intervals.share(passed, len(those), over="candidates that were tried")
+    ends = f", 95 % from {share.ci95[0]:.0%} to {share.ci95[1]:.0%}" if share.ci95 else ""
+    left = f"; of {undecided:,} nothing is decided" if undecided else ""
+    rated = [it for it in view.ranked if view.metrics[it][ACCURACY].value is not None]
+    panel = f" Of the panel, on all candidates: {orders(view, ACCURACY)}" if rated[1:] else ""
+    return (
+        f"{passed:,} of {len(those):,} candidates that were tried pass this panel of "
+        f"{len(view.ranked)} ({passed / len(those):.0%}{ends}){left}. That other models fail on "
+        f"them does not follow.{panel}"
+    )
 
 
 def _funnel(batch: Batch, those: Sequence[Screened]) -> Section:
@@ -125,6 +145,13 @@ def _panel(view: View, those: Sequence[Screened]) -> Section:
     return Section(
         "The panel",
         _BIAS,
+        figure=plots.bars(
+            {
+                column.title: {it: view.metrics[it][column.key].to_json() for it in view.ranked}
+                for column in COLUMNS
+            },
+            "share of candidates",
+        ),
         table=Table(
             ("model", "candidates", "answered", "alone", "attempts", "right", "without a verdict"),
             rows,

@@ -6,8 +6,12 @@ from typing import Any
 
 from raybench.config import Config
 from raybench.experiments.index.conclusion import Watch, concluded
-from raybench.experiments.questions import running
+from raybench.experiments.parts.questions import running
+from raybench.experiments.parts.within import House
 from raybench.types import Plan
+
+CONCLUSIONS = ("index.accept_failures", "index.partial")
+"""Settings that change only what is made of a journal."""
 
 
 def plan(config: Config) -> Plan:
@@ -15,7 +19,7 @@ def plan(config: Config) -> Plan:
     return running.plan(config)
 
 
-async def run(config: Config, resolved: Mapping[str, Any]) -> None:
+async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:
     """Ask what is still missing, grade it, and conclude."""
     watch = Watch(config)
     await running.run(
@@ -23,5 +27,6 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         watchers=[watch],
         conclude=partial(concluded, config, watch),
-        conclusions=("index.accept_failures", "index.partial"),
+        conclusions=CONCLUSIONS,
+        within=within,
     )

@@ -14,13 +14,17 @@ from raybench.experiments.hle import beside as hle
 from raybench.experiments.index.report import columns, graders, sections
 from raybench.experiments.index.report.graders import Differences
 from raybench.experiments.index.report.programs import Programs
-from raybench.experiments.questions import conditions, reading
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.lookup import looked_up, withheld
-from raybench.experiments.questions.setup import asking_of, repeats_of, shown_of
-from raybench.experiments.questions.view import View
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts import models as models_asked
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.lookup import looked_up, withheld
+from raybench.experiments.parts.questions.setup import repeats_of, shown_of
+from raybench.experiments.parts.questions.together import together
+from raybench.experiments.parts.questions.units import units as readable
+from raybench.experiments.parts.questions.view import View
 from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.terms import asking_of
 from raybench.tracking.report import Section
 
 
@@ -86,7 +90,7 @@ def concluded(
         *beside,
         *watch.programs.sections(models),
         conditions.questions(about),
-        conditions.models(shown_of(config, data)),
+        models_asked.section(shown_of(config, data)),
         reading.section(samples, rows, asking_of(config), withheld(data)),
     ]
     units = len(ledger.done)
@@ -98,6 +102,8 @@ def concluded(
         mute=hle.mute(watch.exam.exam, judges, ledger.failures),
         columns=shown,
         sections=list(sections(view.ranked_by(shown[0].key), shown[0], how)),
+        units=readable(data, journal, asking_of(config), withheld(data)),
+        joint=together(Scores(ledger.tally, rules), metrics, shown[0].key),
         files=files,
         about={
             "reused": ledger.reused,

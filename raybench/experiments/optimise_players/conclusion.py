@@ -9,7 +9,9 @@ from raybench.arena.studies import PHASES
 from raybench.config import Config
 from raybench.experiments.optimise_players import choice, gains
 from raybench.experiments.optimise_players.ledger import Ledger
-from raybench.experiments.session import Outcome
+from raybench.experiments.optimise_players.units import units
+from raybench.experiments.parts import digests, supported
+from raybench.experiments.parts.outcome import Outcome
 from raybench.pipeline import compiled
 from raybench.stats.paired import holm
 from raybench.tracking import plots
@@ -64,6 +66,7 @@ def concluded(
         columns=_columns(sets),
         boards=[_board(of, found, models) for of in sets] if len(sets) > 1 else [],
         sections=[
+            Section(supported.TITLE, _support(by, found, ledger)),
             Section("Before and after", _TEXT, figure=_figure(found), table=_table(by, found)),
             Section(
                 "What the players are told",
@@ -72,6 +75,8 @@ def concluded(
                 items=[*_items(by, ledger)],
             ),
         ],
+        inputs=_inputs(by, ledger),
+        units=units(config, [it["study"] for it in records], ledger),
         about={"players": {" ".join(key): it["file"] for key, it in by.items()}},
         notes=_notes(config, by, found, ledger),
         texts={
@@ -82,6 +87,22 @@ def concluded(
         },
         unfinished="; ".join(f"{name}: {why}" for name, why in failed.items()),
     )
+
+
+def _inputs(by: Studies, ledger: Ledger) -> dict[str, str]:
+    """Return the digests of the held-out positions, in their order: every number is of these.
+
+    Journals of before they were kept tell none.
+    """
+    asked: dict[str, dict[int, str]] = {}
+    for (_, of), record in by.items():
+        for marks in ledger.marks.get(record["study"], {}).values():
+            asked.setdefault(of, {}).update({at: it.position for at, it in marks.items()})
+    return {
+        f"positions.{of}": digests.of(it[at] for at in sorted(it))
+        for of, it in asked.items()
+        if all(it.values())
+    }
 
 
 def _metrics(model: str, found: Found) -> dict[str, Estimate]:
@@ -207,6 +228,17 @@ def _verdict(by: Studies, found: Found, ledger: Ledger) -> str:
     if rest := len(found) - len(sure):
         told += f". The other {rest} may be chance"
     return f"{told} ({_LEVEL:.0%} with Holm's steps over all)"
+
+
+def _support(by: Studies, found: Found, ledger: Ledger) -> str:
+    """Say what was gained, and where that goes no further."""
+    if not found:
+        return "No study is done: there is nothing to tell."
+    told = _verdict(by, found, ledger)
+    return (
+        f"Moves in held-out positions, after optimisation beside before: {told}. That a player "
+        "makes better moves does not say by how much more it wins: +experiment=games plays that."
+    )
 
 
 def _without_moves(by: Studies, ledger: Ledger) -> Iterator[str]:

@@ -26,9 +26,13 @@ class Ledger:
         """How often an optimiser gave up, by study."""
         self.cached: dict[int, str] = {}
         """Where that was taken from, where it was not learned in this run."""
+        self.lines: dict[tuple[int, str, int], int] = {}
+        """Where each mark stands in the journal, counted from 1: by study, phase and place."""
+        self._read = 0
 
     def enter(self, line: Mapping[str, Any]) -> None:
         """Take a line of the journal."""
+        self._read += 1
         number = int(line["study"])
         if "gave_up" in line:
             self.attempts[number] += 1
@@ -45,6 +49,7 @@ class Ledger:
         mark = Marked(**{name: it for name, it in line.items() if name != "study"})
         by = self.marks.setdefault(number, {phase: {} for phase in PHASES})
         by[mark.phase][mark.place] = mark
+        self.lines[number, mark.phase, mark.place] = self._read
 
     def resumed(self, study: Study) -> Study:
         """Return a study with what there is of it."""

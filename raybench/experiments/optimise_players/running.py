@@ -12,7 +12,7 @@ from raybench.experiments.optimise_players import setup
 from raybench.experiments.optimise_players.conclusion import concluded
 from raybench.experiments.optimise_players.ledger import JOURNAL, Ledger
 from raybench.experiments.optimise_players.studying import Work, do
-from raybench.experiments.session import Session, open_session
+from raybench.experiments.parts.session import Session, open_session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.pipeline.store import Journal

@@ -16,8 +16,8 @@ from raybench.fleet.places import slots
 from raybench.games import State
 from raybench.games.parts import wording
 from raybench.games.parts.wording import Wording
-from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
+from raybench.players.parts.programs.studies import Studies
 from raybench.positions import Positions
 from raybench.positions.parts.contract import Split
 from raybench.positions.parts.digest import digest

@@ -9,7 +9,6 @@ from typing import Any
 
 from raybench.arena.seats import in_actors
 from raybench.arena.studies import Curriculum, Learned, Study
-from raybench.arena.workshop import Workshop
 from raybench.experiments.optimise_players import gains
 from raybench.experiments.optimise_players.ledger import Ledger, lines
 from raybench.fleet.link import Link, listening
@@ -48,6 +47,8 @@ async def do(
 
     `count` takes what came back from models.
     """
+    from raybench.arena.workshop import Workshop  # with DSPy, which a plan does without
+
     orders = [_begun(work, study) for study in missing]
     actors = 1 + max(it.engine for it in orders)  # each has one optimiser at a time, and one engine
     async with (

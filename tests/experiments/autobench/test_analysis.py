@@ -92,7 +92,7 @@ def test_one_table_has_every_rule_and_says_which_models_are_left_out() -> None:
 def test_which_orders_hold_is_told() -> None:
     records = journal(20)
     made = analysed(records, Settings(EIGHT), draws=100)
-    _, above, orders = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
+    *_, above, orders = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
     assert "of 28 pairs some lie beyond 0.97 by luck" in above.text
     table = orders.table
     assert table
@@ -105,7 +105,7 @@ def test_which_orders_hold_is_told() -> None:
 def test_two_iterations_refuse_what_they_cannot_say() -> None:
     records = journal(2)
     made = analysed(records, Settings(EIGHT), draws=20)
-    _, above = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
+    *_, above = standing.sections(made, metrics(records, Settings(EIGHT), made.found))
     assert above.text == "Refused: it takes 3 iterations with a task, there are 2."
     (chambers,) = echoes.sections(made)
     assert "refused: clusters take 5 iterations" in chambers.text

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import time
@@ -216,8 +215,6 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     assert set(before) < set(after)
     asked = results["fleet"]["this_session"]["total"]["requests"]
     assert asked == len(after) - len(before)
-    shown = re.findall(r"([\d,]+) replies of at least", done.stderr)[-1]
-    assert asked < int(shown.replace(",", "")) <= len(after)
     killed = untimed(journal(folder))
     run(folder, "autobench.iterations=8", "resume=false", roster=slow)
     assert untimed(journal(folder)) == killed

@@ -8,6 +8,7 @@ from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.reuse import Kept
 from raybench.experiments.autobench_ablations import report
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
+from raybench.experiments.parts import supported
 
 MODELS = ("a", "b", "c", "d")
 TRUTH = Table("truth", {model: float(place) for place, model in enumerate(MODELS)})
@@ -23,15 +24,26 @@ def played(name: str, tasks: int) -> Played:
 
 
 def caption(*several: Played) -> str:
-    first = next(iter(report.sections(Comparison(several, [TRUTH]))))
-    assert first.table is not None
-    return first.table.caption
+    sections = report.sections(Comparison(several, [TRUTH]))
+    first = next(it.table for it in sections if it.table is not None)
+    return first.caption
 
 
 def test_tasks_that_come_again_are_drawn_apart_and_that_is_said() -> None:
     said = "The tasks of fixed tasks come more than once: they are drawn apart"
     assert said in caption(played("full", 0), played("fixed_tasks", 5))
     assert "more than once" not in caption(played("full", 0), played("fixed_tasks", 12))
+
+
+def test_the_report_opens_with_what_holds_of_models_rules_and_tables() -> None:
+    several = played("full", 0), played("uniform_weights", 0)
+    opening = next(iter(report.sections(Comparison(several, [TRUTH]))))
+    assert opening.title == supported.TITLE
+    models, rules, tables = opening.text.splitlines()
+    assert "orders of two models hold" in models
+    # The same records by another name: no rule can order them more alike.
+    assert "than 'uniform weights' (Kendall's τ 1.00" in rules
+    assert "Of 1 of 1 variants nothing is told" in tables and "better" not in tables
 
 
 def test_scores_of_a_list_are_over_its_tasks() -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flipping import opened
 from helpers import last_run, raybench, results_of, start_raybench, with_store
+from keyed import check
+from reading import read_back
 
 from raybench import cli
-from raybench.config.autobench_ablations import VARIANTS
+from raybench.config.autobench_ablations import VARIANTS, WORDS
 
 MODELS = ", ".join(
     f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (2, 4, 6, 8)
@@ -60,6 +63,29 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "truth.csv").write_text("model,ability\nm2,2\nm4,4\nm6,6\nm8,8\n")
     run(folder, *settings(ABLATIONS), "autobench.external.truth=truth.csv")
     return folder
+
+
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert check(finished, "autobench_ablations")
+
+
+def test_every_iteration_can_be_read_with_who_judged_it_under_which_variant(
+    finished: Path,
+) -> None:
+    page = (last_run(finished, ABLATIONS) / "report.html").read_text(encoding="utf-8")
+    read, records = dict(read_back(page)), journal(finished)
+    assert len(read) == len(records)
+    for unit in read.values():
+        record = records[unit["line"] - 1]
+        assert unit["facets"]["variant"][0].startswith(WORDS[record["variant"]])
+        assert unit["summary"].startswith(f"{record['iteration']}: ")
+        texts = [text for _, text in unit["texts"]]
+        assert {*record["answers"].values()} <= {*texts}
+    assert any("by referee" in text for _, text in read["outside_judges-iteration-1"]["texts"])
+
+
+def test_tasks_that_one_model_answered_better_open_in_the_report(finished: Path) -> None:
+    assert opened(last_run(finished, ABLATIONS)) > 0
 
 
 def test_every_variant_is_played_by_its_own_rule(finished: Path) -> None:

@@ -14,8 +14,8 @@ from omegaconf import OmegaConf
 
 from raybench import cli
 from raybench.config import Config
-from raybench.experiments import session
 from raybench.experiments.games import planning, ratings, setup
+from raybench.experiments.parts import session
 from raybench.pipeline.store import fingerprint
 from raybench.tournament.records import kept
 

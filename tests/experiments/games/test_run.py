@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import re
 import signal
 import time
 from collections import Counter
@@ -13,10 +12,14 @@ from typing import Any, NoReturn
 
 import chess.pgn
 import pytest
+from flipping import opened
 from helpers import last_run, raybench, start_raybench, with_store
+from keyed import check
+from reading import asks_nothing
+from tracked import client_of
 
 from raybench import cli
-from raybench.experiments import session
+from raybench.experiments.parts import session
 
 GAMES = ("+experiment=games", "roster=simulated")
 QUICK = (*GAMES, "games.matches=96", "games.bootstrap=100", "games.rules.chess.plies=30")
@@ -50,6 +53,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
+
+
+def test_matches_between_two_models_that_went_otherwise_open_in_the_report(finished: Path) -> None:
+    assert opened(last_run(finished, "games")) > 0
 
 
 def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
@@ -120,7 +127,7 @@ def test_the_report_stands_by_itself(finished: Path) -> None:
     for title in ("Ratings by game", "Chances of winning", "Who won against whom",
                   "What a role is worth", "Reliability of moves", "Jury", "Read them"):  # fmt: skip
         assert f">{title}<" in page, title
-    assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
+    assert asks_nothing(page)
 
 
 def test_the_table_has_a_line_for_each_model(finished: Path) -> None:
@@ -129,18 +136,20 @@ def test_the_table_has_a_line_for_each_model(finished: Path) -> None:
     assert {row["model"] for row in rows} == {f"sim-{n:02}" for n in range(1, 13)}
 
 
-def test_mlflow_has_the_ratings(finished: Path) -> None:
-    from mlflow import MlflowClient
-
-    client = MlflowClient(f"sqlite:///{finished}/runs/mlflow.db")
-    experiment = client.get_experiment_by_name("raybench")
-    runs = client.search_runs([experiment.experiment_id])
-    children = [run for run in runs if "mlflow.parentRunId" in run.data.tags]
+def test_mlflow_has_what_results_have_and_how_ratings_settled(finished: Path) -> None:
+    check(finished, "games")
     results = json.loads((last_run(finished, "games") / "results.json").read_text())
+    client = client_of(f"sqlite:///{finished}/runs/mlflow.db")
+    found = client.search_runs([client.get_experiment_by_name("raybench").experiment_id])
+    children = {it.data.tags["model"]: it for it in found if "model" in it.data.tags}
     assert len(children) == 12
-    for child in children:
-        of = results["models"][child.data.tags["model"]]
-        assert child.data.metrics["games/rating"] == of["games/rating"]["value"]
+    for model, child in children.items():
+        history = client.get_metric_history(child.info.run_id, "games/running_rating")
+        rated = {it.step: it.value for it in history}
+        assert len(rated) == len(history) > 1
+        assert max(rated) <= 96
+        if max(rated) == 96:
+            assert rated[96] == pytest.approx(results["models"][model]["games/rating"]["value"])
 
 
 def conclude(folder: Path, *arguments: str) -> None:

@@ -1,14 +1,18 @@
 """Matches as people read them."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any, cast
+
+import pytest
 
 from raybench import games
 from raybench.experiments.games import transcripts
 from raybench.experiments.games.recorded import Recorded
 from raybench.experiments.games.report.endings import _jury
 from raybench.experiments.games.report.shown import Shown
+from raybench.games.parts import transcript
 from raybench.games.parts.debate.verdict import CRITERIA
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
@@ -29,6 +33,23 @@ def debate(number: int, votes: list[dict[str, Any]] | None, void: str, missing: 
     ending = Ending({}, "void", void=void, missing=missing)
     seats = Fixture("debate", ("a", "b"), 1)
     return records.finished(number, 0, seats, state.roles, turns, ending)
+
+
+def test_each_move_is_made_once_to_write_a_match_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = games.load("liars_dice")
+    state, moves, rng = (first := game.new(1)), list[tuple[str, str]](), random.Random(1)
+    while (role := state.to_move) is not None:
+        moves.append((role, state.sample(rng)))
+        state = state.apply(moves[-1][1])
+    made, apply = [], type(first).apply
+
+    def counted(self: Any, move: str) -> Any:
+        made.append(move)
+        return apply(self, move)
+
+    monkeypatch.setattr(type(first), "apply", counted)
+    assert transcript.last(games.Written(first, tuple(moves), {}, {}, "")) == state
+    assert made == [move for _, move in moves]
 
 
 def test_votes_that_came_of_a_debate_that_was_not_judged_are_shown(tmp_path: Path) -> None:

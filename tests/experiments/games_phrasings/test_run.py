@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import signal
 import time
@@ -11,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flipping import opened, otherwise
 from helpers import last_run, raybench, results_of, start_raybench, with_store
+from keyed import check
+from reading import asks_nothing, read_back
 
 pytest.importorskip("dspy", reason="programs need DSPy")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -60,6 +62,16 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
+
+
+def test_matches_that_went_otherwise_in_any_wording_open_in_the_report(
+    finished: Path, tmp_path: Path
+) -> None:
+    def lost(match: dict[str, Any]) -> None:
+        match["scores"] = {role: -it for role, it in match["scores"].items()}
+
+    run = last_run(finished, NAME)
+    assert opened(run, otherwise(run, tmp_path, "matches", lost)) > 0
 
 
 def test_all_tournaments_have_the_same_matches_in_other_words(finished: Path) -> None:
@@ -124,23 +136,28 @@ def test_the_report_shows_it_by_itself(finished: Path) -> None:
     for title in ("Ratings by phrasing", "How far ratings lie apart", "How far orders agree"):
         assert f">{title}<" in page, title
     assert "before optimisation" in page and "after optimisation" in page
-    assert not re.search(r"<script|<link|<img|(src|href)=\"(https?:)?//", page)
+    said = page.split(">What this run supports</h2>")[1].split("</section>")[0]
+    assert "Ratings hang less on wording after it" in said
+    assert asks_nothing(page)
 
 
-def test_mlflow_has_the_spread_of_every_model(finished: Path) -> None:
-    from mlflow import MlflowClient
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    read = check(finished, NAME)
+    # Every wording had the same matches.
+    matches = {digest for name, digest in read.items() if name.endswith("/games.matches")}
+    assert len(matches) == 1
+    assert len([name for name in read if name.endswith("/games.rules")]) == 10
 
-    client = MlflowClient(f"sqlite:///{finished}/runs/mlflow.db")
-    experiment = client.get_experiment_by_name("raybench")
-    assert experiment is not None
-    runs = client.search_runs([experiment.experiment_id])
-    children = [run for run in runs if "mlflow.parentRunId" in run.data.tags]
-    results = results_of(finished, NAME)
-    assert len(children) == 4
-    for child in children:
-        of = results["models"][child.data.tags["model"]]
-        key = f"{NAME}/before/spread"
-        assert child.data.metrics[key] == pytest.approx(of[key]["value"])
+
+def test_every_match_can_be_read_in_the_words_in_which_it_was_played(finished: Path) -> None:
+    run = last_run(finished, NAME)
+    read = [*read_back((run / "report.html").read_text(encoding="utf-8"))]
+    records = lines(run)
+    assert len(read) == len(records)
+    for key, unit in read:
+        record = records[unit["line"] - 1]
+        assert key == f"{record['cell'].replace('/', '-')}-match-{record['match']}"
+        assert ("what it saw", record["turns"][0]["observation"]) in unit["texts"]
 
 
 def test_none_is_found_where_wording_does_nothing(tmp_path: Path) -> None:

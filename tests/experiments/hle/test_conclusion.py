@@ -10,9 +10,9 @@ from raybench.config import Config, DataConf, HleConf, ModelConf, RosterConf
 from raybench.experiments.hle import review
 from raybench.experiments.hle.conclusion import concluded
 from raybench.experiments.hle.watch import Watch
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.setup import prepared
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.setup import prepared
 from raybench.pipeline import shards
 
 

@@ -5,29 +5,33 @@ numbers: what these say of contestants is held against what is true of them.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import random
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import pytest_asyncio
 
 from perf.hle_contestants import CONTESTANTS, Contestant, questions
+from raybench import benchmarks
 from raybench.benchmarks.parts import summary
-from raybench.benchmarks.parts.hle import metrics as exam_metrics
+from raybench.benchmarks.parts.hle import judging
 from raybench.benchmarks.parts.hle.exam import Item
 from raybench.benchmarks.parts.scores import Rules
 from raybench.config import FleetConf
 from raybench.experiments.hle.beside import with_exam
 from raybench.experiments.hle.watch import Watch
-from raybench.experiments.questions.ledger import Ledger
+from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.fleet.link import Link
+from raybench.fleet.simulated.ability import Ability
+from raybench.fleet.simulated.exam import answer
 from raybench.pipeline import stages
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.stages import Asking, Generate, Unit
 from raybench.pipeline.units import Job
-from raybench.stats import calibration
+from raybench.stats import calibration, repeats
+from raybench.stats.asked import Asked
 from raybench.types import Estimate, ModelSpec
 
 JUDGE = ModelSpec("judge (judge)", "simulated", "", options={"ability": 1.0})
@@ -38,6 +42,11 @@ WITHOUT_ANSWER = (
     {"response": "", "finish": "empty", "error": "it stopped without a word"},
     {"response": "", "finish": "refusal", "error": "I would rather not"},
 )
+
+
+HLE = benchmarks.load("hle")
+GOLD = {row["id"]: HLE.gold(row) for row in questions(600)}
+"""What says the right answer, by question."""
 
 
 class Sat:
@@ -83,6 +92,13 @@ def shard(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+def said(response: str, gold: str) -> tuple[float, bool]:
+    """Return how sure a response is, and whether it says what the right one says."""
+    stated = judging.confidence(response)
+    (answered, _, _), (right, _, _) = (it.rpartition("\nConfidence") for it in (response, gold))
+    return (100 if stated is None else stated) / 100, (answered or response) == right
+
+
 def covers(found: Estimate, truth: float) -> bool:
     assert found.ci95 is not None, found.method
     return found.ci95[0] - 1e-9 <= truth <= found.ci95[1] + 1e-9
@@ -125,6 +141,12 @@ def test_the_contestants_are_what_they_are_called() -> None:
 async def test_accuracy_and_calibration_are_found_again(shard: Path) -> None:
     exam = Sat(CONTESTANTS, seed=1)
     records = {model: await exam.sit(model, shard, 600) for model in CONTESTANTS}
+    # What is counted of a response is what it says, and nothing is lost or changed on the way.
+    for model, units in records.items():
+        told = {it["key"]: said(it["response"], GOLD[it["key"]]) for it in units}
+        counted = {it.key: (it.confidence / 100, it.correct) for it in exam.judged(model)}
+        assert len(told) == 600
+        assert counted == told
     numbers = exam.numbers()
     outside = []
     for model, contestant in CONTESTANTS.items():
@@ -190,20 +212,26 @@ DRAWS = 200
 Held = Mapping[str, Mapping[str, int]]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def held(shard: Path) -> Held:
-    """How often each interval of each contestant holds the truth."""
+@pytest.fixture(scope="module")
+def held() -> Held:
+    """How often each interval of each contestant holds the truth.
+
+    Of what contestants say: `test_accuracy_and_calibration_are_found_again` has the rest of the
+    way, on which nothing of it is lost or changed.
+    """
     found = {model: dict.fromkeys(("accuracy", "error", "less chance"), 0) for model in CONTESTANTS}
-    for seed in range(RUNS):
-        exam = Sat(CONTESTANTS, seed)
-        for model, contestant in CONTESTANTS.items():
-            await exam.sit(model, shard, QUESTIONS)
-            stated: tuple[Sequence[float], Sequence[Any]] = exam_metrics.stated(exam.judged(model))
+    golds = [*GOLD.values()][:QUESTIONS]
+    for model, contestant in CONTESTANTS.items():
+        ability, accuracy = Ability(**asdict(contestant)), contestant.accuracy()
+        true = contestant.error(QUESTIONS)
+        for seed in range(RUNS):
+            rng = random.Random(f"{seed}/{model}")
+            stated, right = zip(*(said(answer(it, ability, rng), it) for it in golds), strict=True)
             # With fewer draws than a run has, which takes a fifth of the time.
-            error = calibration.estimate(*stated, bins="all", draws=DRAWS, seed=seed)
-            less = calibration.without_chance(*stated, bins="all", draws=DRAWS, seed=seed)
-            true = contestant.error(QUESTIONS)
-            found[model]["accuracy"] += covers(exam.accuracy(model), contestant.accuracy())
+            error = calibration.estimate(stated, right, bins="all", draws=DRAWS, seed=seed)
+            less = calibration.without_chance(stated, right, bins="all", draws=DRAWS, seed=seed)
+            share = repeats.accuracy(Asked.of([(it, 1) for it in right]))
+            found[model]["accuracy"] += covers(share, accuracy)
             found[model]["error"] += covers(error, true)
             found[model]["less chance"] += covers(less, true)
     return found

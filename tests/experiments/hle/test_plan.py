@@ -12,7 +12,7 @@ from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.experiments import hle, index
-from raybench.experiments.questions.setup import models_of
+from raybench.pipeline.terms import models_of
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples" / "hle.jsonl"

@@ -11,8 +11,9 @@ from pathlib import Path
 import helpers
 import pytest
 from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
+from keyed import check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
 
 MODELS = (
     "roster.models=[{name: sure, engine: simulated, options: {ability: 0.2, overconfidence: 0.7}},"
@@ -39,6 +40,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     (folder / "stdout").write_text(done.stdout)
     return folder
+
+
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert check(finished, "hle")
 
 
 def test_accuracy_and_calibration_are_those_of_the_stand_ins(finished: Path) -> None:

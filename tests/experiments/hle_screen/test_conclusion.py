@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hle_rows import choice, png, uri
+from reading import read_back
 from screening import batch, configured, lines, rows, screened
 
 from raybench.benchmarks.parts.hle.screening import holdout
@@ -55,6 +56,11 @@ def test_every_candidate_is_in_one_set_with_its_evidence(tmp_path: Path) -> None
     told = outcome.about["screening"]
     assert (told["candidates"], told["invalid"], told["tried"]) == (9, 1, 8)
     assert [told[it] for it in sets] == [3, 3, 2]
+    opening = outcome.sections[0].text
+    assert opening.startswith("3 of 8 candidates that were tried pass this panel of 2 (38%, 95 %")
+    assert opening.endswith(
+        "of 2 nothing is decided. That other models fail on them does not follow."
+    )
     assert ids(dataset(config).public) == ["a", "f", "m"]
 
 
@@ -95,6 +101,7 @@ def test_the_rule_for_repeats_compares_with_guessing(tmp_path: Path) -> None:
     config = configured(tmp_path, given, private=0.0, rule="worse_than_chance", repeats=5)
     outcome, _ = screened(config, marks)
     assert list(lines(outcome, "accepted")) == ["a"]
+    assert "Of the panel, on all candidates: No order" in outcome.sections[0].text
     assert (
         "3 of 10 attempts are right, where guesses are in 20.0%"
         in (lines(outcome, "rejected")["m"]["evidence"])
@@ -116,9 +123,17 @@ def test_nothing_of_what_is_held_out_is_told_but_its_id_and_the_evidence(tmp_pat
     assert hidden & set(lines(outcome, "undecided"))  # another screening may accept them
     told = json.dumps([*outcome.failures, *map(list, outcome.files.values())])
     page = report.render(
-        title="", subtitle="", results={}, columns=(), sections=outcome.sections, run={}
+        title="",
+        subtitle="",
+        results={},
+        columns=(),
+        sections=outcome.sections,
+        run={},
+        units=outcome.units,
     )
-    for text in (told, page, json.dumps(outcome.about), *outcome.notes.values()):
+    readable = json.dumps(dict(read_back(page)))
+    assert readable.count("answered") and not any(f'"{key}' in readable for key in hidden)
+    for text in (told, page, readable, json.dumps(outcome.about), *outcome.notes.values()):
         for key in hidden:
             assert secret[key] not in text
             assert f"{key} {key * 2}" not in text

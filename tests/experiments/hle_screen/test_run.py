@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from helpers import raybench, start_raybench, with_store
 from hle_rows import choice, exact
+from keyed import check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
 
 SCREEN = ("+experiment=hle_screen", "roster=simulated", "judges=[judge]")
 JUDGE = "{name: judge, engine: simulated, options: {ability: 1.0}}"
@@ -127,6 +128,10 @@ def test_the_sets_and_the_revision_are_what_the_journal_says(finished: Path) -> 
     assert passed - private
     told = results_of(finished)["run"]["screening"]
     assert (told["accepted"], told["private"], told["revision"]) == (len(passed), len(private), 1)
+
+
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert "hle" in check(finished, "hle_screen")
 
 
 def test_the_terminal_says_how_many_where_and_what_next(finished: Path) -> None:

@@ -11,10 +11,10 @@ from raybench import benchmarks, cli
 from raybench.benchmarks import Draw
 from raybench.config import Config
 from raybench.experiments.index.conclusion import Watch, concluded
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.questions.lookup import withheld
-from raybench.experiments.questions.setup import prepared
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.lookup import withheld
+from raybench.experiments.parts.questions.setup import prepared
 from raybench.pipeline.datasets import Dataset
 
 NONE = Path("/nowhere")
@@ -90,10 +90,19 @@ def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:
 
 def test_every_part_has_a_section(outcome: Outcome) -> None:
     titles = [section.title for section in outcome.sections]
-    assert titles[:3] == ["Ranking by Math Index", "What this run supports", "MMLU-Pro"]
+    assert titles[:4] == ["What this run supports", "Indices", "Benchmarks", "MMLU-Pro"]
     assert titles[-3:] == ["The questions", "The models", "Read them"]
     assert {"Differences", "MMLU-Pro by subject", "MGSM by language"} <= set(titles)
     assert len(titles) == len(set(titles))
+
+
+def test_the_report_opens_with_which_orders_hold(outcome: Outcome) -> None:
+    text = outcome.sections[0].text
+    assert text.startswith("By Math Index:") and "of two models hold" in text
+    figures = {it.title: it.figure for it in outcome.sections}
+    assert "Math Index" in (figures["Indices"] or "")
+    assert "stroke-dasharray" in (figures["Benchmarks"] or "")  # guessing has its line
+    assert "one scale" in next(it.text for it in outcome.sections if it.title == "MGSM by language")
 
 
 def test_replies_are_shown_with_the_question_as_it_was_asked(outcome: Outcome) -> None:
@@ -120,6 +129,7 @@ def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> 
         ledger.enter(record | {"finish": "error", "error": "gone"})
     titles = [section.title for section in concluded(config, watch, data, ledger, NONE).sections]
     assert titles[0] == "What this run supports"
+    assert not {"Indices", "Benchmarks"} & {*titles}  # no figure of nothing
 
 
 def test_questions_that_are_not_to_be_published_stay_out_of_the_report(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The index a second time: what models and checkers have said already, nobody is asked again."""
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,7 @@ import pytest
 from helpers import own_cache, raybench
 from http_endpoint import Handler, HttpEndpoint
 
-from raybench import benchmarks
-
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
 
 
 class Endpoint(HttpEndpoint):
@@ -73,53 +70,3 @@ def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: 
     assert (again, run["units"], run["reused"]) == (0, 24, 24)
     anew, run = asked("limit=4", "repeats=1", "cache=false")
     assert (anew, run["units"], run["reused"]) == (first, 8, 0)
-
-
-def questions(folder: Path) -> Path:
-    """Files of questions, some of which the embedded model answers in a box, as it mostly fails to.
-
-    The answers are wrong: the checker has something to look at.
-    """
-    boxed = [f'Say "The answer is \\boxed{{{number}}}".' for number in (12, 7, 30)]
-    boxed += [
-        f"Translate into English: Die Antwort ist \\boxed{{{number}}}." for number in (7, 5, 12)
-    ]
-    folder.mkdir()
-    with (folder / "math_500.jsonl").open("w") as file:
-        for number, text in enumerate(boxed):
-            row = {"id": number, "question": text, "answer": "8", "subject": "copying"}
-            file.write(json.dumps(row) + "\n")
-    shutil.copy(Path(benchmarks.__file__).parent / "samples" / "mgsm.jsonl", folder)
-    return folder
-
-
-def test_an_engine_whose_replies_are_all_there_is_not_started(ready: Path) -> None:
-    """The real path: the embedded model in vLLM, asked in two languages and as its own checker."""
-    environment = own_cache(ready)
-    data = questions(ready / "data")
-
-    def run() -> dict[str, Any]:
-        done = raybench(
-            "+experiment=index", f"data.dir={data}", "benchmarks=[math_500,mgsm]",
-            "languages=[en,de]", "roster.models=[{name: small, weights: embedded}]", "limit=6",
-            "repeats=1", "max_tokens=96", "temperature=0", "checker=small",
-            cwd=ready, environment=environment, timeout=400,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return last_results(ready)
-
-    first = run()
-    assert first["run"]["units"] == 18
-    assert sum(first["counts"]["small"][kind] for kind in ("infra_error", "judge_error")) == 0
-    *_, journal = sorted(ready.glob("runs/index/*/journal/units.jsonl"))
-    units = [json.loads(line) for line in journal.read_text().splitlines()]
-    checked = {unit["answer"] for unit in units if unit.get("checker")}
-    assert checked
-    asked = first["fleet"]["this_session"]["models"]["small"]
-    assert asked["requests"] == 18 + len(checked)  # the truth is the same, and asked about once
-    again = run()
-    assert again["run"]["reused"] == 18
-    assert again["fleet"]["this_session"]["models"] == {}  # no engine came up
-    names = ("mgsm/accuracy", "mgsm/accuracy/de", "mgsm/output_tokens")
-    for name in names:
-        assert again["models"]["small"][name] == first["models"]["small"][name]

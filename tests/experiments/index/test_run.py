@@ -14,8 +14,9 @@ from typing import Any
 import helpers
 import pytest
 from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
+from keyed import check
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
 
 INDEX = ("+experiment=index", "data=samples")
 THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
@@ -41,6 +42,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert "core_worker" not in done.stderr  # Ray's own remark of each graph with actors
     (folder / "stdout").write_text(done.stdout)
     return folder
+
+
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert check(finished, "index")
 
 
 def test_every_unit_is_in_the_journal_once(finished: Path) -> None:
@@ -105,6 +110,7 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
     assert account["models"]["able"]["requests"] == len(units) / 3 + asked
 
 
+@pytest.mark.usefixtures("own_ray")
 def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     # One model answers later than the last kill: however quick the machine, none comes too late.
     slow = THREE.replace("ability: 0.6", f"ability: 0.6, latency_s: {LATEST_KILL_S + 1}")
@@ -132,6 +138,7 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, re
     assert results_of(ready)["counts"] == results_of(finished)["counts"]
 
 
+@pytest.mark.usefixtures("own_ray")
 def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
     slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 60")
     process = start_raybench(
@@ -151,6 +158,7 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> N
     assert {unit["model"] for unit in journal_of(ready)} <= {"able", "dull"}
 
 
+@pytest.mark.mlflow
 def test_an_outage_withholds_the_score(ready: Path) -> None:
     faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
     command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")

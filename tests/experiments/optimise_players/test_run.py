@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from flipping import opened
 from helpers import last_run, raybench, results_of, start_raybench, with_store
+from keyed import check
 
 pytest.importorskip("dspy", reason="programs need DSPy")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
@@ -50,6 +52,10 @@ def undisturbed(finished: Path) -> dict[str, Any]:
     return found
 
 
+def test_positions_that_one_player_plays_better_open_in_the_report(finished: Path) -> None:
+    assert opened(last_run(finished, NAME)) > 0
+
+
 def test_who_learns_gains_and_who_does_not_does_not(
     finished: Path, undisturbed: dict[str, Any]
 ) -> None:
@@ -62,7 +68,14 @@ def test_who_learns_gains_and_who_does_not_does_not(
     run = last_run(finished, NAME)
     told = (run / "leaderboard.md").read_text()
     assert "better: taught, liars_dice_odds" in told
-    assert "What the players are told" in (run / "report.html").read_text()
+    page = (run / "report.html").read_text()
+    assert "What the players are told" in page
+    said = page.split(">What this run supports</h2>")[1].split("</section>")[0]
+    assert "better: taught, liars_dice_odds" in said and "The other 1 may be chance" in said
+
+
+def test_mlflow_has_what_results_have(finished: Path) -> None:
+    assert all(name.startswith("positions.") for name in check(finished, NAME))
 
 
 def test_players_are_files_that_say_what_they_are(finished: Path) -> None:

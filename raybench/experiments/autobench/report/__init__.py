@@ -34,7 +34,7 @@ def sections(
     )
     yield from standing.sections(analysed, metrics)
     yield from validation.sections(analysed)
-    yield from categories.sections(records, protocol, best_first)
+    yield from categories.sections(records, protocol, metrics, best_first)
     yield from convergence.sections(records, protocol)
     yield from judges.sections(records, protocol, found, best_first)
     yield from echoes.sections(analysed)

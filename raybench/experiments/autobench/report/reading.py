@@ -7,6 +7,7 @@ from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import is_empty
 from raybench.experiments.autobench.report.texts import LONG, counted, cut, given
+from raybench.tracking import addresses
 from raybench.tracking.report import Item, Section
 
 _TOPICS = 12
@@ -139,4 +140,4 @@ def _item(record: Record, why: str) -> Item:
             for what, ratings in (("task", of_task), *got.items())
             if ratings
         )
-    return Item(line, body)
+    return Item(line, body, unit=addresses.iteration(record["iteration"]))

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench import summary
 from raybench.autobench.analysis import estimates
+from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.whole import Analysed
 from raybench.experiments.autobench.report.texts import LONG
+from raybench.experiments.parts import supported
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
@@ -17,6 +19,8 @@ def sections(
 ) -> Iterator[Section]:
     """Yield the scores with their intervals, how sure each order of two is, and which hold."""
     models = best_first(metrics)
+    if text := support(analysed.found, metrics):
+        yield Section(supported.TITLE, text)
     yield Section(
         "Consensus scores",
         "Mean over iterations of the weighted ratings of each model's answers, with 95 % "
@@ -34,6 +38,19 @@ def sections(
 def best_first(metrics: Mapping[str, Mapping[str, Estimate]]) -> list[str]:
     """Return the models in the leaderboard's order."""
     return sorted(metrics, key=lambda model: -(metrics[model][summary.SCORE].value or 0))
+
+
+def support(found: Resampled, metrics: Mapping[str, Mapping[str, Estimate]]) -> str:
+    """Return, in words, which orders of two models hold; '' where too little is there to tell."""
+    if found.ballots.distinct < estimates.FEWEST:
+        return ""
+    ranked = [it for it in best_first(metrics) if metrics[it][summary.SCORE].value is not None]
+    sure = {(it, other) for it, of in estimates.surely(found).items() for other in of}
+    how = "were the tasks others of the same kind; at 5 % by Holm's steps over all pairs"
+    return (
+        f"{supported.orders(ranked, sure, how)} It is what these judges hold: others may see it "
+        "otherwise, which no interval here knows."
+    )
 
 
 def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:

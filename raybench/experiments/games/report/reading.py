@@ -6,6 +6,7 @@ from raybench import games
 from raybench.experiments.games import prompts, transcripts
 from raybench.experiments.games.report.shown import Shown
 from raybench.tournament.records import Match
+from raybench.tracking import addresses
 from raybench.tracking.report import Item, Section
 
 _MOST = 6_000
@@ -14,9 +15,7 @@ _MOST = 6_000
 
 def sections(shown: Shown) -> Iterator[Section]:
     """Yield matches of each game as people write them down."""
-    items = [
-        _item(shown, match, why) for game in shown.games for match, why in _chosen(shown, game)
-    ]
+    items = [_item(shown, match, why) for match, why in chosen(shown)]
     if not items:
         return
     yield Section(
@@ -28,11 +27,21 @@ def sections(shown: Shown) -> Iterator[Section]:
     )
 
 
+def chosen(shown: Shown) -> list[tuple[Match, str]]:
+    """Return the matches of all games, and what each is shown for."""
+    return [it for game in shown.games for it in _chosen(shown, game)]
+
+
 def _item(shown: Shown, match: Match, why: str) -> Item:
     game = match.fixture.game
     title = games.load(game).title
     text = transcripts.written(shown.recorded.of(match), shown.rules.get(game, {}))
-    return Item(f"{title}, match {match.number}: {match.outcome}", {why: text[:_MOST]}, group=title)
+    return Item(
+        f"{title}, match {match.number}: {match.outcome}",
+        {why: text[:_MOST]},
+        group=title,
+        unit=addresses.match(match.number),
+    )
 
 
 def _chosen(shown: Shown, game: str) -> list[tuple[Match, str]]:

@@ -7,6 +7,7 @@ from typing import Any
 from raybench import games
 from raybench.experiments.games.report.shown import LONG, Shown
 from raybench.experiments.games.standings import Standing
+from raybench.experiments.parts import profiles, supported
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.ranking import SURE
 from raybench.stats.ratings.scale import MEAN
@@ -20,6 +21,7 @@ def sections(shown: Shown) -> Iterator[Section]:
     if ratings is None or stood is None:
         yield Section("Ratings", "Refused: no match between two models was decided.")
         return
+    yield _support(ratings, stood, shown)
     yield Section(
         "Ratings",
         "Maximum likelihood over all games, each weighing what the configuration says however many "
@@ -34,6 +36,21 @@ def sections(shown: Shown) -> Iterator[Section]:
     yield from _by_game(shown)
     yield from _forfeits(shown)
     yield from _orders(ratings, stood, shown)
+
+
+def _support(ratings: Ratings, stood: Standing, shown: Shown) -> Section:
+    sure = {(it.better, it.worse) for it in stood.orders if it.holm is not None and it.holm < SURE}
+    how = "were the matches others of the same games; at 5 % by Holm's steps over all pairs"
+    if len(ratings.components) == 1:
+        ranked = [it for it in shown.best_first if it in stood.ranks]
+        return Section(supported.TITLE, supported.orders(ranked, sure, how))
+    within = sum(len(part) * (len(part) - 1) // 2 for part in ratings.components)
+    return Section(
+        supported.TITLE,
+        f"The models fall into {len(ratings.components)} groups, between which wins lead one way "
+        "or not at all: ratings compare within a group only. There "
+        f"{len(sure):,} of {within:,} orders of two models hold ({how}).",
+    )
 
 
 def _panels(ratings: Ratings, shown: Shown) -> dict[str, dict[str, dict[str, Any]]]:
@@ -70,11 +87,27 @@ def _by_game(shown: Shown) -> Iterator[Section]:
     }
     titles = {game: games.load(game).title for game in shown.games}
     heads = [_head(shown, titles[it], it) for it in shown.games]
+    overall = shown.rated.all.overall
+    # Numbers of different groups have no scale in common, and no line to stand beside.
+    one = overall is not None and len(overall.components) == 1
+    by_title = {titles[it]: it for it in shown.games if it not in several}
+    figure, told = profiles.drawn(
+        shown.best_first,
+        {title: len(shown.of(game)) for title, game in by_title.items()},
+        lambda model, title: shown.metrics[model].get(f"{by_title[title]}/rating"),
+        lambda model: shown.metrics[model]["games/rating"].value if one else None,
+        "rating",
+        kinds="games",
+        counted="matches",
+    )
     yield Section(
         "Ratings by game",
         "Each game by itself. Ratings of different games lie differently far apart, as skill "
         "decides more in some than in others; where a rating is refused, its footnote says what "
-        "the matches do tell. Where a game has groups, its numbers are compared within each.",
+        "the matches do tell. Where a game has groups, its numbers are compared within each"
+        + (", and it is not drawn. " if several else ". ")
+        + told,
+        figure=figure,
         table=Table(
             ("model", *chain.from_iterable(heads)),
             [

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.experiments.hle.report import breakdown, budgets, calibration, fates, judges
-from raybench.experiments.questions import scores
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts import supported
+from raybench.experiments.parts.questions import scores
+from raybench.experiments.parts.questions.supported import orders
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
@@ -38,6 +40,7 @@ def columns(exam: Exam, models: Sequence[str], judged_by: Sequence[str]) -> list
 
 def sections(view: View, exam: Exam, judged_by: Sequence[str]) -> Iterator[Section]:
     """Yield the sections of what came out."""
+    yield Section(supported.TITLE, orders(view, _ACCURACY))
     yield Section(
         "Accuracy",
         "With 95 % intervals. The questions were chosen so that models failed them: small "

@@ -6,7 +6,7 @@ from raybench.benchmarks.parts import guessing
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.options import CHOICE
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section, Table, Value
 
 _ACCURACY = f"{metrics.NAME}/accuracy"
@@ -50,7 +50,7 @@ def calibration(view: View) -> Iterator[Section]:
             "Calibration by type of answer and category",
             "",
             table=Table(
-                ("", "judged", *view.ranked),
+                ("part", "judged", *view.ranked),
                 rows,
                 caption="Judged: responses, of the model that has most. The error is the one over "
                 "all bins: the official one leaves out the most confident bin, much of few.",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 from raybench.stats import budgets
 from raybench.stats.budgets import Budget, Peak
 from raybench.tracking import plots

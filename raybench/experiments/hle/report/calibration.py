@@ -1,12 +1,14 @@
 """How far what models state of their certainty is from what they achieve."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 from raybench.stats.reliability import reliability
 from raybench.tracking import plots
+from raybench.tracking.plots.reliability import MOST
 from raybench.tracking.report import Section, Table
 
 _NAME = metrics.NAME
@@ -41,6 +43,11 @@ def sections(view: View, exam: Exam) -> Iterator[Section]:
         yield Section(
             "Confidence and accuracy",
             "Points on the diagonal are as often right as they say; below it, less often. The bars "
-            "say how often each confidence was stated.",
-            figure=plots.reliability(diagrams),
+            "say how often each confidence was stated. Whiskers: 95 % intervals, each for itself."
+            + (
+                f" Drawn are the first {MOST} of {len(diagrams)} models."
+                if len(diagrams) > MOST
+                else ""
+            ),
+            figure=plots.reliability(dict(islice(diagrams.items(), MOST))),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from raybench.benchmarks.parts.hle.exam import FATES, Exam
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section, Table
 
 

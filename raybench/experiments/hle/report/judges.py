@@ -6,7 +6,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.hle.exam import Exam
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking.report import Section, Table
 from raybench.types import JUDGING
 

@@ -1,10 +1,13 @@
 """What the index's report shows: which columns lead, and the sections below the leaderboard."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from raybench.experiments.index.report import precision
-from raybench.experiments.questions import scores
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions import scores
+from raybench.experiments.parts.questions.supported import orders
+from raybench.experiments.parts.questions.view import View
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
@@ -26,9 +29,11 @@ def _there(view: View, key: str) -> bool:
 
 def sections(view: View, head: Column, how: Sequence[Section]) -> Iterator[Section]:
     """Yield the report's sections; `how` has those that say how it was asked, and its replies."""
-    if _there(view, head.key):
-        yield _ranking(view, head)
-    yield precision.section(view)
+    support = precision.section(view)
+    words = f"By {head.title}: {orders(view, head.key)}" if _there(view, head.key) else ""
+    yield replace(support, text="\n\n".join(filter(None, (words, support.text))))
+    yield from _indices(view, head)
+    yield from _benchmarks(view)
     for name in view.there():
         yield scores.benchmark(view, name)
     yield from scores.differences(view)
@@ -37,13 +42,47 @@ def sections(view: View, head: Column, how: Sequence[Section]) -> Iterator[Secti
     yield from how
 
 
-def _ranking(view: View, head: Column) -> Section:
-    return Section(
-        f"Ranking by {head.title}",
-        "With 95 % intervals. Intervals that overlap a lot do not tell models apart; the paired "
-        "differences below do so better, since every model had the same questions.",
-        figure=plots.forest(
-            {model: view.metrics[model][head.key].to_json() for model in view.ranked},
-            xlabel=head.title,
+def _indices(view: View, head: Column) -> Iterator[Section]:
+    keys = [f"index/{name}" for name in view.rules.weights]
+    there = [key for key in keys if _there(view, key)]
+    if not there:
+        return
+    missing = [view.title(key) for key in keys if key not in there]
+    yield Section(
+        "Indices",
+        f"With 95 % intervals, in the order of the leaderboard (by {head.title}). Intervals that "
+        "overlap a lot do not tell models apart; the paired differences below do so better, since "
+        "every model had the same questions."
+        + (f" Refused for every model: {', '.join(missing)}." if missing else "")
+        + " Hollow bars are partial indices, of a part of their benchmarks."
+        * any(view.partial(key.partition("/")[2]) for key in there),
+        figure=plots.bars({view.title(key): _drawn(view, key) for key in there}, "weighted mean"),
+    )
+
+
+def _benchmarks(view: View) -> Iterator[Section]:
+    keys = {view.title(name): f"{name}/accuracy" for name in view.there()}
+    there = {title: key for title, key in keys.items() if _there(view, key)}
+    if not there:
+        return
+    missing = [title for title in keys if title not in there]
+    chances = {view.title(name): view.chances.get(name) for name in view.there()}
+    yield Section(
+        "Benchmarks",
+        "Accuracy with 95 % intervals, each for itself: of many, one in twenty misses."
+        + " Dashed: what guessing among the options listed would score." * any(chances.values())
+        + (f" Refused for every model: {', '.join(missing)}." if missing else ""),
+        figure=plots.bars(
+            {title: _drawn(view, key) for title, key in there.items()},
+            "accuracy",
+            chances={title: chances[title] for title in there},
         ),
     )
+
+
+def _drawn(view: View, key: str) -> dict[str, dict[str, Any]]:
+    return {
+        model: estimate.to_json()
+        for model in view.ranked
+        if (estimate := view.metrics[model].get(key)) is not None
+    }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raybench import benchmarks
 from raybench.benchmarks.parts import summary
-from raybench.experiments.questions.view import LONG, View
+from raybench.experiments.parts.questions.view import LONG, View
 from raybench.stats.repeats import Spread
 from raybench.tracking.report import Section, Table, Value
 

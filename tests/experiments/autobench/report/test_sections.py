@@ -41,6 +41,7 @@ def page(records: list[dict[str, Any]], settings: Settings) -> tuple[dict[str, S
 def test_a_whole_journal_shows_everything_once() -> None:
     sections, html = page(journal(Settings(MODELS), 24), Settings(MODELS))
     assert list(sections) == [
+        "What this run supports",
         "Consensus scores",
         "Who stands above whom",
         "Orders that hold",

@@ -14,7 +14,7 @@ from raybench.config import Config
 from raybench.experiments.index.conclusion import Watch
 from raybench.experiments.index.report import graders
 from raybench.experiments.index.report.graders import Differences
-from raybench.experiments.questions.ledger import Ledger
+from raybench.experiments.parts.questions.ledger import Ledger
 
 RULES = Rules(weights={"math": {"math_500": 1}})  # type: ignore[dict-item]
 BOTH = [

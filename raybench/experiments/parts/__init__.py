@@ -1,0 +1,1 @@
+"""What the experiments have in common: a session, its records, its report; questions."""

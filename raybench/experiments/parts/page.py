@@ -1,0 +1,123 @@
+"""The report of a run: its page, with how it was run in words."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from raybench.experiments.parts import models, recording, reproducing, surroundings
+from raybench.experiments.parts.outcome import Outcome
+from raybench.tracking import console, report
+from raybench.types import Plan, several
+
+_TOLD_APART = (
+    "id",
+    "unit",
+    "units",
+    "seconds_this_session",
+    "mlflow_run_id",
+    "command",
+    "packages",
+    "hardware",
+)
+
+
+def page(
+    plan: Plan,
+    roster: str,
+    outcome: Outcome,
+    results: Mapping[str, Any],
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    whole: str = "",
+) -> Iterator[str]:
+    """Yield the run's report.html in parts.
+
+    `settings` are those of the experiment, by their section; `whole` is where the report lies of
+    what this run is a part of.
+    """
+    about, account = results["run"], results["fleet"]["this_session"]
+    return report.parts(
+        title=f"raybench: {plan.experiment}",
+        subtitle=f"roster {roster}, run {about['id']}",
+        results=results,
+        columns=outcome.columns,
+        sections=[
+            *outcome.sections,
+            *_models(plan, outcome),
+            reproducing.section(plan, about, settings),
+        ],
+        run=_words(about, outcome, account),
+        of=outcome.of,
+        units=outcome.units,
+        answer=outcome.answer,
+        back={"The suite that this run is a part of": whole} if whole else {},
+    )
+
+
+def _models(plan: Plan, outcome: Outcome) -> list[report.Section]:
+    """Return the section that says who was asked, unless the experiment has it."""
+    if any(it.title == models.TITLE for it in outcome.sections):
+        return []
+    text = "As they are configured. What the experiment sets itself is among its settings, below."
+    return [models.section(plan.models, text)]
+
+
+def _words(
+    about: Mapping[str, Any], outcome: Outcome, account: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return how it was run, for people: what there is, in words and by plain names."""
+    plain = {
+        name: value
+        for name, value in about.items()
+        # What the experiment adds, it tells by itself; how to do it again is a section of its own.
+        if name not in (*_TOLD_APART, *outcome.about, *recording.VERSIONED)
+        and value not in (None, {})
+    }
+    return {
+        "run": about["id"],
+        **{name.replace("_", " "): _shown(value) for name, value in plain.items()},
+        "units": f"{about['units']:,} {several(about['unit'])}",
+        **outcome.settings,
+        **{name.lower(): it for name, it in outcome.notes.items() if it != outcome.answer},
+        "time, this session": console.duration(about["seconds_this_session"]),
+        "asked, this session": _asked(account),
+        "prefix cache, this session": _hit_rate(account),
+        **({"swaps, this session": _swaps(account)} if account["total"]["swaps"] else {}),
+        "hardware": surroundings.told(about["hardware"]),
+        "versions": ", ".join(
+            f"{name} {about[name]}" for name in recording.VERSIONED if name in about
+        ),
+        **({"MLflow run": about["mlflow_run_id"]} if about["mlflow_run_id"] else {}),
+    }
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_shown(each)}" for name, each in value.items()) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
+
+
+def _asked(account: Mapping[str, Any]) -> str:
+    total = account["total"]
+    if not total["requests"]:
+        return "nothing"
+    return (
+        f"{total['requests']:,} calls, {total['errors']:,} of which got no reply; "
+        f"{total['prompt_tokens']:,} prompt tokens, {total['output_tokens']:,} output tokens"
+    )
+
+
+def _hit_rate(account: Mapping[str, Any]) -> str:
+    total = account["total"]
+    if total["prefix_hit_rate"] is None:
+        return "not reported by any engine" if total["requests"] else "nothing was asked"
+    return f"{total['prefix_hit_rate']:.3f} ({total['cached_tokens']:,} prompt tokens from caches)"
+
+
+def _swaps(account: Mapping[str, Any]) -> str:
+    total = account["total"]
+    return (
+        f"{total['swaps']}, which took {total['swap_seconds']:g} s, {total['swap_share']:.1%} of "
+        "the devices' time"
+    )

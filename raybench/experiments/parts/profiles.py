@@ -1,0 +1,64 @@
+"""What models are good at, drawn: which of many models and parts, and what is said beside them."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from raybench.tracking import plots
+from raybench.tracking.plots.profiles import MOST_MODELS, MOST_PARTS
+from raybench.types import Estimate
+
+_LINE = (
+    "A panel for each model: points with 95 % intervals, each for itself, on one scale; the line "
+    "is the model's overall number."
+)
+
+
+def drawn(
+    models: Sequence[str],
+    parts: Mapping[str, int],
+    of: Callable[[str, str], Estimate | None],
+    overall: Callable[[str], float | None],
+    xlabel: str,
+    *,
+    kinds: str,
+    counted: str,
+) -> tuple[str | None, str]:
+    """Return the figure, None where nothing has a number, and what to read it by.
+
+    `models` come best first. `parts` have how much each rests on, of what is `counted`.
+    """
+    largest = sorted(parts, key=lambda part: -parts[part])[:MOST_PARTS]
+    rows = [part for part in parts if part in largest]
+    shown = models[:MOST_MODELS]
+    found = {
+        model: {
+            f"{part} ({parts[part]:,})": estimate.to_json()
+            for part in rows
+            if (estimate := of(model, part)) is not None
+        }
+        for model in shown
+    }
+    if not any(
+        it["value"] is not None or it["ci95"] for them in found.values() for it in them.values()
+    ):
+        return None, f"No number for any of these {kinds}, so that there is nothing to draw."
+    figure = plots.profiles(
+        found,
+        [f"{part} ({parts[part]:,})" for part in rows],
+        {model: overall(model) for model in shown},
+        xlabel,
+    )
+    return figure, " ".join(
+        [_LINE, f"In parentheses: {counted}.", *_left_out(models, parts, kinds)]
+    )
+
+
+def _left_out(models: Sequence[str], parts: Mapping[str, int], kinds: str) -> list[str]:
+    found = []
+    if len(models) > MOST_MODELS:
+        found.append(f"Drawn are the first {MOST_MODELS} of {len(models)} models")
+    if len(parts) > MOST_PARTS:
+        found.append(f"the {MOST_PARTS} of {len(parts)} {kinds} that rest on most")
+    if not found:
+        return []
+    text = ", and ".join(found)
+    return [f"{text[0].upper()}{text[1:]}; the table has all."]

@@ -1,0 +1,169 @@
+"""Asking what is still missing: engines up, questions through the graph, units into the journal."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raybench import benchmarks, sandbox
+from raybench.config import Config
+from raybench.experiments.parts.questions.ledger import Ledger
+from raybench.experiments.parts.questions.setup import (
+    is_judged,
+    judges_of,
+    others_of,
+    repeats_of,
+    slots_of,
+)
+from raybench.experiments.parts.questions.trial import try_judges
+from raybench.experiments.parts.session import Session
+from raybench.fleet import EngineSpec, group_engines
+from raybench.fleet.link import Link
+from raybench.fleet.places import slots
+from raybench.pipeline import graph, wanted
+from raybench.pipeline.checker import Verdicts
+from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.pipeline.judges import Panel
+from raybench.pipeline.programs import Slots
+from raybench.pipeline.responses import Responses
+from raybench.pipeline.stages import remember
+from raybench.pipeline.terms import Terms, asking_of, models_of
+from raybench.pipeline.units import Job, Questions, jobs
+from raybench.sandbox import Settings
+from raybench.types import Completion
+
+
+async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
+    """Have every unit that is not done asked, graded and kept."""
+    everybody = (*models_of(config), *others_of(config, data))
+    context = config.fleet.max_model_len
+    cache = Responses.of(everybody, context) if Terms.of(config).conf.cache else None
+    if cache:
+        await asyncio.to_thread(cache.prepare)
+    work = _work(config, data, ledger, cache)
+    if work.slots.profiles:
+        session.phase("trying the sandbox")
+        await asyncio.to_thread(_try, work.slots)
+    # Engines whose models have nothing left to say need not come up.
+    session.phase("looking up earlier replies")
+    needed = await asyncio.to_thread(wanted.models, work)
+    asked = [model for model in everybody if model.name in needed]
+    if work.judges is not None:
+        await try_judges(work.judges, data, needed, config.fleet, session.phase)
+    judges = [it.name for it in work.judges.models.values()] if work.judges else []
+    async with session.fleet(asked, ray=True, judges=judges) as fleet:
+        stream = graph.stream(work, Link.to(fleet, asked, config.fleet), session.phase)
+        with ExitStack() as stack:
+            count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
+            async with aclosing(stream):
+                async for units in stream:
+                    session.phase("")  # what was waited for is there
+                    await asyncio.to_thread(remember, units, cache)
+                    account(units, count)
+                    _keep(session, units)
+
+
+def _try(slots: Slots) -> None:
+    """Run nothing in the sandbox, so that what is amiss shows before all else."""
+    sandbox.configure(slots.settings)
+    try:
+        for profile in slots.profiles:
+            sandbox.run("", profile=profile)
+    finally:
+        sandbox.configure(Settings())  # programs run in slots, not here
+
+
+def account(
+    units: Sequence[dict[str, Any]], count: Mapping[str, Callable[[Completion], None]]
+) -> None:
+    """Count what models were asked for units and, taken out of them, checker and judges."""
+    for unit in units:
+        # A question that could not be put was put to nobody: its model may not even be up.
+        if not unit["reused"] and unit["model"] in count:
+            count[unit["model"]](_completion(unit))
+        for call in unit.pop("checks", ()):
+            name, *told = call
+            count[name](_check(told))
+
+
+def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | None) -> graph.Work:
+    models = models_of(config)
+    engines = group_engines(models)
+    awake = slots(engines, config.fleet) or len(engines)
+    terms = Terms.of(config)
+    everybody = {model.name: model for model in (*models, *others_of(config, data))}
+    return graph.Work(
+        _jobs(config, data, engines, awake),
+        replace(asking_of(config), responses=cache),
+        checker=Verdicts(everybody[terms.checker], config.seed, cache) if terms.checker else None,
+        judges=Panel(judges_of(config), config.seed, cache) if is_judged(data) else None,
+        grader=terms.grader,
+        slots=slots_of(config),
+        done=tuple(ledger.done),
+        said=dict(ledger.said),
+        awake=awake,
+    )
+
+
+def _jobs(config: Config, data: Prepared, engines: Sequence[EngineSpec], awake: int) -> list[Job]:
+    questions = [
+        Questions(
+            part.benchmark,
+            [(str(shard), _lines(shard)) for shard in part.shards],
+            repeats_of(config, part.benchmark),
+            slow=benchmarks.load(part.benchmark).sandboxed,
+            starts=_starts(part),
+        )
+        for part in data
+    ]
+    names = [[model.name for model in engine.models] for engine in engines]
+    remote = [model.name for each in engines if each.kind == "openai" for model in each.models]
+    return jobs(names, awake, questions, remote)
+
+
+def _starts(part: Dataset) -> dict[str, list[int]]:
+    """Return where chains begin in shards, where questions follow others."""
+    benchmark = benchmarks.load(part.benchmark)
+    if not benchmark.chained:
+        return {}
+    return {
+        str(shard): [
+            place
+            for place, line in enumerate(shard.read_bytes().splitlines())
+            if not benchmark.follows(json.loads(line))
+        ]
+        for shard in part.shards
+    }
+
+
+def _lines(shard: Path) -> int:
+    with shard.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
+def _completion(unit: Mapping[str, Any]) -> Completion:
+    return Completion(
+        text="",
+        finish=unit["finish"],
+        prompt_tokens=unit["prompt_tokens"],
+        output_tokens=unit["output_tokens"],
+        cached_tokens=unit["cached_tokens"],
+    )
+
+
+def _check(call: Sequence[Any]) -> Completion:
+    prompt_tokens, output_tokens, finish = call
+    return Completion("", finish, prompt_tokens=prompt_tokens, output_tokens=output_tokens)
+
+
+def _keep(session: Session, units: Sequence[Mapping[str, Any]]) -> None:
+    fresh = [unit for unit in units if not unit["reused"]]
+    session.keep(
+        *units,
+        prompt_tokens=sum(unit["prompt_tokens"] for unit in fresh),
+        output_tokens=sum(unit["output_tokens"] for unit in fresh),
+        errors=sum(unit["finish"] == "error" or unit["judge_error"] is not None for unit in units),
+    )

@@ -1,0 +1,106 @@
+"""How it was asked: the questions, the models and the settings, for whoever does it again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from raybench import benchmarks
+from raybench.config import Config
+from raybench.experiments.parts.reproducing import publishable
+from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.pipeline.terms import Terms
+from raybench.tracking.report import Section, Table
+
+_DIGEST = 16
+
+
+def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
+    """Return what results.json says of a benchmark's questions."""
+    return {
+        "origin": part.origin,
+        "files": list(part.files),
+        "digest": part.digest,
+        "questions": part.questions,
+        "languages": dict(part.by_language),
+        "repeats": repeats,
+        "chance": chance,
+        **({"caveats": dict(part.caveats)} if part.caveats else {}),
+    }
+
+
+def questions(data: Mapping[str, Mapping[str, Any]]) -> Section:
+    """Return the section that says what was asked, from what results.json says of it."""
+    return Section(
+        "The questions",
+        "",
+        table=Table(
+            ("benchmark", "questions", "repeats", "languages", "origin", "files", "sha256"),
+            [
+                (
+                    benchmarks.load(name).title,
+                    of["questions"],
+                    of["repeats"],
+                    _languages(of["languages"]),
+                    publishable(of["origin"]),
+                    ", ".join(of["files"]),
+                    of["digest"][:_DIGEST],
+                )
+                for name, of in data.items()
+            ],
+            caption="sha256: the beginning of the digest of what the questions say, whatever their "
+            "order; results.json has it whole (run.data).",
+        ),
+    )
+
+
+def settings(config: Config) -> dict[str, str]:
+    """Return the settings that the numbers depend on, in words."""
+    terms = Terms.of(config)
+    conf = terms.conf
+    most = "all of them" if conf.limit is None else f"{conf.limit:,} of each benchmark and language"
+    found = {
+        "questions": most + ("" if conf.limit is None else ", drawn by the seed"),
+        "subjects": ", ".join(conf.subset),
+        "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
+        "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
+        "judges": ", ".join(conf.judges),
+        "replies that never came or got no grade": "left out (accept_failures)"
+        if conf.accept_failures
+        else "withhold the score",
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def left_out(data: Prepared) -> dict[str, Any]:
+    """Return what results.json says of what could not be asked; nothing where all was."""
+    return {"left_out": dict(data.left_out)} if data.left_out else {}
+
+
+def narrowed(config: Config, data: Prepared) -> dict[str, str]:
+    """Return what keeps scores from comparing with those of others, by short names."""
+    subjects = ", ".join(Terms.of(config).conf.subset)
+    parts = list(data)
+    found = {
+        "Subjects": subjects and f"only {subjects}: scores are over these alone",
+        "Samples": "questions shipped to try things out: scores on them compare with nothing"
+        if any(part.origin == "samples" for part in parts)
+        else "",
+        "Questions": "; ".join(note for part in parts for note in part.notes),
+        "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def reused(config: Config, reused: int, units: int) -> str:
+    """Return how many of the replies an earlier run had had."""
+    if not Terms.of(config).conf.cache:
+        return "not used (cache=false)"
+    if not reused:
+        return f"none of the {units:,} replies came from earlier runs"
+    return f"{reused:,} of {units:,} replies came from earlier runs, {units - reused:,} were new"
+
+
+def _languages(questions: Mapping[str, int]) -> str:
+    """Return the languages, with their questions where they differ in that."""
+    if len(set(questions.values())) <= 1:
+        return ", ".join(questions)
+    return ", ".join(f"{language} {count:,}" for language, count in questions.items())

@@ -1,0 +1,82 @@
+"""A run of questions from beginning to end: read, asked, graded, concluded."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from raybench import sandbox
+from raybench.config import Config
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions.asking import ask
+from raybench.experiments.parts.questions.ledger import Ledger, Watcher
+from raybench.experiments.parts.questions.setup import (
+    planned,
+    prepared,
+    sandboxed,
+    slots_of,
+    units_of,
+)
+from raybench.experiments.parts.questions.validation import validate
+from raybench.experiments.parts.session import open_session
+from raybench.experiments.parts.within import House
+from raybench.pipeline import shards
+from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.terms import Terms
+from raybench.tracking import console
+from raybench.types import Plan
+
+Conclude = Callable[[Prepared, Ledger, Path], Outcome]
+"""Makes of the questions, of what was kept of the journal, and of its file what comes out."""
+
+
+Prepare = Callable[[Config, Path], Prepared]
+"""Reads the questions, and writes those that are asked below a folder."""
+
+
+def plan(config: Config, prepare: Prepare = prepared) -> Plan:
+    """Say what the run would do; the questions are read for that, and fetched where need be."""
+    with shards.scratch() as folder:
+        return planned(config, prepare(config, folder))
+
+
+async def run(
+    config: Config,
+    resolved: Mapping[str, Any],
+    *,
+    watchers: Sequence[Watcher],
+    conclude: Conclude,
+    conclusions: Sequence[str],
+    prepare: Prepare = prepared,
+    within: House | None = None,
+) -> None:
+    """Ask what is still missing, grade it, and conclude.
+
+    `conclusions` are the settings that change only what is made of a journal.
+    """
+    with shards.scratch() as folder:
+        data = await asyncio.to_thread(prepare, config, folder)
+        terms = Terms.of(config)
+        if terms.conf.validate:
+            for line in sandboxed(config, data):  # before any of them runs
+                console.out(line)
+            sandbox.configure(replace(slots_of(config).settings, pinned=False))
+            validate(data, terms.grader)
+            return
+        ledger = Ledger(len(config.roster.models), watchers)
+        session = open_session(
+            config,
+            resolved,
+            planned(config, data),
+            journal="units",
+            keep=ledger.enter,
+            inputs={part.benchmark: part.digest for part in data} | dict(data.inputs),
+            conclusions=conclusions,
+            within=within,
+        )
+        async with session as opened:
+            if len(ledger.done) < units_of(config, data):
+                await ask(config, data, ledger, opened)
+            journal = opened.journal.path
+            opened.conclude(await asyncio.to_thread(conclude, data, ledger, journal))

@@ -1,0 +1,200 @@
+"""What is asked: the questions, of whom and with what sampling, and the plan of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from raybench import benchmarks
+from raybench.benchmarks import Benchmark
+from raybench.config import Config, DataConf, judges
+from raybench.errors import ConfigurationError
+from raybench.fleet import group_engines
+from raybench.fleet.places import slots
+from raybench.pipeline import datasets
+from raybench.pipeline.datasets import Prepared, Selection
+from raybench.pipeline.judges import as_judge
+from raybench.pipeline.programs import Slots
+from raybench.pipeline.terms import Terms, bare, models_of
+from raybench.sandbox import Settings, places
+from raybench.tracking import console
+from raybench.tracking.plan import turns
+from raybench.types import ModelSpec, Plan
+
+
+def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared:
+    """Read, check and choose the questions, and say what the person should know of the choice.
+
+    They are read from the folder `read` where one is given, else from where the configuration says.
+    """
+    terms = Terms.of(config)
+    chosen = [benchmarks.load(name) for name in terms.benchmarks]
+    if twice := {each.name for each in chosen if chosen.count(each) > 1}:
+        raise ConfigurationError(
+            f"{terms.section}.benchmarks names {', '.join(sorted(twice))} more than once: once is "
+            "enough"
+        )
+    unjudged = _unjudged(terms, chosen)
+    selection = Selection(
+        limit=terms.conf.limit,
+        subjects=tuple(terms.conf.subset),
+        languages=terms.languages,
+        seed=config.seed,
+        images=terms.images,
+    )
+    asked = [benchmark for benchmark in chosen if benchmark.name not in unjudged]
+    conf = config.data if read is None else DataConf(dir=str(read))
+    data = datasets.prepare(asked, conf, selection, folder, counted=read is None)
+    data = data.without(unjudged)
+    if not config.dry_run:  # a plan shows them itself
+        for note in data.notes:
+            console.say(f"Note: {note}")
+    return data
+
+
+def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
+    """Return why some of the benchmarks cannot be asked; nobody would say what replies are worth.
+
+    Raises ConfigurationError where no other is there.
+    """
+    if terms.conf.judges or terms.conf.validate:
+        return {}
+    names = [benchmark.name for benchmark in chosen if benchmark.judged]
+    why = f"its replies take a judge, and none is named ({terms.section}.judges=[NAME])"
+    if len(names) == len(chosen):
+        raise ConfigurationError(f"{', '.join(names)} cannot be asked: {why}")
+    return dict.fromkeys(names, why)
+
+
+def repeats_of(config: Config, benchmark: str) -> int:
+    """Return how often each question of a benchmark is asked."""
+    return Terms.of(config).conf.repeats or benchmarks.load(benchmark).repeats
+
+
+def slots_of(config: Config) -> Slots:
+    """Return where replies that are programs run."""
+    conf = config.sandbox
+    settings = Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
+    asked = [benchmarks.load(name) for name in Terms.of(config).benchmarks]
+    needed = {profile for it in asked if it.sandboxed for profile in it.profiles}
+    return Slots(settings, conf.slots, tuple(sorted(needed)))
+
+
+def units_of(config: Config, data: Prepared) -> int:
+    """Return how many units the run has."""
+    asked = sum(part.questions * repeats_of(config, part.benchmark) for part in data)
+    return asked * len(config.roster.models)
+
+
+def planned(config: Config, data: Prepared) -> Plan:
+    """Say what is asked, of whom, and from where."""
+    terms = Terms.of(config)
+    if terms.conf.validate:
+        return _self_check(config, data)
+    models = tuple(models_of(config))
+    others = others_of(config, data)
+    engines = group_engines((*models, *others))
+    awake = slots(engines, config.fleet)
+    units = units_of(config, data)
+    checked = [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
+    notes = [
+        f"{part.benchmark}: {part.questions:,} questions × "
+        f"{repeats_of(config, part.benchmark)} from {part.origin}"
+        for part in data
+    ]
+    if checked and terms.checker is None:
+        notes.append(f"no checker: in {', '.join(checked)} the script alone decides")
+    notes += sandboxed(config, data)
+    if terms.grader != "parity":
+        notes.append(f"grader {terms.grader}: scores compare with no published ones")
+    if judged := [part.benchmark for part in data if benchmarks.load(part.benchmark).judged]:
+        names = [model.name for model in models]
+        own = [name for name in terms.conf.judges if name in names]
+        told = f", {' and '.join(own)} among others itself" if own else ""
+        notes.append(f"{', '.join(judged)}: judged by {' and '.join(terms.conf.judges)}{told}")
+    if without := bare(config):
+        notes.append(
+            f"the roster's system prompts of {', '.join(without)} are left out: the exam has its "
+            f"own ({terms.section}.own_system_prompts=true has both)"
+        )
+    return Plan(
+        experiment=terms.section,
+        models=models,
+        engines=tuple(engine.label for engine in engines),
+        slots=awake,
+        units=units,
+        unit="unit",
+        calls=f"{units:,}{_calls(terms, data)}",
+        notes=(*notes, *data.notes, *turns(len(engines), awake)),
+        referees=tuple(others),
+        each=units // len(models),
+    )
+
+
+def _calls(terms: Terms, data: Prepared) -> str:
+    others = ["the checker"] if terms.checker else []
+    if is_judged(data):
+        others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
+    return f" and those to {' and '.join(others)}" if others else ""
+
+
+def sandboxed(config: Config, data: Prepared) -> list[str]:
+    """Say where replies that are programs will run, if there are any."""
+    names = [part.benchmark for part in data if benchmarks.load(part.benchmark).sandboxed]
+    if not names:
+        return []
+    walls = {
+        "auto": "behind the best walls that each node allows",
+        "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
+    }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
+    return [
+        f"{', '.join(names)}: replies are programs and run {walls}, in {_pythons(slots_of(config))}"
+    ]
+
+
+def _pythons(slots: Slots) -> str:
+    """Name the Pythons that programs will run in; both are tried before anything is started."""
+    plain = places.python_of(slots.settings)
+    told = f"Python {plain.version}"
+    for profile in slots.profiles:
+        if (other := places.python_of(slots.settings, profile)) != plain:
+            told += f", {profile} ones in Python {other.version} (sandbox.scientific_python)"
+    return told
+
+
+def _self_check(config: Config, data: Prepared) -> Plan:
+    return Plan(
+        experiment=Terms.of(config).section,
+        models=(),
+        engines=(),
+        slots=0,
+        units=sum(part.questions for part in data),
+        unit="gold answer",
+        calls=f"0: the gold answers are graded, by grader={Terms.of(config).grader}",
+        notes=(
+            *(f"{it.benchmark}: {it.questions:,} from {it.origin}" for it in data),
+            *sandboxed(config, data),
+            *data.notes,
+        ),
+    )
+
+
+def shown_of(config: Config, data: Prepared) -> list[ModelSpec]:
+    """Return whose settings the numbers depend on: the models', and those of who judges them."""
+    return [*models_of(config), *(judges_of(config).values() if is_judged(data) else ())]
+
+
+def is_judged(data: Prepared) -> bool:
+    """Tell whether any reply takes a judge."""
+    return any(benchmarks.load(part.benchmark).judged for part in data)
+
+
+def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
+    """Return the models that are asked about replies and not ranked as they are asked."""
+    checker = Terms.of(config).checker
+    found = [it for judge in judges(config) if (it := judge.spec()).name == checker]
+    return [*found, *(judges_of(config).values() if is_judged(data) else ())]
+
+
+def judges_of(config: Config) -> dict[str, ModelSpec]:
+    """Return the judges by name, as they are asked."""
+    every = {model.name: model.spec() for model in (*config.roster.models, *config.roster.judges)}
+    return {name: as_judge(every[name]) for name in Terms.of(config).conf.judges}

@@ -1,0 +1,62 @@
+"""The self-check: every benchmark grades its own gold answers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from raybench import benchmarks
+from raybench.benchmarks.parts.contract import UngradableError
+from raybench.errors import RunFailed
+from raybench.pipeline.datasets import Prepared
+from raybench.tracking import console
+from raybench.types import Grader
+
+_SHOWN = 5
+_NO_GOLD = "no right answer is published"
+_NONE = "no gold answer can be graded"
+
+
+def validate(data: Prepared, grader: Grader) -> None:
+    """Grade the gold answers of all that was read; raise RunFailed where one is not right."""
+    wrong: list[str] = []
+    for part in data:
+        benchmark, right = benchmarks.load(part.benchmark), 0
+        ungraded: dict[str, list[str]] = {}
+        of = benchmark.improved if grader == "improved" else benchmark.grade
+        for row in part.rows():
+            if not benchmark.has_gold(row):
+                ungraded.setdefault(_NO_GOLD, []).append(benchmark.key(row))
+                continue
+            try:
+                grade = of(row, benchmark.gold(row))
+            except UngradableError as error:
+                why = benchmark.caveat(row) or str(error)
+                ungraded.setdefault(why, []).append(benchmark.key(row))
+                continue
+            right += grade.correct
+            if not grade.correct:
+                wrong.append(
+                    f"{part.benchmark} {benchmark.key(row)} ({benchmark.language(row)}): gold "
+                    f"{benchmark.truth(row)!r} is graded '{grade.reason}'"
+                )
+        graded = part.questions - sum(map(len, ungraded.values()))
+        right_of = f"{right:,} of {graded:,} gold answers are graded right" if graded else _NONE
+        by = f"by grader={grader}" if not benchmark.judged else "by a script, replies by a judge"
+        source = f"{part.origin}, sha256 {part.digest[:12]}"
+        console.out(f"{part.benchmark}: {right_of} {by} ({source})")
+        for line in _told(ungraded):
+            console.out(f"  {line}")
+    if wrong:
+        shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN])
+        more = f"\n  and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
+        answers = "1 gold answer is" if len(wrong) == 1 else f"{len(wrong):,} gold answers are"
+        raise RunFailed(f"{answers} not graded right:\n{shown}{more}")
+
+
+def _told(ungraded: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield why some questions cannot be graded, what most have in common first."""
+    reasons = sorted(ungraded, key=lambda why: -len(ungraded[why]))
+    for why in reasons[:_SHOWN]:
+        keys = ungraded[why]
+        more = f" and {len(keys) - _SHOWN:,} more" if len(keys) > _SHOWN else ""
+        yield f"{len(keys):,} cannot be graded ({', '.join(keys[:_SHOWN])}{more}): {why}"
+    if others := sum(len(ungraded[why]) for why in reasons[_SHOWN:]):
+        yield f"{others:,} more cannot be graded, for other reasons"

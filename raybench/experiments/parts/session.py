@@ -1,0 +1,440 @@
+"""What every run has in common: folder, journal, tracking, progress, fleet, results."""
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from raybench.config import Config
+from raybench.errors import RunFailed
+from raybench.experiments.parts import (
+    kept,
+    recording,
+    reproducing,
+    surroundings,
+    taking_part,
+    telling,
+)
+from raybench.experiments.parts.outcome import Outcome, silent
+from raybench.experiments.parts.page import page
+from raybench.experiments.parts.within import House
+from raybench.fleet import Account, Fleet, open_fleet
+from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, settings
+from raybench.tracking import console, leaderboard
+from raybench.tracking.console.models import Seen
+from raybench.tracking.mlflow import Tracker, ui_command
+from raybench.types import ModelSpec, Plan
+
+CONFIG, BOARD = "config.yaml", "leaderboard.md"
+PAGE = "report.html"
+HEADLINE = "headline.jsonl"
+"""The headline of all models, with the covariance of their errors."""
+_LOOK_S = 2.0
+
+
+class Session:
+    """One run under way."""
+
+    def __init__(
+        self,
+        config: Config,
+        plan: Plan,
+        run: Run,
+        journal: Journal,
+        tracker: Tracker,
+        progress: console.Progress,
+        versions: Mapping[str, str],
+        concluded_with: Mapping[str, Any],
+        limits: Mapping[str, Any],
+        config_text: str,
+        inputs: Mapping[str, str],
+        parts: Counter[str],
+        within: House | None = None,
+    ) -> None:
+        self.journal = journal
+        self._config = config
+        self._plan = plan
+        self._run = run
+        self._tracker = tracker
+        self._progress = progress
+        self._versions = versions
+        self._concluded_with = concluded_with
+        self._limits = limits
+        self._config_text = config_text
+        self._inputs = inputs
+        self._within = within
+        self._begun = time.monotonic()
+        self._outcome: Outcome | None = None
+        self._cluster: Sequence[Mapping[str, Any]] = ()
+        self._packages = surroundings.packages()
+        self._account = Account(model.name for model in plan.models)
+        self._of_parts: Account | None = None
+        self._parts = parts
+        """In how many of the journal's units each model took part."""
+        progress.follow(self._seen)
+        self._judges: Collection[str] = ()
+        """Who only says what the replies of others are worth, while engines are up."""
+        self._told: set[str] = set()
+        """Models of which the person knows that they failed."""
+
+    @property
+    def folder(self) -> Path:
+        """Where all of the run lies."""
+        return self._run.folder
+
+    @property
+    def mlflow_run_id(self) -> str | None:
+        """The run's parent entry in MLflow, None where that cannot be reached."""
+        return self._tracker.run_id
+
+    @property
+    def finished(self) -> Mapping[str, Any] | None:
+        """What the results say of the run, where it is over and only to be concluded anew."""
+        if not self._run.finished:
+            return None
+        return dict(json.loads((self._run.folder / RESULTS).read_bytes())["run"])
+
+    @asynccontextmanager
+    async def fleet(
+        self, models: Sequence[ModelSpec], *, ray: bool = False, judges: Collection[str] = ()
+    ) -> AsyncIterator[Fleet]:
+        """Bring up the engines of these models; the pace of the work is measured from then on.
+
+        `ray` asks for a cluster where no engine needs one. While only `judges` work, that is a
+        stage of its own.
+        """
+        conf, say = self._config.fleet, self._progress.phase
+        self._progress.stage("starting engines")
+        opening = (
+            open_fleet(models, conf, say, ray=ray)
+            if self._within is None
+            else self._within.fleet(models, say, ray=ray)
+        )
+        async with opening as fleet:
+            self._account = fleet.account
+            self._cluster = surroundings.cluster()
+            self._progress.stage(taking_part.ASKING)
+            self._progress.start()
+            self._judges = judges
+            watch = asyncio.create_task(self._watch_engines())
+            try:
+                yield fleet
+            finally:
+                watch.cancel()
+                self._judges = ()
+                self._progress.stage("stopping engines")
+        self._progress.stage("concluding")
+
+    def asked_by_parts(self, account: Account) -> None:
+        """Tell as asked what the run's parts asked."""
+        self._of_parts = account
+
+    def phase(self, text: str) -> None:
+        """Say what is going on now."""
+        self._progress.phase(text)
+
+    def keep(
+        self,
+        *records: Mapping[str, Any],
+        prompt_tokens: int = 0,
+        output_tokens: int = 0,
+        errors: int = 0,
+    ) -> None:
+        """Journal finished units; only then do they count. The numbers are those of all.
+
+        They stay out where they were told as they came.
+        """
+        self.journal.extend(records)
+        self.spend(prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors)
+        self._progress.advance(len(records))
+        self._look_at_engines()
+
+    def spend(self, *, prompt_tokens: int, output_tokens: int, errors: int) -> None:
+        """Show what was spent and what went wrong."""
+        self._progress.count(
+            prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors
+        )
+
+    def reached(self, share: float) -> None:
+        """Tell how far the work is, where units are finished all at the end."""
+        self._progress.reached(share)
+
+    def open_journal(self, name: str, keep: Keep) -> Journal:
+        """Open another journal of the run, of something else than its units."""
+        return self._run.journal(name, keep)
+
+    def log(
+        self,
+        per_model: Mapping[str, Mapping[str, float]],
+        overall: Mapping[str, float],
+        record: Mapping[str, Any],
+    ) -> None:
+        """Send a unit's metrics to MLflow; its time is the journal's, so twice is once."""
+        self._tracker.log_step(
+            per_model, overall, step=record[self._plan.unit], timestamp_ms=record["ended_ms"]
+        )
+
+    def _back(self) -> str:
+        """Return where the report lies of what this run is a part of, seen from its own; or ''."""
+        if self._within is None or self._within.page is None:
+            return ""
+        return os.path.relpath(self._within.page, self._run.folder)
+
+    def conclude(self, outcome: Outcome) -> None:
+        """Say what came out; it is written down when the session closes."""
+        self._outcome = outcome
+
+    def write(self) -> dict[str, Any]:
+        """Write leaderboard, report, MLflow and, last, the results, which it returns.
+
+        Of a run that is not over, results are not written: they would end it.
+        """
+        run, outcome = self._run, self._concluded()
+        self._progress.stage("writing")
+        run.write(CONFIG, self._config_text)  # limits may be others than those it began with
+        about = self._about()
+        account = (self._of_parts or self._account).to_json()
+        results = {
+            "run": about,
+            "models": {
+                model: {name: estimate.to_json() for name, estimate in metrics.items()}
+                for model, metrics in outcome.metrics.items()
+            },
+            "counts": {model: counts.to_json() for model, counts in outcome.counts.items()},
+            "agreement": {
+                other: {name: estimate.to_json() for name, estimate in of.items()}
+                for other, of in outcome.agreement.items()
+            },
+            # A resumed run asked for less than it holds: the engines' work is this session's only.
+            "fleet": {"this_session": account},
+            "simulated": self._plan.simulated,
+        }
+        written = [
+            run.write(
+                BOARD,
+                leaderboard.with_boards(
+                    leaderboard.to_markdown(results, outcome.columns, outcome.notes, of=outcome.of),
+                    outcome.boards,
+                ),
+            ),
+            run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns, outcome.of)),
+            run.write_lines("failures.jsonl", outcome.failures),
+            *(run.write_lines(name, rows) for name, rows in outcome.files.items()),
+            *(run.write_parts(name, parts()) for name, parts in outcome.texts.items()),
+        ]
+        if outcome.joint is not None:
+            written.append(run.write_lines(HEADLINE, outcome.joint.lines()))
+        for name, rows in outcome.unshared.items():
+            run.write_lines(name, rows)
+        told = recording.own_settings(self._config, self._plan.experiment)
+        html = page(self._plan, self._config.roster.name, outcome, results, told, self._back())
+        written += [run.write_parts(PAGE, html), run.folder / CONFIG, kept.pointer(run)]
+        written += kept.plots(run, outcome.sections)
+        written.append(run.write(surroundings.PACKAGES, self._packages))
+        if outcome.unfinished:
+            self._tracker.fail(outcome.unfinished, written)
+            return results
+        self._tracker.finish(
+            results,
+            [*written, run.folder / RESULTS],
+            inputs=about.get("inputs", {}),
+            note=(run.folder / BOARD).read_text(encoding="utf-8"),
+        )
+        # Last: a folder with results is a finished run, and is never touched again.
+        run.write_json(RESULTS, results)
+        return results
+
+    def _seen(self) -> list[Seen]:
+        """Return what is known of each model now, for the progress."""
+        open_ = len(self.journal.records) < self._plan.units
+        names = [model.name for model in self._plan.models]
+        return taking_part.seen(names, self._account, self._parts, self._plan.each, open_)
+
+    async def _watch_engines(self) -> None:
+        """Look at the engines again and again: a unit may take many swaps."""
+        while True:
+            self._look_at_engines()
+            await asyncio.sleep(_LOOK_S)
+
+    def _look_at_engines(self) -> None:
+        """Show what swapping costs, and say once of each model that it cannot be had."""
+        swaps, arriving = self._account.swaps, self._account.arriving
+        self._progress.swapped(swaps.count, swaps.share, arriving)
+        if self._judges and (stage := taking_part.stage(self._judges, self._account)):
+            self._progress.turn(stage)
+        for model in sorted(self._account.failed.keys() - self._told):
+            self._told.add(model)
+            console.warn(f"{model} cannot be had: {self._account.failed[model]}. The others go on")
+
+    def tell(self, results: Mapping[str, Any]) -> None:
+        """Print the leaderboard, and where everything lies."""
+        mlflow = ui_command(self._config.tracking.uri) if self._tracker.complete else None
+        telling.tell(
+            results,
+            self._concluded(),
+            self._run.folder,
+            mlflow=mlflow,
+            later=self._config.tracking.send == "later",
+            part=self._within is not None,
+        )
+
+    def verdict(self) -> None:
+        """Raise RunFailed where models could not be had: what there is, is written and told."""
+        if why := self._concluded().unfinished:
+            raise RunFailed(
+                f"{why}.\nWhat there is, is in {self._run.folder}, and this run is not over: when "
+                "that is mended, the same command goes on with it"
+            )
+        if failed := self._failed():
+            every = [model.name for model in self._plan.models]
+            reasons = "\n".join(f"  - {model}: {reason}" for model, reason in failed.items())
+            raise RunFailed(
+                f"{len(failed)} of {len({*failed, *every})} models could not be had:\n{reasons}\n"
+                f"What the others achieved is in {self._run.folder}, and this run is over: when "
+                "that is mended, the same command starts a new one"
+            )
+
+    def _failed(self) -> dict[str, str]:
+        """Return the models that could not be had, and those of which no reply ever came."""
+        outcome = self._concluded()
+        mute = silent(outcome.counts, outcome.lost)
+        mute = {name: why for name, why in mute.items() if name not in outcome.heard}
+        return mute | dict(outcome.mute) | dict(self._account.failed)
+
+    def _concluded(self) -> Outcome:
+        if self._outcome is None:
+            raise RuntimeError("the experiment ended without an outcome")
+        return self._outcome
+
+    def _read(self) -> dict[str, str]:
+        """Return the digests of what was asked and read, but for data sets that are told whole."""
+        outcome = self._concluded()
+        told = outcome.about.get("data", {})
+        every = {**self._inputs, **outcome.inputs}
+        return {name: digest for name, digest in every.items() if name not in told}
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "id": self._run.id,
+            "experiment": self._plan.experiment,
+            "roster": self._config.roster.name,
+            "seed": self._config.seed,
+            "units": len(self.journal.records),
+            "unit": self._plan.unit,
+            "resumed": self._run.resumed,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "seconds_this_session": round(time.monotonic() - self._begun, 1),
+            "mlflow_run_id": self._tracker.run_id,
+            "concluded_with": dict(self._concluded_with),
+            **({"limits": dict(self._limits)} if self._limits else {}),
+            **({"inputs": read} if (read := self._read()) else {}),
+            **self._concluded().about,
+            **({"failed": failed} if (failed := self._failed()) else {}),
+            **self._versions,
+            "command": reproducing.command(),
+            "packages": {
+                "count": self._packages.count("\n"),
+                "sha256": hashlib.sha256(self._packages.encode()).hexdigest(),
+            },
+            "hardware": {"driver": surroundings.driver(), "cluster": [*self._cluster]},
+        }
+
+
+@asynccontextmanager
+async def open_session(
+    config: Config,
+    resolved: Mapping[str, Any],
+    plan: Plan,
+    *,
+    journal: str,
+    keep: Keep | None = None,
+    inputs: Mapping[str, str] = MappingProxyType({}),
+    conclusions: Sequence[str] = (),
+    limits: Sequence[str] = (),
+    aside: Sequence[str] = (),
+    within: House | None = None,
+    quiet: bool = False,
+) -> AsyncIterator[Session]:
+    """Open the run, the unfinished one or a new one, and all that records it.
+
+    `within` is what it has from the run that it is a part of; `quiet` shows no progress, as the
+    parts of a run do by themselves. What `inputs`, `conclusions`, `limits` and `aside` are,
+    `open_run` says.
+    """
+    folder, versions = Path(config.runs_dir), recording.versions()
+    concluded_with = settings(resolved, conclusions)
+    opened = open_run(
+        folder,
+        plan.experiment,
+        resolved,
+        inputs=inputs,
+        conclusions=conclusions,
+        limits=limits,
+        aside=aside,
+        resume=config.resume,
+    )
+    with opened as run:
+        parts: Counter[str] = Counter()
+
+        def entered(record: dict[str, Any]) -> Any:
+            parts.update(taking_part.models_of(record))
+            return keep(record) if keep else record
+
+        units = run.journal(journal, entered)
+        done = len(units.records)
+        telling.tell_beginning(run, plan, done, concluded_with)
+        text = recording.config_text(resolved, versions)
+        if run.finished or not (run.folder / CONFIG).exists():
+            run.write(CONFIG, text)
+        tracker = Tracker.open(
+            uri=config.tracking.uri,
+            experiment=config.tracking.experiment,
+            run_dir=run.folder,
+            run_name=f"{plan.experiment} {config.roster.name}",
+            models={model.name: recording.model_params(model) for model in plan.models},
+            params=recording.params(config, plan) | recording.settings(resolved, plan.experiment),
+            tags=recording.tags(config, plan, versions, run=run.id, text=text)
+            | dict(within.tags if within else {}),
+            warn=console.warn,
+            say=console.say,
+            supersede=run.finished,
+            runs_dir=folder,
+            send=config.tracking.send == "now",
+        )
+        try:
+            progress = console.Progress(plan.units, plan.several, done, title=plan.experiment)
+            progress.stage("preparing")
+            with contextlib.closing(units), contextlib.nullcontext() if quiet else progress:
+                session = Session(
+                    config, plan, run, units, tracker, progress, versions, concluded_with,
+                    settings(resolved, limits), text, inputs, parts, within,
+                )  # fmt: skip
+                yield session
+                results = session.write()
+        except BaseException as error:
+            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
+            if interrupted:
+                tracker.interrupted("interrupted")
+            else:
+                tracker.fail(str(error), [run.folder / CONFIG])
+            console.say(
+                f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
+                f"{plan.units} {plan.several} are kept in {run.folder}; "
+                f"{'' if interrupted else 'with what was wrong mended, '}the same command"
+                f"{'' if config.resume else ' without resume=false'} goes on from there",
+                needed=True,
+            )
+            raise
+        finally:
+            tracker.close()
+        session.tell(results)
+        session.verdict()

@@ -1,0 +1,42 @@
+"""What a run supports, in words: which orders of models hold, and which are left open."""
+
+from collections.abc import Collection, Sequence
+from itertools import combinations, pairwise
+
+from raybench.tracking.text import one_line
+
+TITLE = "What this run supports"
+_NAMED = 6
+"""Neighbours that are named; of more, how many there are."""
+_LONG = 40
+
+
+def orders(ranked: Sequence[str], sure: Collection[tuple[str, str]], how: str) -> str:
+    """Return how many orders of two models hold, and which neighbours in rank are not told apart.
+
+    `ranked` are models that have a number, best first; `sure` are pairs, the better first; `how`
+    says by what they hold.
+    """
+    if len(ranked) < 2:
+        return "Of a single model there is no order: its number and the interval say all."
+    pairs = [*combinations(ranked, 2)]
+    held = sum((one, two) in sure or (two, one) in sure for one, two in pairs)
+    if not held:
+        return (
+            f"No order of two models holds ({how}): nobody can say from this run that one of these "
+            f"{len(ranked)} is better than another. The places above are what chance left them in."
+        )
+    if held == len(pairs):
+        return f"All {held:,} orders of two models hold ({how}), and so does the whole ranking."
+    near = [it for it in pairwise(ranked) if it not in sure and it[::-1] not in sure]
+    text = f"{held:,} of {len(pairs):,} orders of two models hold ({how})."
+    if not near:
+        return f"{text} Every model is told apart from its neighbours in rank."
+    named = "; ".join(" and ".join(one_line(name, _LONG) for name in it) for it in near[:_NAMED])
+    more = len(near) - _NAMED
+    return (
+        f"{text} Not told apart are {len(near)} of {len(ranked) - 1} pairs of neighbours in rank: "
+        + named
+        + (f"; and {more} more" if more > 0 else "")
+        + ". Which of such two stands higher is no finding."
+    )

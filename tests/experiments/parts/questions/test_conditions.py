@@ -1,0 +1,90 @@
+from dataclasses import replace
+from pathlib import Path
+
+from raybench.config import Config, IndexConf
+from raybench.experiments.parts import models
+from raybench.experiments.parts.questions import conditions
+from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.types import ModelSpec, Sampling
+
+PART = Dataset(
+    benchmark="mgsm",
+    origin="samples",
+    files=("mgsm.jsonl",),
+    shards=(Path("0"),),
+    questions=5,
+    digest="0123456789abcdef" * 4,
+    by_language={"de": 2, "en": 3},
+    by_subject={},
+)
+
+
+def prepared(*parts: Dataset) -> Prepared:
+    return Prepared(parts, {}, ())
+
+
+def test_the_questions_are_a_table() -> None:
+    about = conditions.about(PART, 3, None)
+    assert (about["chance"], about["repeats"], about["digest"]) == (None, 3, PART.digest)
+    table = conditions.questions({"mgsm": about}).table
+    assert table is not None
+    assert table.rows == [("MGSM", 5, 3, "de 2, en 3", "samples", "mgsm.jsonl", "0123456789abcdef")]
+
+
+def test_models_are_shown_as_they_were_asked() -> None:
+    specs = [
+        ModelSpec("a", "vllm", "ORG/A", revision="c0ffee", sampling=Sampling(0.7, 0.9, 1000)),
+        ModelSpec("b", "vllm", "ORG/B", reasoning=True),
+    ]
+    table = models.section(specs).table
+    assert table is not None
+    assert "system prompt" not in table.columns
+    assert table.rows == [
+        ["a", "vllm", "ORG/A", "c0ffee", "0.7", "0.9", "1,000", "no"],
+        ["b", "vllm", "ORG/B", None, "0", "1", "the model's context", "yes"],
+    ]
+
+
+def test_what_an_endpoint_draws_with_is_said_as_it_is_sent() -> None:
+    options = {"extra_body": {"temperature": None, "top_p": 0.5, "max_tokens": 9}}
+    table = models.section([ModelSpec("o", "openai", "o3", options=options)]).table
+    assert table is not None
+    ((*drawn, shown),) = table.rows
+    assert drawn == ["o", "openai", "o3", "the endpoint's", "0.5", "9", "no"]
+    assert '"top_p": 0.5' in str(shown)
+
+
+def test_a_limit_goes_by_either_of_its_names() -> None:
+    options = {"extra_body": {"max_tokens": None, "max_completion_tokens": 9000}}
+    drawn = ModelSpec("o", "openai", "o3", options=options).drawn_with
+    assert drawn == {"temperature": 0.0, "top_p": 1.0, "max_tokens": 9000}
+
+
+def test_settings_are_said_in_words() -> None:
+    said = conditions.settings(Config(index=IndexConf(limit=60, temperature=None)))
+    assert said["questions"] == "60 of each benchmark and language, drawn by the seed"
+    assert said["temperature"] == "each model's own"
+    assert said["most tokens of a reply"].startswith("4,096")
+    assert "subjects" not in said
+    said = conditions.settings(Config(index=IndexConf(subset=["math"], judges=["one"])))
+    assert (said["questions"], said["subjects"]) == ("all of them", "math")
+    assert said["judges"] == "one"
+
+
+def test_what_came_from_the_cache_is_said_in_words() -> None:
+    config = Config()
+    assert conditions.reused(config, 0, 9) == "none of the 9 replies came from earlier runs"
+    assert conditions.reused(config, 1200, 24840) == (
+        "1,200 of 24,840 replies came from earlier runs, 23,640 were new"
+    )
+    config.index.cache = False
+    assert conditions.reused(config, 0, 9) == "not used (cache=false)"
+
+
+def test_what_scores_do_not_compare_with_is_said() -> None:
+    assert conditions.narrowed(Config(), prepared(replace(PART, origin="hub"))) == {}
+    lacking = replace(PART, origin="folder", caveats={"no target": 2})
+    said = conditions.narrowed(Config(index=IndexConf(subset=["math"])), prepared(PART, lacking))
+    assert list(said) == ["Subjects", "Samples", "Questions"]
+    assert said["Questions"] == "mgsm: 2 of 5 questions have no target"
+    assert conditions.about(lacking, 1, None)["caveats"] == {"no target": 2}

@@ -1,0 +1,72 @@
+"""Settings of a suite and of all its parts, checked before anything starts; its plan."""
+
+from pathlib import Path
+
+import pytest
+from helpers import raybench
+from suites import SMALL, roster
+
+from raybench.config.suite import PARTS, SuiteConf, problems
+
+TWO = roster([0.2, 0.8])
+
+
+def refused(folder: Path, *settings: str) -> str:
+    done = raybench(*SMALL, *TWO, *settings, cwd=folder)
+    assert done.returncode == 2, done.stdout
+    assert not (folder / "runs").exists() and "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_what_is_wrong_with_any_part_is_told_at_once(tmp_path: Path) -> None:
+    told = refused(tmp_path, "index.limit=0", "games.tries=0", "autobench.iterations=0")
+    for problem in ("index.limit is 0", "games.tries is 0", "autobench.iterations is 0"):
+        assert problem in told
+
+
+def test_an_exam_without_a_judge_is_refused_or_left_out(tmp_path: Path) -> None:
+    told = refused(tmp_path, "hle.judges=[]")
+    assert "hle.judges is empty" in told
+    assert "Or leave it out: suite.parts=[index,autobench,games]" in told
+    assert told.count("hle.judges is empty") == 1
+
+
+def test_parts_that_one_model_cannot_play_are_named(tmp_path: Path) -> None:
+    told = refused(tmp_path, *roster([0.5]))
+    assert "autobench needs at least two" in told and "games needs at least two" in told
+    assert "suite.parts=[index,hle,games]" in told
+
+
+def test_parts_and_tables_are_checked(tmp_path: Path) -> None:
+    assert "suite.parts names 'gmaes'. Did you mean 'games'?" in refused(
+        tmp_path, "suite.parts=[gmaes]"
+    )
+    assert "suite.external.x: there is no file 'x.csv'" in refused(
+        tmp_path, "suite.external.x=x.csv"
+    )
+    assert "hle.validate checks questions and asks nobody" in refused(tmp_path, "hle.validate=true")
+
+
+@pytest.mark.parametrize("name", [*PARTS, "consensus"])
+def test_a_table_is_not_called_as_one_of_our_rankings(name: str) -> None:
+    (told,) = problems(SuiteConf(external={name: "t.csv", "other": "t.csv"}), ())
+    assert told.startswith(f"suite.external.{name} has the name of one of our own rankings")
+
+
+def test_the_plan_has_all_parts_and_their_sum(tmp_path: Path) -> None:
+    done = raybench(*SMALL, *TWO, "dry_run=true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for line in (
+        "Experiment  suite",
+        "Units       4 parts",
+        "24 units, 16 units, 6 iterations, 24 matches",
+        *(f"Experiment  {name}" for name in ("index", "hle", "autobench", "games")),
+    ):
+        assert line in done.stdout
+    assert not (tmp_path / "runs").exists()
+
+
+def test_parts_can_be_chosen(tmp_path: Path) -> None:
+    done = raybench(*SMALL, *TWO, "parts=[games,hle]", "dry_run=true", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Units       2 parts" in done.stdout and "Experiment  index" not in done.stdout
