@@ -9,22 +9,24 @@ import os
 import re
 import signal
 import sys
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 
-from raybench import __version__
-from raybench import config as schema
+from raybench import __version__, problems
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RaybenchError
+from raybench.tracking.console import modes, telling
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 _INTERRUPTED = 130
 _TABLES = re.compile(
-    r"(autobench\.external|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
+    r"(autobench\.external|suite\.external|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
 )
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
@@ -32,9 +34,13 @@ _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 def main() -> None:
     """Run the command line; the process's exit code says how it went."""
+    _end_by_sigterm_as_by_ctrl_c()
     try:
         try:
             _main()
+        except KeyboardInterrupt:  # before a run has begun, or while one is looked up
+            telling.end(_INTERRUPTED, kind="interrupted")
+            sys.exit(_INTERRUPTED)
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -43,10 +49,33 @@ def main() -> None:
         sys.exit(_UNHEARD)
 
 
+def _end_by_sigterm_as_by_ctrl_c() -> None:
+    """Have SIGTERM tell as much as Ctrl-C does, also before a run has begun.
+
+    Where somebody has it ignored it stays so.
+    """
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 def _main() -> None:
+    sys.argv[1:] = modes.with_flags(sys.argv[1:])
+    modes.use(modes.of_arguments(sys.argv[1:]))
     if "--version" in sys.argv[1:]:
         print(f"raybench {__version__}")
         return
+    from raybench import saved
+
+    try:
+        file, rest = saved.taken(sys.argv[1:])
+        if file is not None:
+            named = f"+experiment={saved.experiment_of(file)}"
+            composed = saved.compose(file, at_home([named, *rest])[1:])
+            modes.use(_mode(composed))
+            telling.keep_stdout()
+            sys.exit(_job(composed))
+    except RaybenchError as error:
+        _stop(error)
     from hydra._internal.utils import get_args_parser
 
     # Hydra's parser takes flags in front of overrides only; people write these anywhere.
@@ -60,11 +89,16 @@ def _main() -> None:
     parser.error = _flag_refused  # type: ignore[method-assign]
     args = parser.parse_args()
     passive = args.help or args.hydra_help or args.cfg or args.info or args.shell_completion
-    if not sys.argv[1:]:
-        print(_welcome())
+    if not passive:
+        telling.keep_stdout()
+    if all(it.startswith(modes.SETTING) for it in sys.argv[1:]):
+        telling.out(_welcome(), experiments=experiments())
+        telling.end(0)
         return
     try:
         _register_schema()
+        if _is_plain(args):
+            sys.exit(_job(_told(args.overrides)))
         if not passive:
             for overrides in _sweep(args.overrides) if args.multirun else [args.overrides]:
                 check(compose(overrides, args.config_dir))
@@ -126,6 +160,11 @@ def experiments() -> dict[str, str]:
 
 def compose(overrides: Sequence[str], config_dir: str | None = None) -> "DictConfig":
     """Compose `conf/` and the overrides; mistakes are ConfigurationErrors."""
+    return _without_hydra(_composed(overrides, config_dir))
+
+
+def _composed(overrides: Sequence[str], config_dir: str | None = None) -> "DictConfig":
+    """Return what is composed with what Hydra knows of it."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
@@ -141,10 +180,38 @@ def compose(overrides: Sequence[str], config_dir: str | None = None) -> "DictCon
     extra = [f"hydra.searchpath=[file://{Path(config_dir).absolute()}]"] if config_dir else []
     try:
         with initialize_config_dir(str(conf_dir()), version_base="1.3"):
-            return hydra_compose("config", overrides=[*overrides, *extra])
+            return hydra_compose("config", overrides=[*overrides, *extra], return_hydra_config=True)
     except Exception as error:
         GlobalHydra.instance().clear()
         raise ConfigurationError(explain(error, overrides, _known_keys())) from error
+
+
+def _without_hydra(composed: "DictConfig") -> "DictConfig":
+    from omegaconf import open_dict
+
+    with open_dict(composed):
+        del composed["hydra"]
+    return composed
+
+
+def _is_plain(args: Namespace) -> bool:
+    """Tell whether one job is to be run and Hydra asked for nothing but to compose it.
+
+    Hydra would compose it twice more, which takes longer than many a plan.
+    """
+    asked = {
+        name for name, value in vars(args).items() if value and name not in ("overrides", "run")
+    }
+    return not asked and not any(it.lstrip("+~").startswith("hydra") for it in args.overrides)
+
+
+def _told(overrides: Sequence[str]) -> "DictConfig":
+    """Compose a job that runs without Hydra, and note how it was asked for, as Hydra would."""
+    from hydra.core.hydra_config import HydraConfig
+
+    composed = _composed(overrides)
+    HydraConfig.instance().set_config(composed)
+    return _without_hydra(composed)
 
 
 def check(composed: "DictConfig") -> Config:
@@ -163,7 +230,7 @@ def check(composed: "DictConfig") -> Config:
     except OmegaConfBaseException as error:
         named = f"+experiment={composed.experiment}"
         raise ConfigurationError(explain(error, [named], _known_keys())) from error
-    found = list(_problems(config))
+    found = list(problems.of(config)) if config.experiment else [_unnamed()]
     if found:
         head = "the configuration cannot be run:\n" if len(found) > 1 else ""
         marker = "  - " if len(found) > 1 else ""
@@ -171,87 +238,8 @@ def check(composed: "DictConfig") -> Config:
     return config
 
 
-def _problems(config: Config) -> Iterator[str]:
-    if config.experiment is None:
-        yield f"no experiment is named: add +experiment=NAME.\n{_experiment_lines()}"
-        return
-    found = list(schema.problems(config))
-    yield from found
-    if config.runs_dir.strip():
-        yield from _runs_problems(Path(config.runs_dir))
-    if config.data.dir is not None:
-        folder = Path(config.data.dir).expanduser()
-        # Where a dataset that grows is to be, it is said what makes one.
-        if folder.exists() or config.data.source != "rolling":
-            yield from _data_problems(folder)
-    if config.experiment in schema.PEERS:
-        from raybench.autobench.analysis import tables
-
-        named = [model.name for model in config.roster.models]
-        given = {name: path for name, path in config.autobench.external.items() if path.strip()}
-        yield from tables.problems(given, named)
-    if config.experiment in schema.TOURNAMENTS:
-        from raybench.games.parts import choice
-
-        of = config.games
-        wrong = [
-            *choice.problems(of.names, of.rules, of.weights, of.roster_rules),
-            *choice.anchor_problems(of.anchors, of.names),
-        ]
-        yield from wrong
-        if not wrong:
-            from raybench.games.parts import wording
-            from raybench.tournament import strategies
-
-            played = choice.chosen(of.names)
-            yield from wording.problems("games.phrasing", of.phrasing, played)
-            yield from strategies.problems(
-                of.strategy,
-                of.strategies,
-                [model.name for model in config.roster.models],
-                choice.merged(of.roster_rules, of.rules),
-            )
-            if config.experiment == "games_phrasings":
-                for each in config.games_phrasings.wordings:
-                    yield from wording.problems("games_phrasings.wordings", each, played)
-    if schema.learns(config):
-        from raybench.experiments.optimise_players import choice as learning
-
-        yield from learning.problems(config.optimise_players, config.games.phrasing)
-    from raybench.tracking.mlflow import check_uri
-
-    try:
-        check_uri(config.tracking.uri)
-    except ConfigurationError as error:
-        yield str(error)
-    if not found:  # the fleet's rules take a sound roster for granted
-        from raybench import fleet
-
-        models = [*config.roster.models, *schema.judges(config)]
-        yield from fleet.problems([model.spec() for model in models], config.fleet)
-
-
-def _runs_problems(folder: Path) -> Iterator[str]:
-    home = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
-    if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
-        yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
-
-
-def _data_problems(folder: Path) -> Iterator[str]:
-    if folder.is_file():
-        yield f"data.dir '{folder}' is a file: give the folder that it is in"
-        return
-    try:
-        next(folder.iterdir(), None)
-    except OSError as error:
-        yield (
-            f"data.dir '{folder}' cannot be read ({error.strerror}): give a readable folder, or "
-            "leave it null"
-        )
-
-
 def _run_with_hydra() -> None:
-    """Hand over to Hydra, which calls `_job` once, or once per job of a multirun."""
+    """Hand over to Hydra, which shows what is asked for, or calls `_job` for each job."""
     import hydra
 
     worst = 0
@@ -272,27 +260,54 @@ def _run_with_hydra() -> None:
 
 def _job(composed: "DictConfig") -> int:
     """Run one job; return its exit code."""
+    try:
+        return _done(composed)
+    except BrokenPipeError:  # Hydra would print it with a traceback
+        return _UNHEARD
+
+
+def _done(composed: "DictConfig") -> int:
     from omegaconf import OmegaConf
 
     from raybench import experiments as rooms
-    from raybench.tracking.plan import describe
+    from raybench.tracking.plan import describe, to_json
 
+    telling.begin()
+    _end_by_sigterm_as_by_ctrl_c()  # an event loop, of a job before, has undone it
     try:
+        modes.use(_mode(composed))
         config = check(composed)
         experiment = rooms.load(config.experiment or "")
         if config.dry_run:
-            print(describe(experiment.plan(config)))
-            return 0
-        resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
-        asyncio.run(_until_terminated(experiment.run(config, resolved)))
+            plan = experiment.plan(config)
+            telling.out(describe(plan), plan=to_json(plan))
+        else:
+            resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
+            asyncio.run(_until_terminated(experiment.run(config, resolved)))
+        telling.end(0)
     except RaybenchError as error:
-        _say(error)
+        telling.end(error.exit_code, error)
         return error.exit_code
     except (KeyboardInterrupt, asyncio.CancelledError):
+        telling.end(_INTERRUPTED, kind="interrupted")
         return _INTERRUPTED
-    except BrokenPipeError:  # Hydra would print it with a traceback
-        return _UNHEARD
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # a mistake of ours, which is shown with a traceback
+        telling.failed(error)
+        raise
     return 0
+
+
+def _mode(composed: "DictConfig") -> str:
+    """Return how a command speaks; what is saved may lack it."""
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    try:
+        return str(OmegaConf.select(composed, "console.mode") or "auto")
+    except OmegaConfBaseException:  # `check` says what is wrong with it
+        return "auto"
 
 
 async def _until_terminated(run: Any) -> None:
@@ -319,6 +334,7 @@ def _sweep(overrides: Sequence[str]) -> list[list[str]]:
     return [list(job) for batch in batches for job in batch]
 
 
+@cache
 def _register_schema() -> None:
     from hydra.core.config_store import ConfigStore
 
@@ -348,6 +364,10 @@ def _welcome() -> str:
     )
 
 
+def _unnamed() -> str:
+    return f"no experiment is named: add +experiment=NAME.\n{_experiment_lines()}"
+
+
 def _experiment_lines() -> str:
     found = experiments()
     wide = max(map(len, found))
@@ -359,15 +379,12 @@ def _flag_refused(message: str) -> NoReturn:
     _stop(
         ConfigurationError(
             f"{message}. Settings are KEY=VALUE without dashes, for example dry_run=true; flags "
-            "are --help, --version, --multirun and --config-dir FOLDER"
+            "are --help, --version, --multirun, --config-dir FOLDER, --from RUN/config.yaml, "
+            "--quiet, --json, --plain and --live"
         )
     )
 
 
-def _say(error: RaybenchError) -> None:
-    print(f"raybench: {error}", file=sys.stderr)
-
-
 def _stop(error: RaybenchError) -> NoReturn:
-    _say(error)
+    telling.end(error.exit_code, error)
     sys.exit(error.exit_code)

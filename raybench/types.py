@@ -287,6 +287,15 @@ class Plan:
     notes: tuple[str, ...] = ()
     referees: tuple[ModelSpec, ...] = ()
     """Who is asked about replies: what they say makes the results, too."""
+    each: int | None = None
+    """In how many of the units each model takes part; None where only the run shows that."""
+    parts: "tuple[Plan, ...]" = ()
+    """What it is made of, where that is other experiments."""
+
+    @property
+    def counted(self) -> str:
+        """How many units, in words."""
+        return f"{self.units:,} {self.unit if self.units == 1 else self.several}"
 
     @property
     def several(self) -> str:

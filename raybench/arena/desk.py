@@ -17,6 +17,7 @@ from raybench.players import Player
 from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.programs.learning import Learner, Lesson, Mark
 from raybench.positions import Positions
+from raybench.positions.parts.digest import digest
 from raybench.positions.parts.metrics import Metric, refusal
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Message, Observation, Request
@@ -58,6 +59,10 @@ class Desk:
         """Return a position as an optimiser learns from it."""
         state = self.states[key]
         return Lesson(key, self._seen(state), self.of.answer(state))
+
+    def position(self, key: str) -> str:
+        """Return what tells a position, as the model is told it, apart from others."""
+        return digest([self.states[key]], self.of.answer, self.words)
 
     def play(self, key: str, learner: Learner) -> Future[None]:
         """Have a position played."""

@@ -7,7 +7,7 @@ from typing import Any
 from raybench.arena.chair import Decoding
 from raybench.games import State
 from raybench.games.parts.wording import OWN
-from raybench.players.parts.programs.learning import Studies
+from raybench.players.parts.programs.studies import Studies
 from raybench.positions import Positions, Split
 from raybench.tournament.match import Heard
 from raybench.types import Completion
@@ -110,13 +110,18 @@ class Marked:
     worth: float
     truncated: bool
     tokens: int
+    position: str = ""
+    """The digest of what was asked: two runs of other settings may have it in common. Journals of
+    before it was kept have none."""
 
     @classmethod
-    def of(cls, phase: str, place: int, family: str, heard: Heard, worth: float) -> "Marked":
+    def of(
+        cls, phase: str, place: int, family: str, heard: Heard, worth: float, position: str
+    ) -> "Marked":
         """Return what came of a reply."""
         return cls(
             phase, place, family, heard.reply, heard.move, heard.error, worth,
-            heard.error is not None and heard.truncated, heard.tokens,
+            heard.error is not None and heard.truncated, heard.tokens, position,
         )  # fmt: skip
 
 

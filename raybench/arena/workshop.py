@@ -167,7 +167,8 @@ class Workshop:
                 heard = await desk.heard(key, program)
                 mark = await asyncio.to_thread(desk.mark, key, heard.move or "")
             family = desk.of.family(desk.states[key])
-            told = Marked.of(phase, place, family, heard, mark.worth)
+            position = await asyncio.to_thread(desk.position, key)
+            told = Marked.of(phase, place, family, heard, mark.worth, position)
             self._of(order.number).marks.append(told)
             self._any.set()
 

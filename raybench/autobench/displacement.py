@@ -9,11 +9,10 @@ seeds.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from scipy import stats
-
 from raybench.autobench.settings import Weights
 from raybench.autobench.trials import BY, Trial
 from raybench.stats import intervals
+from raybench.stats.distributions import two_sided
 from raybench.stats.paired import holm
 from raybench.types import Estimate
 
@@ -117,5 +116,4 @@ def _p(estimate: Estimate) -> float:
     """Return how often chance alone would set a mean this far from 0, by Student's t."""
     if not estimate.stderr:
         return 1.0
-    distance = abs(estimate.value or 0.0) / estimate.stderr
-    return float(2 * stats.t.sf(distance, estimate.n - 1))
+    return two_sided((estimate.value or 0.0) / estimate.stderr, estimate.n - 1)

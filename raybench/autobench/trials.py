@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from scipy import stats
+import numpy as np
 
 from raybench.autobench.biases import MODELS, Population
 from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings, Weights
+from raybench.stats.ranks import kendall, order
 
 BY: tuple[Weights, ...] = ("consensus", "uniform")
 
@@ -58,8 +59,8 @@ class Trial:
 
     def tau(self, by: Weights) -> float:
         """Return Kendall's tau-b between the final order and the true one."""
-        scores = [self._score(by, name) for name in MODELS]
-        return float(stats.kendalltau(range(len(MODELS)), scores).statistic)
+        scores = np.array([self._score(by, name) for name in MODELS])
+        return float(kendall(order(np.arange(len(MODELS), dtype=np.float64)), order(scores)))
 
     def place(self, by: Weights, name: str) -> float:
         """Return a model's place, 1 for the best; equal ones share theirs."""

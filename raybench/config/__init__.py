@@ -5,7 +5,7 @@ below the command line knows that Hydra exists. `problems` collects every broken
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from raybench.config import (
     autobench,
@@ -17,6 +17,7 @@ from raybench.config import (
     places,
     questioning,
     roster,
+    suite,
 )
 from raybench.config.autobench import AutobenchConf, DifficultyConf
 from raybench.config.autobench_ablations import AutobenchAblationsConf
@@ -27,7 +28,9 @@ from raybench.config.games_phrasings import GamesPhrasingsConf
 from raybench.config.missing import MISSING
 from raybench.config.optimise_players import OptimisePlayersConf
 from raybench.config.places import (
+    CONSOLE_MODES,
     SANDBOXES,
+    ConsoleConf,
     DataConf,
     FleetConf,
     SandboxConf,
@@ -45,9 +48,11 @@ from raybench.config.questioning import (
     referees,
 )
 from raybench.config.roster import ModelConf, RosterConf, SamplingConf
+from raybench.config.suite import SuiteConf
 from raybench.types import ModelSpec
 
 __all__ = [
+    "CONSOLE_MODES",
     "MISSING",
     "MOST_REVIEWERS",
     "PEERS",
@@ -59,6 +64,7 @@ __all__ = [
     "AutobenchConf",
     "CompiledPlayersConf",
     "Config",
+    "ConsoleConf",
     "DataConf",
     "DifficultyConf",
     "ExamConf",
@@ -75,10 +81,12 @@ __all__ = [
     "SamplingConf",
     "SandboxConf",
     "ServeConf",
+    "SuiteConf",
     "TrackingConf",
     "everybody",
     "judges",
     "learns",
+    "parts",
     "problems",
     "questions",
     "referees",
@@ -103,6 +111,7 @@ class Config:
     tracking: TrackingConf = field(default_factory=TrackingConf)
     data: DataConf = field(default_factory=DataConf)
     sandbox: SandboxConf = field(default_factory=SandboxConf)
+    console: ConsoleConf = field(default_factory=ConsoleConf)
     autobench: AutobenchConf = field(default_factory=AutobenchConf)
     autobench_ablations: AutobenchAblationsConf = field(default_factory=AutobenchAblationsConf)
     autobench_biases: AutobenchBiasesConf = field(default_factory=AutobenchBiasesConf)
@@ -113,6 +122,7 @@ class Config:
     index: IndexConf = field(default_factory=IndexConf)
     hle: HleConf = field(default_factory=HleConf)
     hle_screen: HleScreenConf = field(default_factory=HleScreenConf)
+    suite: SuiteConf = field(default_factory=SuiteConf)
     seed: int = 0
     runs_dir: str = "runs"
     resume: bool = True
@@ -127,6 +137,29 @@ def problems(config: Config) -> Iterator[str]:
     yield from places.fleet_problems(config.fleet)
     yield from places.serve_problems(config.serve)
     yield from places.sandbox_problems(config.sandbox)
+    yield from places.console_problems(config.console)
+    yield from places.tracking_problems(config.tracking)
+    if config.experiment == "suite":
+        conf = config.suite
+        by_name = {str(it.experiment): it for it in parts(config)}
+        validating = [name for name, it in by_name.items() if (of := questions(it)) and of.validate]
+        yield from suite.problems(conf, validating)
+        for name, part in by_name.items():
+            for problem in _own_problems(part):
+                lacks = any(it in problem for it in ("is empty", "needs at least"))
+                yield problem + (suite.without(conf, name) if lacks else "")
+        return
+    yield from _own_problems(config)
+
+
+def parts(config: Config) -> list[Config]:
+    """Return the configuration of each experiment that is run: of a suite's parts, or of this."""
+    if config.experiment != "suite":
+        return [config]
+    return [replace(config, experiment=name) for name in suite.chosen(config.suite)]
+
+
+def _own_problems(config: Config) -> Iterator[str]:
     if config.experiment in PEERS:
         yield from autobench.problems(config.autobench, config.roster)
     if config.experiment == "autobench_ablations":
@@ -167,6 +200,9 @@ def questions(config: Config) -> QuestionsConf | None:
 
 def judges(config: Config) -> list[ModelConf]:
     """Return the models that are asked and not ranked."""
+    if config.experiment == "suite":
+        found = [model for part in parts(config) for model in judges(part)]
+        return [model for model in config.roster.judges if model in found]
     conf = questions(config)
     wanted = [] if conf is None else referees(conf)
     if config.experiment == "autobench":

@@ -17,6 +17,16 @@ FIXED = "fixed_tasks"
 VARIANTS = (FULL, SINGLE, NO_SELF, UNIFORM, OUTSIDE, FIXED)
 """In the order in which they are played: the others need what came out of the full one."""
 
+WORDS = {
+    FULL: "full protocol",
+    SINGLE: "single judge",
+    NO_SELF: "no self-judgement",
+    UNIFORM: "uniform weights",
+    OUTSIDE: "judges from outside",
+    FIXED: "fixed tasks",
+}
+"""The variants as people read them."""
+
 
 @dataclass
 class AutobenchAblationsConf:

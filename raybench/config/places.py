@@ -1,4 +1,4 @@
-"""Where things run, listen and are kept: fleet, endpoint, tracking, data, sandbox."""
+"""Where things run, listen, are kept and told: fleet, endpoint, data, sandbox, console."""
 
 import re
 from collections.abc import Iterator
@@ -9,6 +9,10 @@ from raybench.errors import did_you_mean
 
 SANDBOXES = ("auto", "namespaces", "bubblewrap", "landlock", "unsafe")
 """What may contain untrusted programs; `auto` is the best that a node has."""
+SENDING = ("now", "later")
+"""When MLflow is told of a run: while it goes on, or when a person or another run sees to it."""
+CONSOLE_MODES = ("auto", "live", "plain", "quiet", "json")
+"""How a run is told: `auto` is live on a terminal and plain elsewhere."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -45,10 +49,11 @@ class ServeConf:
 
 @dataclass
 class TrackingConf:
-    """Where MLflow keeps the runs."""
+    """Where MLflow keeps the runs, and when it is told of them."""
 
     uri: str = MISSING
     experiment: str = "raybench"
+    send: str = "now"
 
 
 @dataclass
@@ -71,6 +76,13 @@ class SandboxConf:
     scientific_python: str | None = None
     backend: str = "auto"
     slots: int | None = None
+
+
+@dataclass
+class ConsoleConf:
+    """How what goes on is told, and what came of it. It changes nothing of a run."""
+
+    mode: str = "auto"
 
 
 def fleet_problems(fleet: FleetConf) -> Iterator[str]:
@@ -117,6 +129,12 @@ def serve_problems(serve: ServeConf) -> Iterator[str]:
         )
 
 
+def tracking_problems(tracking: TrackingConf) -> Iterator[str]:
+    """Yield what is wrong with when MLflow is to be told; its address is looked at elsewhere."""
+    if tracking.send not in SENDING:
+        yield f"tracking.send is '{tracking.send}'." + did_you_mean(tracking.send, SENDING)
+
+
 def sandbox_problems(sandbox: SandboxConf) -> Iterator[str]:
     """Yield what is wrong with what programs are to run in."""
     if sandbox.backend not in SANDBOXES:
@@ -127,3 +145,9 @@ def sandbox_problems(sandbox: SandboxConf) -> Iterator[str]:
         value = getattr(sandbox, name)
         if value is not None and not value.strip():
             yield f"sandbox.{name} is empty: give a path or a name, or null for our choice"
+
+
+def console_problems(console: ConsoleConf) -> Iterator[str]:
+    """Yield what is wrong with how things are to be told."""
+    if console.mode not in CONSOLE_MODES:
+        yield f"console.mode is '{console.mode}'." + did_you_mean(console.mode, CONSOLE_MODES)

@@ -4,10 +4,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from raybench.fleet.swaps import Swaps
 from raybench.types import Completion
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass
@@ -22,8 +25,10 @@ class Tally:
     """Prompt tokens that came from a prefix cache; None while no engine tells."""
     seconds: float = 0.0
     """Time in which at least one call was under way."""
+    under_way: int = 0
+    """Requests of calls of this process that have no reply yet."""
     _prompt_tokens_told: int = 0  # those of replies that say how many were cached
-    _under_way: int = 0
+    _calls: int = 0
     _since: float = 0.0
 
     def add(self, completion: Completion) -> None:
@@ -45,14 +50,14 @@ class Tally:
 
     def began(self, now: float) -> None:
         """Note that a call begins."""
-        if not self._under_way:
+        if not self._calls:
             self._since = now
-        self._under_way += 1
+        self._calls += 1
 
     def ended(self, now: float) -> None:
         """Note that a call ends."""
-        self._under_way -= 1
-        if not self._under_way:
+        self._calls -= 1
+        if not self._calls:
             self.seconds += now - self._since
 
     def to_json(self) -> dict[str, Any]:
@@ -81,24 +86,83 @@ class Account:
         """Models whose engine could not be brought up, and why."""
         self.arriving: Sequence[str] = ()
         """Models whose engine is being brought in now."""
+        self.states: Mapping[str, str] = {}
+        """Where the engine of each hosted model stands, as the keeper says."""
+        self.queued: Mapping[str, int] = {}
+        """Requests that wait for the turn of the model's engine, of all processes."""
+        self.running: Mapping[str, int] = {}
+        """Requests that are with it, of all processes."""
         self._clock = clock
+        self._lent: list[Account] = []
+        self._lender: Account | None = None
+        self._before = Swaps()
+
+    def note(
+        self,
+        swaps: Swaps,
+        arriving: Sequence[str],
+        failed: Mapping[str, str],
+        *,
+        states: Mapping[str, str] = _NONE,
+        queued: Mapping[str, int] = _NONE,
+        running: Mapping[str, int] = _NONE,
+    ) -> None:
+        """Take down how the engines stand, here and in the accounts of those that borrow them."""
+        self.swaps = swaps.since(self._before)
+        self.arriving = [name for name in arriving if name in self.models]
+        self.failed = {name: why for name, why in failed.items() if name in self.models}
+        self.states, self.queued, self.running = states, queued, running
+        for account in self._lent:
+            account.note(swaps, arriving, failed, states=states, queued=queued, running=running)
 
     @contextmanager
-    def call(self, model: str) -> Iterator[Callable[[Completion], None]]:
-        """Time a call to a model; what this yields counts a completion of it."""
-        tallies = (self.total, self.models[model])
+    def lent(self, models: Iterable[str]) -> Iterator["Account"]:
+        """Yield an account of some models' own, for one of several who use the fleet in turn."""
+        account = Account(models, clock=self._clock)
+        account._before, account._lender = self.swaps, self
+        account.note(
+            self.swaps,
+            self.arriving,
+            self.failed,
+            states=self.states,
+            queued=self.queued,
+            running=self.running,
+        )
+        self._lent.append(account)
+        try:
+            yield account
+        finally:
+            self._lent.remove(account)
+
+    @contextmanager
+    def call(self, model: str, requests: int = 0) -> Iterator[Callable[[Completion], None]]:
+        """Time a call to a model; what this yields counts a completion of it.
+
+        `requests` is how many it asks for, where that is known before.
+        """
+        tallies, left = self._tallies(model), requests
 
         def add(completion: Completion) -> None:
+            nonlocal left
             for tally in tallies:
                 tally.add(completion)
+                tally.under_way -= left > 0
+            left -= left > 0
 
         for tally in tallies:
             tally.began(self._clock())
+            tally.under_way += requests
         try:
             yield add
         finally:
             for tally in tallies:
                 tally.ended(self._clock())
+                tally.under_way -= left
+
+    def _tallies(self, model: str) -> list[Tally]:
+        """Return where a call to a model counts: here, and with whom the engines are from."""
+        own = [self.total, self.models[model]]
+        return own + (self._lender._tallies(model) if self._lender else [])
 
     def to_json(self) -> dict[str, Any]:
         """Return what results.json shows."""

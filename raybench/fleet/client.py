@@ -1,7 +1,7 @@
 """The door: `fleet.complete(model, requests)`, whatever engine stands behind the model."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -44,9 +44,22 @@ class Fleet:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models
         }
+        self._engines = dict(engines)
         self.account = account or Account(self._doors)
         self.keeper = keeper
         """The actor that has the hosted engines; None where there are none."""
+
+    @contextmanager
+    def lent(self, models: Sequence[ModelSpec]) -> Iterator["Fleet"]:
+        """Yield the same engines under these models' names, with an account of their own.
+
+        Each has to be a model of this fleet, though it may be asked otherwise: with another
+        sampling or system prompt.
+        """
+        specs = group_engines(models)
+        engines = {spec.name: self._engines[spec.name] for spec in specs}
+        with self.account.lent(model.name for model in models) as account:
+            yield Fleet(specs, engines, account, self.keeper)
 
     def is_hosted(self, model: str) -> bool:
         """Tell whether the model's engine is ours, in another process: each call to it costs."""
@@ -56,7 +69,7 @@ class Fleet:
         """Return the model's completion of every request, in order."""
         spec, engine = self._doors[model]
         places, batch, refused = _batch(requests, spec)
-        with self.account.call(model) as count:
+        with self.account.call(model, len(requests)) as count:
             # Nobody brings an engine up for what it is not sent.
             replies = await engine.complete(spec, batch) if batch or not refused else []
             placed = refused | dict(zip(places, replies, strict=True))
@@ -68,7 +81,7 @@ class Fleet:
         """Yield the place of a request and the model's completion of it, as each finishes."""
         spec, engine = self._doors[model]
         places, batch, refused = _batch(requests, spec)
-        with self.account.call(model) as count:
+        with self.account.call(model, len(requests)) as count:
             for refusal in refused.items():
                 count(refusal[1])
                 yield refusal

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
@@ -25,6 +25,8 @@ from raybench.types import Completion, ModelSpec, Request
 if TYPE_CHECKING:
     from raybench.fleet.client import Engine, Say
 
+T = TypeVar("T")
+
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
 _STOP_S = 120.0
@@ -42,7 +44,7 @@ class HostedEngine:
         """Send the batch; where the replica dies under it, send it to the one that follows."""
         patience = self._patience(requests)
         try:
-            async with self._leases.hold(self._name, len(requests)) as reason:
+            async with self._leases.hold(self._name, len(requests), model.name) as reason:
                 engine = handle(self._name)
                 for attempt in range(0 if reason else self._conf.attempts):
                     if attempt:
@@ -61,7 +63,7 @@ class HostedEngine:
         patience = self._patience(requests)
         async with contextlib.AsyncExitStack() as stack:
             try:
-                lease = self._leases.hold(self._name, len(requests))
+                lease = self._leases.hold(self._name, len(requests), model.name)
                 refusal = await stack.enter_async_context(lease)
             except Exception as error:  # the keeper's end is data too
                 refusal = self._told(error, patience)
@@ -235,16 +237,22 @@ async def take_down(keeper: Any, names: Sequence[str], say: "Say") -> None:
 
 def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None:
     """Keep in the account what the keeper tells."""
-    account.swaps = status.swaps
-    account.arriving = [
-        model.name
-        for spec in specs
-        for model in spec.models
-        if status.states.get(spec.name) in (State.WANTED, State.ARRIVING)
-    ]
-    account.failed = {
-        model.name: status.failures[spec.name]
-        for spec in specs
-        for model in spec.models
-        if spec.name in status.failures
-    }
+
+    def of(by_engine: Mapping[str, T]) -> dict[str, T]:
+        """Return what is known of engines, by the models that they serve."""
+        return {
+            model.name: by_engine[spec.name]
+            for spec in specs
+            for model in spec.models
+            if spec.name in by_engine
+        }
+
+    states = of(status.states)
+    account.note(
+        status.swaps,
+        [name for name, state in states.items() if state in (State.WANTED, State.ARRIVING)],
+        of(status.failures),
+        states={name: state.value for name, state in states.items()},
+        queued=status.queued,
+        running=status.running,
+    )

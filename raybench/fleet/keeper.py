@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,6 +58,10 @@ class Status:
     """Requests that wait for their engine."""
     failures: Mapping[str, str]
     swaps: Swaps
+    queued: Mapping[str, int]
+    """Requests that wait, by their models."""
+    running: Mapping[str, int]
+    """Requests of calls that are with an engine, by their models."""
 
 
 class Keeper:
@@ -76,6 +81,11 @@ class Keeper:
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._clients: dict[str, float] = {}
         self._owners: dict[str, str] = {}
+        self._asked: dict[str, tuple[str, int]] = {}
+        """Of leases that wait or were granted, the model and the number of requests."""
+        self._queued: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
+        self._granted: set[str] = set()
         self._early: set[str] = set()
         """Leases given back before they were asked for: calls of an actor may overtake others."""
         self._stopped: set[str] = set()
@@ -94,7 +104,7 @@ class Keeper:
         quieten()
         self._act(self._policy.preload(time.monotonic()))
 
-    async def lease(self, client: str, lease: str, engine: str, work: int) -> str:
+    async def lease(self, client: str, lease: str, engine: str, work: int, model: str = "") -> str:
         """Wait until the engine is awake and its turn; return '' or why it will never be."""
         if self._stopping:
             return _STOPPED
@@ -105,6 +115,8 @@ class Keeper:
         self._owners[lease] = client
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._answers[lease] = answer
+        self._asked[lease] = model or engine, work
+        self._queued[model or engine] += work
         try:
             self._handle(Queued(lease, engine, work))
             return await answer
@@ -135,6 +147,8 @@ class Keeper:
             waiting=self._policy.waiting(),
             failures=self._policy.failures(),
             swaps=self._policy.swaps(time.monotonic()),
+            queued=dict(+self._queued),
+            running=dict(+self._running),
         )
 
     async def turn_away(self) -> None:
@@ -158,6 +172,7 @@ class Keeper:
 
     def _take_back(self, lease: str) -> None:
         del self._owners[lease]
+        self._forget(lease)
         self._answer(lease, _GIVEN_BACK)
         self._handle(Done(lease))
 
@@ -165,6 +180,12 @@ class Keeper:
         answer = self._answers.get(lease)
         if answer and not answer.done():
             answer.set_result(reason)
+
+    def _forget(self, lease: str) -> None:
+        """Count a lease's requests no more: it is over, or will not be granted."""
+        model, work = self._asked.pop(lease, ("", 0))
+        (self._running if lease in self._granted else self._queued)[model] -= work
+        self._granted.discard(lease)
 
     def _handle(self, event: Event) -> None:
         self._act(self._policy.handle(event, time.monotonic()))
@@ -175,8 +196,13 @@ class Keeper:
         for action in actions:
             match action:
                 case Grant(lease):
+                    model, work = self._asked[lease]
+                    self._queued[model] -= work
+                    self._running[model] += work
+                    self._granted.add(lease)
                     self._answer(lease, "")
                 case Refuse(lease, reason):
+                    self._forget(lease)
                     self._answer(lease, reason)
                 case Load() | Wake() | Sleep() | Unload():
                     task = asyncio.create_task(self._move(action))

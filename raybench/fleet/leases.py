@@ -22,11 +22,14 @@ class Leases:
         self._client = uuid4().hex
 
     @contextlib.asynccontextmanager
-    async def hold(self, engine: str, work: int) -> AsyncIterator[str]:
-        """Wait for the engine's turn and keep it awake; yields '', or why it will not come."""
+    async def hold(self, engine: str, work: int, model: str = "") -> AsyncIterator[str]:
+        """Wait for the engine's turn and keep it awake; yields '', or why it will not come.
+
+        `model` is whose requests they are, where the engine serves several.
+        """
         lease = uuid4().hex
         try:
-            yield await self._keeper.lease.remote(self._client, lease, engine, work)
+            yield await self._keeper.lease.remote(self._client, lease, engine, work, model)
         finally:
             # Also where the wait was cancelled: nobody else would take the lease back. In a context
             # of its own, because Serve cancels the calls of a request that was cancelled.

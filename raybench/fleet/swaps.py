@@ -16,6 +16,20 @@ class Swaps:
     """Those seconds as a share of all device time so far."""
     loads: int = 0
     """Engines brought in at all, with the first ones."""
+    device_seconds: float = 0.0
+    """All device time so far."""
+
+    def since(self, earlier: "Swaps") -> "Swaps":
+        """Return what it has cost since then."""
+        seconds = self.seconds - earlier.seconds
+        whole = self.device_seconds - earlier.device_seconds
+        return Swaps(
+            self.count - earlier.count,
+            seconds,
+            seconds / whole if whole > 0 else 0.0,
+            self.loads - earlier.loads,
+            whole,
+        )
 
 
 class SwapMeter:
@@ -55,4 +69,4 @@ class SwapMeter:
         """Return what swapping has cost so far."""
         lost = self._lost + sum(now - since for _, since in self._moving.values())
         whole = (now - self._began) * self._devices
-        return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads)
+        return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads, whole)

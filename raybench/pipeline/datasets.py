@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any, TypeVar
 
+from raybench import benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, RunFailed
@@ -24,6 +25,11 @@ from raybench.pipeline.sources import Place
 __all__ = ["Dataset", "Prepared", "Selection", "prepare"]
 
 T = TypeVar("T")
+
+
+def withheld(benchmark: str, *, samples: bool) -> bool:
+    """Tell whether a benchmark's questions are not to be published; samples are our own."""
+    return benchmarks.load(benchmark).source.gated and not samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,11 @@ class Dataset:
             f"{self.benchmark}: {count:,} of {self.questions:,} questions have {caveat}"
             for caveat, count in self.caveats.items()
         ]
+
+    @property
+    def withheld(self) -> bool:
+        """Tell whether the questions are not to be published."""
+        return withheld(self.benchmark, samples=self.origin == sources.SAMPLES)
 
     def rows(self) -> Iterator[Any]:
         """Yield the questions, one at a time."""

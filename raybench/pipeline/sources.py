@@ -11,7 +11,9 @@ from raybench.errors import ConfigurationError, did_you_mean
 from raybench.pipeline import hub_files, revisions
 from raybench.pipeline.files import ENDINGS, ending
 
-_SOURCES = ("hub", "samples", "rolling")
+SAMPLES = "samples"
+"""The origin of questions that are shipped with us."""
+_SOURCES = ("hub", SAMPLES, "rolling")
 _STAND_INS = " (simulated models had a say in these)"
 _SAMPLES = Path(benchmarks.__file__).parent / "samples"
 
@@ -135,7 +137,7 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
             known = revisions.by_stand_ins(folder)
             return replace(place, origin=f"{place.origin}{_STAND_INS}") if known else place
         return _in_folder(benchmark, folder, *_given(conf))
-    if conf.source == "samples":
+    if conf.source == SAMPLES:
         return _shipped(benchmark)
     return _at_hub(benchmark, languages, conf)
 
@@ -185,7 +187,7 @@ def _shipped(benchmark: Benchmark) -> Place:
             f"no questions of {benchmark.name} are shipped: leave data=samples out, or give files "
             "of yours with data.dir=FOLDER"
         )
-    return Place("samples", (File(path, path.name),), _beside(benchmark, _SAMPLES))
+    return Place(SAMPLES, (File(path, path.name),), _beside(benchmark, _SAMPLES))
 
 
 def _in_folder(benchmark: Benchmark, folder: Path, *beside: Path) -> Place:
@@ -216,7 +218,9 @@ def _in_folder(benchmark: Benchmark, folder: Path, *beside: Path) -> Place:
             f"{benchmark.name}, with one of the endings {kinds}"
             f"{_near(folder, names)}: name yours so, or choose another data.dir"
         )
-    return Place(str(folder), tuple(files), _beside(benchmark, *beside, *folders))
+    # The samples are known by their origin, and may be published: no folder has that name.
+    origin = f"./{folder}" if str(folder) == SAMPLES else str(folder)
+    return Place(origin, tuple(files), _beside(benchmark, *beside, *folders))
 
 
 def _near(folder: Path, names: Container[str]) -> str:

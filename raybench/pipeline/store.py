@@ -14,7 +14,9 @@ import json
 import math
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -25,10 +27,13 @@ from raybench.pipeline import whole
 
 RESULTS = "results.json"
 _INPUTS = "inputs.json"
-_JOURNAL = "journal"
+JOURNAL_FOLDER = "journal"
+"""Where a run's journals lie, in its folder."""
 _ASIDE = ".journal.tmp"
-_VOLATILE = ("resume", "dry_run", "games.patience_s")
+_VOLATILE = ("resume", "dry_run", "console", "tracking.send", "games.patience_s")
 """Settings that change how a run is invoked, not what it does."""
+_LOOKED_AT_S = 0.25
+"""Who only looks whether a run is deserted holds its lock for less: it is waited for."""
 
 
 Keep = Callable[[dict[str, Any]], Any]
@@ -132,7 +137,7 @@ class Run:
 
     def journal(self, name: str, keep: Keep = _whole) -> Journal:
         """Open one of the run's journals."""
-        return Journal(self.folder / _JOURNAL / f"{name}.jsonl", keep)
+        return Journal(self.folder / JOURNAL_FOLDER / f"{name}.jsonl", keep)
 
     def write(self, name: str, text: str) -> Path:
         """Write a file whole or not at all."""
@@ -206,8 +211,10 @@ def open_run(
                 os.close(lock)  # it was finished between the look and the lock
         else:
             run = _new_run(parent, mark, passed)
-        if resume and not (run.folder / _JOURNAL).exists():  # also where a kill cut the copy off
-            last = next((it for it in _all(parent, mark) if (it / RESULTS).exists()), None)
+        if (
+            resume and not (run.folder / JOURNAL_FOLDER).exists()
+        ):  # also where a kill cut the copy off
+            last = next((it for it in marked(parent, mark) if (it / RESULTS).exists()), None)
             if last and _raised(last, config, limits) and not _changed(last, inputs):
                 _copy(last, run.folder)
                 passed.append(f"{last} is finished: this run goes on from a copy of its journal")
@@ -234,7 +241,7 @@ def begun(
     Those are unfinished ones, and the last one where it is to be concluded otherwise.
     """
     mark = fingerprint(config, without=(*conclusions, *limits, *aside))
-    runs = _all(runs_dir / experiment, mark)
+    runs = marked(runs_dir / experiment, mark)
     return [
         folder
         for folder in runs
@@ -247,16 +254,16 @@ def begun(
     ]
 
 
-def _all(parent: Path, mark: str) -> list[Path]:
-    """Return the folders of all runs of a configuration, the newest first."""
+def marked(parent: Path, mark: str) -> list[Path]:
+    """Return the folders of all runs of a configuration's fingerprint, the newest first."""
     return sorted(parent.glob(f"*-{mark}"), reverse=True)
 
 
 def _copy(last: Path, folder: Path) -> None:
     """Copy a run's journals, all or none of them."""
     shutil.rmtree(folder / _ASIDE, ignore_errors=True)
-    shutil.copytree(last / _JOURNAL, folder / _ASIDE)
-    (folder / _ASIDE).rename(folder / _JOURNAL)
+    shutil.copytree(last / JOURNAL_FOLDER, folder / _ASIDE)
+    (folder / _ASIDE).rename(folder / JOURNAL_FOLDER)
 
 
 def inputs_of(folder: Path) -> dict[str, str]:
@@ -304,7 +311,7 @@ def _differs(folder: Path, config: Mapping[str, Any], conclusions: Sequence[str]
 
 def _raised(folder: Path, config: Mapping[str, Any], limits: Sequence[str]) -> bool:
     """Tell whether a finished run had lower limits than these; one that failed is no beginning."""
-    if not (folder / _JOURNAL).is_dir():
+    if not (folder / JOURNAL_FOLDER).is_dir():
         return False
     told, wanted = _told(folder), settings(config, limits)
     had = told.get("limits", {})
@@ -343,12 +350,28 @@ def _new_run(parent: Path, mark: str, passed: Sequence[str]) -> Run:
         stamp = datetime.now(UTC)
 
 
-def _lock(folder: Path) -> int | None:
+@contextmanager
+def deserted(folder: Path) -> Iterator[bool]:
+    """Tell whether no process works on a run; none begins to while this one looks."""
+    lock = _lock(folder, patience_s=0)
+    try:
+        yield lock is not None
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path, *, patience_s: float = _LOOKED_AT_S) -> int | None:
     """Take the run's lock; None where another process holds it."""
     handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        return None
-    return handle
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < deadline:
+                time.sleep(_LOOKED_AT_S / 10)
+                continue
+            os.close(handle)
+            return None
+        return handle

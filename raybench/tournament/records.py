@@ -195,6 +195,7 @@ class Match:
     """What it was drawn with, where its seed does not say it."""
     votes_lost: tuple[tuple[str, str], ...] = ()
     """The jurors whose votes those are, and why."""
+    ended_ms: int = 0
 
     @property
     def drawn_with(self) -> str:
@@ -246,6 +247,7 @@ def kept(record: Mapping[str, Any]) -> Match:
         votes_missing=record["ballots"][1] or len(lost),  # the former is of matches that count
         table=record.get("table", ""),
         votes_lost=lost,
+        ended_ms=record.get("ended_ms", 0),
     )
 
 

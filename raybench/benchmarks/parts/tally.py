@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,10 +39,39 @@ class Unit:
     cluster: str | None = None
     """What the question shares with others."""
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any], **known: Any) -> "Unit":
+        """Return the unit that a journal's record is; `known` is told otherwise, or besides.
+
+        Raises KeyError where a field is missing.
+        """
+        told = {name: record[name] for name in _NAMED} | {
+            "cluster": record.get("cluster"),
+            "parsed": record["answer"] is not None,
+            "judge_error": record["judge_error"] is not None,
+        }
+        return cls(**{**told, **known})
+
     @property
     def ungraded(self) -> bool:
         """Tell whether nobody could say what the reply is worth: it is neither right nor wrong."""
         return self.judge_error and self.by is None
+
+
+_NAMED = (
+    "model",
+    "benchmark",
+    "key",
+    "language",
+    "subject",
+    "repeat",
+    "correct",
+    "finish",
+    "by",
+    "prompt_tokens",
+    "output_tokens",
+)
+"""What the journal's records call as we do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +195,8 @@ class Tally:
             tally.add(unit)
         return tally
 
-    def add(self, unit: Unit) -> None:
-        """Count a unit."""
+    def add(self, unit: Unit) -> int:
+        """Count a unit; return its question's slot."""
         slots = self._slots.setdefault(unit.benchmark, {})
         slot = slots.setdefault(unit.key, len(slots))
         subjects = self._subjects.setdefault(unit.benchmark, [])
@@ -177,6 +206,7 @@ class Tally:
             clusters.append(unit.cluster and sys.intern(unit.cluster))
         self._languages.setdefault(unit.benchmark, {})[unit.language] = None
         self.sheet(unit.model, unit.benchmark).add(slot, unit)
+        return slot
 
     def benchmarks(self) -> list[str]:
         """Return the benchmarks that have units, by name."""

@@ -14,25 +14,33 @@ _LEADING = re.compile(r"^(\d{0,9})([-+=.)])")
 
 def steps(match: Written) -> Iterator[tuple[State, str, str | None]]:
     """Yield each state, who moved there and the move; None where the role left for good."""
-    state = match.first
-    for number in range(len(match.moves) + 1):
-        for role in match.left.get(number, ()):
-            yield state, role, None
-            if (others := state.without(role)) is None:
-                return
-            state = others
-        if number < len(match.moves):
-            role, move = match.moves[number]
-            yield state, role, move
-            state = state.apply(move)
+    for before, role, move, _ in _replayed(match):
+        yield before, role, move
 
 
 def last(match: Written) -> State:
     """Return the state in which the match ended."""
     state = match.first
-    for before, role, move in steps(match):
-        state = (before.without(role) or before) if move is None else before.apply(move)
+    for *_, after in _replayed(match):
+        state = after
     return state
+
+
+def _replayed(match: Written) -> Iterator[tuple[State, str, str | None, State]]:
+    """Yield each state, who moved there, the move and what came of it, which is made only once."""
+    state = match.first
+    for number in range(len(match.moves) + 1):
+        for role in match.left.get(number, ()):
+            others = state.without(role)
+            yield state, role, None, others or state
+            if others is None:
+                return
+            state = others
+        if number < len(match.moves):
+            role, move = match.moves[number]
+            after = state.apply(move)
+            yield state, role, move, after
+            state = after
 
 
 def head(title: str, match: Written) -> str:

@@ -35,9 +35,10 @@ def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
     """Return mate if there is one, else what wins most or loses least, at random among equals."""
     best, moves = float("-inf"), list[chess.Move]()
     board = board.copy(stack=False)  # whether a move gives check, it is made to see
+    near = _towards_king(board)
     for move in board.legal_moves:
         value = _value(board, move)
-        if board.gives_check(move):
+        if _may_check(board, move, near) and board.gives_check(move):
             after = board.copy(stack=False)
             after.push(move)
             if not any(after.generate_legal_moves()):
@@ -47,6 +48,26 @@ def good_move(board: chess.Board, rng: random.Random) -> chess.Move:
         if value == best:
             moves.append(move)
     return rng.choice(moves)
+
+
+def _towards_king(board: chess.Board) -> int:
+    """Return the squares from which something may see the other king, and those that hide it."""
+    king = board.king(not board.turn)
+    if king is None:
+        return chess.BB_ALL
+    straight = (
+        chess.BB_DIAG_ATTACKS[king][chess.BB_DIAG_MASKS[king] & board.occupied]
+        | chess.BB_RANK_ATTACKS[king][chess.BB_RANK_MASKS[king] & board.occupied]
+        | chess.BB_FILE_ATTACKS[king][chess.BB_FILE_MASKS[king] & board.occupied]
+    )
+    return straight | chess.BB_KNIGHT_ATTACKS[king]
+
+
+def _may_check(board: chess.Board, move: chess.Move, near: int) -> bool:
+    """Return whether a move may give check: most cannot, which is seen without making them."""
+    ends = chess.BB_SQUARES[move.from_square] | chess.BB_SQUARES[move.to_square]
+    # These two change more squares than those.
+    return bool(ends & near) or board.is_castling(move) or board.is_en_passant(move)
 
 
 def _value(board: chess.Board, move: chess.Move) -> float:

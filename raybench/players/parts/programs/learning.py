@@ -19,7 +19,8 @@ from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.contract import Decision, Made, NoMove
 from raybench.players.parts.programs.deciding import adapter, failed, fresh, given, move_of
 from raybench.players.parts.programs.lm import Linked, messages_of, response
-from raybench.players.parts.programs.optimisers import Handed, Optimiser
+from raybench.players.parts.programs.optimisers import Handed
+from raybench.players.parts.programs.studies import Studies
 from raybench.types import Completion, Message, Observation
 
 POSITION = "position"
@@ -161,17 +162,6 @@ def _lm(school: School, *, proposer: bool) -> dspy.LM:
         cache=False,
         num_retries=0,
     )
-
-
-@dataclass(frozen=True)
-class Studies:
-    """What is optimised, and how."""
-
-    module: str
-    optimiser: Optimiser
-    seed: int
-    threads: int
-    """Positions that are played side by side."""
 
 
 def learned(

@@ -1,4 +1,7 @@
-"""Optimisers of DSPy's, by name, with what somebody chose and what they have to be handed."""
+"""Optimisers of DSPy's, by name, with what somebody chose and what they have to be handed.
+
+DSPy is imported when one is looked at: every tournament knows how players would be made.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
@@ -7,12 +10,8 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
-import dspy
-from dspy import teleprompt
-
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.imported import named
-from raybench.players.parts.programs.lm import Unlinked
 
 _REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 _WEIGHTS = {"BootstrapFinetune", "BetterTogether", "AvatarOptimizer"}
@@ -63,6 +62,10 @@ class Optimiser:
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong with the choice."""
+        import dspy
+
+        from raybench.players.parts.programs.lm import Unlinked
+
         try:
             kind = self.kind
         except ConfigurationError as error:
@@ -100,6 +103,8 @@ class Optimiser:
         if ":" in self.name:
             found = _own(self.name)
         else:
+            from dspy import teleprompt
+
             known = {
                 name: it
                 for name in dir(teleprompt)
@@ -155,8 +160,10 @@ def _own(path: str) -> type[Any]:
 
 
 def _is_optimiser(found: type[Any]) -> bool:
+    from dspy.teleprompt import Teleprompter
+
     compile_ = getattr(found, "compile", None)
-    if compile_ is None or found.__name__ in _WEIGHTS or found is dspy.teleprompt.Teleprompter:
+    if compile_ is None or found.__name__ in _WEIGHTS or found is Teleprompter:
         return False
     return {"student", "trainset"} <= {*_parameters(compile_)}
 

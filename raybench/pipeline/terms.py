@@ -1,0 +1,73 @@
+"""On what terms questions are put: what experiments that put some tell of how to."""
+
+from dataclasses import dataclass, replace
+from typing import Self, cast
+
+from raybench.config import Config, ExamConf, QuestionsConf
+from raybench.pipeline.stages import Asking
+from raybench.types import Grader, ModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What is asked and how, whichever experiment asks."""
+
+    section: str
+    """The experiment, and where its settings stand."""
+    benchmarks: tuple[str, ...]
+    conf: QuestionsConf
+    languages: tuple[str, ...] | None = None
+    checker: str | None = None
+    grader: Grader = "parity"
+    wording: str = ""
+    images: bool = False
+    """Questions that come with an image are put, too."""
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Return the terms of the experiment that the configuration names."""
+        section = str(config.experiment)
+        if (exam := {"hle": config.hle, "hle_screen": config.hle_screen}.get(section)) is not None:
+            return cls(section, ("hle",), exam, wording=exam.prompt, images=exam.images)
+        conf = config.index
+        return cls(
+            section,
+            tuple(conf.benchmarks),
+            conf,
+            languages=None if conf.languages is None else tuple(conf.languages),
+            checker=conf.checker,
+            grader=cast(Grader, conf.grader),  # `config.problems` has checked it
+        )
+
+
+def asking_of(config: Config) -> Asking:
+    """Return how questions are put, by which anybody can put them again."""
+    models = {model.name: model for model in models_of(config)}
+    return Asking(models, config.seed, wording=Terms.of(config).wording)
+
+
+def models_of(config: Config) -> list[ModelSpec]:
+    """Return the roster's models with the sampling that they are asked with."""
+    conf, without = Terms.of(config).conf, bare(config)
+    found = [_sampled(model.spec(), conf) for model in config.roster.models]
+    return [replace(it, system_prompt=None) if it.name in without else it for it in found]
+
+
+def bare(config: Config) -> list[str]:
+    """Return the models whose own system prompts an exam leaves out, for its own to stand alone."""
+    conf = Terms.of(config).conf
+    if not isinstance(conf, ExamConf) or conf.own_system_prompts:
+        return []
+    return [model.name for model in config.roster.models if model.system_prompt]
+
+
+def _sampled(model: ModelSpec, conf: QuestionsConf) -> ModelSpec:
+    own = model.sampling
+    bounds = [own.max_tokens, None if model.reasoning else conf.max_tokens]
+    sampling = replace(
+        own,
+        temperature=own.temperature if conf.temperature is None else conf.temperature,
+        # A model that reasons has its own maximum.
+        max_tokens=min((bound for bound in bounds if bound is not None), default=None),
+    )
+    return replace(model, sampling=sampling)
