@@ -6,10 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browsing import chromium as chromium  # fixtures for whoever asks
+from browsing import seen as seen
+from clusters import NO_TOKEN, lasting
 from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
+from inspecting import with_inspect as with_inspect
 
 os.environ[MARK] = str(os.getpid())
+# Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.
+os.environ.pop("CI", None)
+# To import MLflow and to send it a run takes seconds: runs do so whose tests look (mark: mlflow).
+os.environ["RAYBENCH_TRACKING_SEND"] = "later"
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -25,6 +33,40 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slow files, so that `make test`, which runs two at once, ends with neither."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+
+
+def _told(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Have the runs of what is marked so tell MLflow while they go on."""
+    with pytest.MonkeyPatch.context() as patched:
+        if request.node.get_closest_marker("mlflow"):
+            patched.setenv("RAYBENCH_TRACKING_SEND", "now")
+        yield
+
+
+told_by_file = pytest.fixture(scope="module", autouse=True)(_told)
+told_by_test = pytest.fixture(autouse=True)(_told)
+
+
+@pytest.fixture(scope="session")
+def lasting_ray() -> Iterator[str]:
+    """Yield the address of a Ray that goes on while these tests do."""
+    with lasting() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def on_lasting_ray(lasting_ray: str) -> Iterator[None]:
+    """Have a file's runs use a Ray that is there, as on a cluster: to start one costs 20 CPU-s."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, value in {**NO_TOKEN, "RAY_ADDRESS": lasting_ray}.items():
+            patched.setenv(name, value)
+        yield
+
+
+@pytest.fixture
+def own_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a test's runs start a Ray of their own, as everywhere where there is none."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Tally, Unit
-from raybench.experiments.questions.view import View
+from raybench.experiments.parts.questions.view import View
 
 HALF = Fraction(1, 2)
 WEIGHTS = {

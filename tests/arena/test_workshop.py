@@ -15,8 +15,8 @@ from raybench.config import FleetConf
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.fleet.link import Link
 from raybench.games.parts.phrasing import phrased
-from raybench.players.parts.programs.learning import Studies
 from raybench.players.parts.programs.optimisers import Optimiser
+from raybench.players.parts.programs.studies import Studies
 from raybench.positions.parts import metrics
 from raybench.types import ModelSpec
 
@@ -72,6 +72,10 @@ async def test_every_held_out_position_is_played_before_and_after() -> None:
     shop = Workshop(link(learns=0.6), curriculum())
     (told,) = (await done(shop, Study(1, "m", "liars_dice_odds"))).values()
     assert [places(told, phase) for phase in PHASES] == [[*range(12)]] * 2
+    by = {
+        phase: {it.place: it.position for it in told.marks if it.phase == phase} for phase in PHASES
+    }
+    assert by["before"] == by["after"] and len({*by["after"].values()}) == 12
     assert told.state is not None and told.state["demos"] and not told.failure
     worth = {phase: sum(it.worth for it in told.marks if it.phase == phase) for phase in PHASES}
     assert worth["after"] > worth["before"], "it learns from examples"

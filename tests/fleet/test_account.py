@@ -95,3 +95,23 @@ def test_a_call_that_fails_ends_all_the_same() -> None:
         raise RuntimeError
     now = 7.0
     assert account.total.seconds == 2.0
+
+
+def test_requests_are_under_way_until_their_reply_came_or_their_call_ended() -> None:
+    account = Account("ab", clock=lambda: 0.0)
+    with account.call("a", 3) as count, account.call("b", 2):
+        assert account.models["a"].under_way == 3
+        assert account.total.under_way == 5
+        count(reply(1, None))
+        assert (account.models["a"].under_way, account.total.under_way) == (2, 4)
+    assert (account.models["a"].under_way, account.total.under_way) == (0, 0)
+
+
+@given(st.integers(0, 5), st.integers(0, 9))
+def test_nothing_stays_under_way_however_many_replies_come(asked: int, came: int) -> None:
+    account = Account("a", clock=lambda: 0.0)
+    with account.call("a", asked) as count:
+        for _ in range(came):
+            count(reply(1, None))
+            assert 0 <= account.total.under_way <= asked
+    assert account.models["a"].under_way == account.total.under_way == 0

@@ -21,7 +21,7 @@ class Leases:
     """Its turn is always an engine's."""
 
     @asynccontextmanager
-    async def hold(self, engine: str, work: int) -> AsyncIterator[str]:
+    async def hold(self, engine: str, work: int, model: str) -> AsyncIterator[str]:
         yield ""
 
 

@@ -355,3 +355,39 @@ async def test_stopped_it_starts_nothing_and_nobody_waits_for_ever() -> None:
     await asyncio.sleep(0.02)
     assert noted.did == ["load a", "unload a", "load b", "stop"]
     assert not noted._tasks
+
+
+# ---------------------------------------------------------------------------- what people are shown
+
+
+async def test_requests_are_counted_by_model_where_they_wait_and_where_they_run() -> None:
+    noted = Noted("ab")
+    engine = noted.engine
+    assert await noted.lease("me", "a1", engine["a"], 5, "a-hot") == ""
+    assert await noted.lease("me", "a2", engine["a"], 2, "a-cold") == ""
+    waits = asyncio.create_task(noted.lease("me", "b1", engine["b"], 7, "b"))
+    await soon(lambda: noted.status().queued == {"b": 7})
+    assert noted.status().running == {"a-hot": 5, "a-cold": 2}
+    await noted.release("a1")
+    assert noted.status().running == {"a-cold": 2}
+    await noted.release("a2")
+    assert await waits == ""
+    assert (noted.status().queued, noted.status().running) == ({}, {"b": 7})
+    await noted.release("b1")
+    assert (noted.status().queued, noted.status().running) == ({}, {})
+
+
+async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> None:
+    noted = Noted("ab")
+    assert await noted.ask("a1", work=1) == ""
+    waits = asyncio.create_task(noted.ask("b1", work=4))
+    await soon(lambda: noted.status().queued == {noted.engine["b"]: 4})
+    await noted.release("b1")
+    await waits
+    assert noted.status().queued == {}
+    noted.broken["load b"] = RunFailed("no weights")
+    refused = asyncio.create_task(noted.ask("b2", work=4))
+    await noted.release("a1")
+    assert "no weights" in await refused
+    await noted.release("b2")
+    assert (noted.status().queued, noted.status().running) == ({}, {})

@@ -38,7 +38,7 @@ class FakeKeeper:
         self.lease, self.release = Remote(self._lease), Remote(self._release)
         self.alive = Remote(self._alive)
 
-    async def _lease(self, client: str, lease: str, engine: str, work: int) -> str:
+    async def _lease(self, client: str, lease: str, engine: str, work: int, model: str) -> str:
         self.held[lease] = (engine, work)
         if self.error:
             raise self.error

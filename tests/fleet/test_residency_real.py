@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
@@ -12,7 +13,9 @@ import pytest_asyncio
 from helpers import NEEDS_MODEL, half_depth, wait_for_silence
 
 from raybench.config import FleetConf
+from raybench.experiments.parts.taking_part import seen
 from raybench.fleet import Fleet, group_engines, open_fleet
+from raybench.tracking.console.models import Seen
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
@@ -70,6 +73,13 @@ def lost(completions: list[Completion]) -> list[str | None]:
     return [reply.error for reply in completions if reply.finish not in ("stop", "length")]
 
 
+async def looking(fleet: Fleet, looks: list[Seen]) -> None:
+    """Look at what the progress is told of the models, again and again."""
+    while True:
+        looks += seen(["whole", "half"], fleet.account, Counter(), None, True)
+        await asyncio.sleep(0.5)
+
+
 async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene) -> None:
     models = ["whole", "half"] * (REQUESTS // 2)
 
@@ -78,8 +88,18 @@ async def test_interleaved_requests_cost_few_swaps_and_none_is_lost(scene: Scene
         scene.awake = models[number]
         return completion
 
+    looks: list[Seen] = []
+    watch = asyncio.create_task(looking(scene.fleet, looks))
     completions = await asyncio.gather(*map(ask, range(REQUESTS)))
+    watch.cancel()
     assert lost(completions) == []
+    # Whose engine is up has been asked, whose is not has a queue; in the end nobody has anything.
+    assert [it for it in looks if it.state == "awake" and it.under_way]
+    assert [it for it in looks if it.state in ("waiting", "coming up") and it.queued]
+    assert all(it.under_way + it.queued <= REQUESTS // 2 for it in looks)
+    await swaps(scene.fleet)
+    account = scene.fleet.account
+    assert not any([*account.running.values(), *account.queued.values()])
     assert 1 <= await swaps(scene.fleet) <= 4
     for model, completion in zip(models, completions, strict=True):
         scene.mixed.setdefault(model, []).append(completion)

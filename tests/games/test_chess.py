@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from raybench.errors import ConfigurationError
 from raybench.games import InvalidMove
+from raybench.games.parts.chess_game import standins
 from raybench.games.parts.chess_game.openings import BOOK
 from raybench.games.parts.conformance import play
 
@@ -248,6 +249,20 @@ def test_good_play_sees_mate_and_does_not_hang_its_queen() -> None:
         board.push_san(hanging.good(rng))
         queen = next(iter(board.pieces(chess.QUEEN, chess.WHITE)))
         assert not board.is_attacked_by(chess.BLACK, queen)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_no_check_is_missed_where_moves_are_not_made_to_see_it(seed: int) -> None:
+    rng = random.Random(seed)
+    board = chess.Board.from_chess960_pos(rng.randrange(960))
+    for _ in range(120):
+        if board.is_game_over():
+            return
+        near, legal = standins._towards_king(board), list(board.legal_moves)
+        may = [standins._may_check(board, move, near) for move in legal]
+        assert all(it for it, move in zip(may, legal, strict=True) if board.gives_check(move))
+        board.push(rng.choice(legal))
 
 
 def test_games_at_random_end_within_the_cap() -> None:

@@ -90,6 +90,17 @@ def test_the_same_questions_are_the_same_in_every_format_and_both_kinds_of_colum
         assert str(row["label"]) == str(was["label"])
 
 
+def test_a_folder_of_the_samples_name_is_not_taken_for_the_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "samples" / "mmlu_pro.jsonl").touch()
+    monkeypatch.chdir(tmp_path)
+    benchmark = benchmarks.load("mmlu_pro")
+    assert sources.find(benchmark, DataConf(dir="samples")).origin == "./samples"
+    assert sources.find(benchmark, DataConf(source="samples")).origin == "samples"
+
+
 def test_the_digest_depends_on_what_is_said_and_not_on_order_or_files(tmp_path: Path) -> None:
     made = rows(40)
     digests = {}

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -494,11 +495,30 @@ def test_338_steps_of_80_problems_are_asked() -> None:
     assert not {"13.6", "62.1", "76.3"} & {SCICODE.key(row) for row in rows}
 
 
+LONGEST = "51.4"
+"""Two cases of this step move atoms by 1,000 steps, which takes its solution 35 s each; all other
+cases of all steps take 20 s together. The same is asked of 10 and of 20 steps."""
+
+
+def brief(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a question without the longest cases of all, unless RAYBENCH_LONGEST_CASES is set.
+
+    They show nothing of grading that the others do not, but that limits leave solutions their time.
+    """
+    if row["step"] != LONGEST or os.environ.get("RAYBENCH_LONGEST_CASES"):
+        return row
+    *before, last = row["sub_steps"]
+    kept = [n for n, case in enumerate(last["test_cases"]) if "num_steps = 1000\n" not in case]
+    assert kept == [1, 2]
+    cut = last | {"test_cases": [last["test_cases"][n] for n in kept]}
+    return row | {"sub_steps": [*before, cut], "targets": [row["targets"][n] for n in kept]}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_the_published_solutions_pass_every_step_that_has_its_targets() -> None:
     right, without = [], []
-    for row in (row for row in real() if SCICODE.truth(row)):
+    for row in (brief(row) for row in real() if SCICODE.truth(row)):
         try:
             grade = SCICODE.grade(row, SCICODE.gold(row))
         except UngradableError as error:

@@ -4,7 +4,7 @@ They leave no zombie, because the parent asks for none (SA_NOCLDWAIT), in the ke
 with them at an address that looks like none in its lower half.
 
 unconfined: safe
-limits: cpu_s=0.5 wall_s=8
+limits: cpu_s=0.5 wall_s=60
 """
 
 import ctypes

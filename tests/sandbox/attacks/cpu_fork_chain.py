@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: timeout
-limits: cpu_s=0.5 wall_s=8
+limits: cpu_s=0.5 wall_s=60
 """
 
 import json

@@ -2,7 +2,7 @@
 
 unconfined: no, it would fill places that all programs share
 expect: ok output
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 import json

@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: ok output
-limits: cpu_s=10 wall_s=10
+limits: cpu_s=10 wall_s=60
 """
 
 import json

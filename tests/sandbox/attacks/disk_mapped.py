@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: ok output
-limits: wall_s=20
+limits: wall_s=60
 """
 
 import ctypes

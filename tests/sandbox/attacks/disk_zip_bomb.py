@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: ok output
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 import io

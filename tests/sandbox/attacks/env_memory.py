@@ -1,7 +1,7 @@
 """Find a secret of the parent in this process's own memory, all of it (/proc/self/mem).
 
 unconfined: safe
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 import json

@@ -1,7 +1,7 @@
 """Find a secret of the parent in any Python object of this process.
 
 unconfined: no, a fresh interpreter has no objects of its parent
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 import gc

@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: memory
-limits: cpu_s=10 wall_s=10 processes=64
+limits: cpu_s=10 wall_s=60 processes=64
 """
 
 import ctypes

@@ -4,7 +4,7 @@ Dropped pages of a shared map count in no process's resident memory, but are sti
 
 unconfined: safe
 expect: ok memory
-limits: cpu_s=10 wall_s=10
+limits: cpu_s=10 wall_s=60
 """
 
 import json

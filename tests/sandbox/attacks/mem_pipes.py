@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: ok memory
-limits: cpu_s=10 wall_s=10 descriptors=256
+limits: cpu_s=10 wall_s=60 descriptors=256
 """
 
 import fcntl

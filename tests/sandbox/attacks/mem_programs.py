@@ -4,7 +4,7 @@ Who takes off from each process what forks have in common with their server forg
 
 unconfined: safe
 expect: ok memory
-limits: cpu_s=20 wall_s=20 processes=64 memory_mb=64
+limits: cpu_s=20 wall_s=60 processes=64 memory_mb=64
 """
 
 import json

@@ -2,7 +2,7 @@
 
 unconfined: safe
 expect: memory output
-limits: processes=64 cpu_s=10 wall_s=10
+limits: processes=64 cpu_s=10 wall_s=60
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 
 unconfined: no, it would take all memory
 expect: ok error memory
-limits: cpu_s=10 wall_s=10
+limits: cpu_s=10 wall_s=60
 """
 
 import sys

@@ -4,7 +4,7 @@ Who sums up memory by what such a process shows of itself (smaps) sees nothing.
 
 unconfined: safe
 expect: ok memory
-limits: cpu_s=10 wall_s=10
+limits: cpu_s=10 wall_s=60
 """
 
 import ctypes

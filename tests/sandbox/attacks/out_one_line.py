@@ -2,7 +2,7 @@
 
 unconfined: no, the test's own pipe would take it
 expect: output memory error
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 print("x" * (100 << 20))

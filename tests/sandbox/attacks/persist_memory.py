@@ -2,7 +2,7 @@
 
 unconfined: no, each plain run has memory of its own
 runs: 4
-limits: cpu_s=5 wall_s=5
+limits: cpu_s=5 wall_s=60
 """
 
 import json

@@ -9,9 +9,10 @@ from players.parts.programs.schooling import HINT, Class
 
 from raybench.players.parts.contract import Decision
 from raybench.players.parts.programs.deciding import fresh
-from raybench.players.parts.programs.learning import Learner, Studies, _lm, learned
+from raybench.players.parts.programs.learning import Learner, _lm, learned
 from raybench.players.parts.programs.optimisers import Optimiser
 from raybench.players.parts.programs.saved import Saved
+from raybench.players.parts.programs.studies import Studies
 from raybench.players.program import Program
 from raybench.types import Completion
 
