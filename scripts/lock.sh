@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements/{gpu,cpu,dspy,dev}.txt from pyproject.toml (`make lock`).
+# Resolve requirements/{gpu,cpu,dspy,dev,inspect}.txt from pyproject.toml (`make lock`).
 #
 # Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
 # list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
@@ -44,9 +44,7 @@ lock gpu pyproject.toml --extra gpu --excludes requirements/gpu-excludes.txt
 lock cpu pyproject.toml requirements/cpu.in --extra cpu --excludes requirements/cpu-excludes.txt \
     --constraints requirements/gpu.txt
 
-# What comes on top of either device's list: it leaves out what both hold; and that one list
-# constrained another is no reason for a package to be there.
-on_top() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of that name
+of_extra() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of that name
     local name=$1
     shift
     "$bin/python" - "$name" > "$scratch/$name.in" <<'PYTHON'
@@ -56,15 +54,21 @@ import tomllib
 with open("pyproject.toml", "rb") as file:
     print(*tomllib.load(file)["project"]["optional-dependencies"][sys.argv[1]], sep="\n")
 PYTHON
-    lock "$name" "$scratch/$name.in" --constraints requirements/cpu.txt \
-        --constraints requirements/gpu.txt "$@"
-    sed -i \
-        -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' \
-        -e "s|-r $scratch/$name.in|raybench (pyproject.toml)|" "requirements/$name.txt"
+    lock "$name" "$scratch/$name.in" "$@"
+    sed -i -e "s|-r $scratch/$name.in|raybench (pyproject.toml)|" "requirements/$name.txt"
+}
+
+# What comes on top of either device's list: it leaves out what both hold; and that one list
+# constrained another is no reason for a package to be there.
+on_top() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of that name
+    of_extra "$@" --constraints requirements/cpu.txt --constraints requirements/gpu.txt
+    sed -i -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' "requirements/$1.txt"
 }
 
 on_top dspy --excludes requirements/dspy-excludes.txt
 on_top dev
+# An environment of its own, which raybench is not in: all of it.
+of_extra inspect
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
 
 # What the sandbox's scientific programs run with stays as it was when SciCode came out: their results
