@@ -149,6 +149,26 @@ def test_what_is_shown_for_something_stays(monkeypatch: Any) -> None:
     packed.close()
 
 
+@pytest.mark.parametrize("limit", [{"most": 300}, {"budget": 40_000}])
+def test_what_is_shown_for_something_keeps_what_stands_beside_it(
+    limit: dict[str, int], monkeypatch: Any
+) -> None:
+    """It stayed alone: the others of its group were dealt to another layer."""
+    monkeypatch.setattr(packing, "CHUNK", 1000)
+    plain = many(4000)
+    units = replace(
+        plain, each=lambda: (replace(it, kept=it.key.endswith("998")) for it in plain.each())
+    )
+    packed = Packed(units, **limit)
+    index = packing.decoded(packed.index())
+    readable = [index["keys"][at] for at, chunk in enumerate(index["chunks"]) if chunk >= 0]
+    assert {str(at) for end in (998, 1998, 2998, 3998) for at in range(end - 2, end + 2)} <= {
+        *readable
+    }
+    assert len(readable) < 4000
+    packed.close()
+
+
 def test_a_text_that_models_share_stands_there_once() -> None:
     prompt = "".join(chr(97 + at * at % 26) for at in range(300))
     packed = Packed(several(*(unit(str(at), [("asked", prompt)]) for at in range(50))))

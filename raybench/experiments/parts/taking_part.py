@@ -48,17 +48,25 @@ def seen(
 
 
 ASKING, JUDGING = "asking", "judging"
+BOTH = f"{ASKING} and {JUDGING}"
+"""Of endpoints and stand-ins it is not known which of the two they are at."""
 
 
 def stage(judges: Collection[str], account: Account) -> str | None:
     """Return whether models are asked, or their replies judged and nothing else.
 
-    Of endpoints and stand-ins it is not known, nor where nobody has anything to do: None.
+    Only of hosted models it is known whether they have something to do. None where nobody has.
     """
+    others = account.models.keys() - judges
     busy = {name for of in (account.running, account.queued) for name, count in of.items() if count}
-    if not busy:
-        return None
-    return JUDGING if busy <= {*judges} else ASKING
+    if busy & others:
+        return ASKING
+    if others - account.states.keys():
+        return BOTH
+    begun = any(account.models[name].requests for name in others)
+    if busy or (begun and {*judges} - account.states.keys()):
+        return JUDGING
+    return None
 
 
 def _seen(name: str, account: Account, done: int, total: int | None, unfinished: bool) -> Seen:

@@ -11,9 +11,10 @@ import gzip
 import json
 import random
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, groupby
+from operator import attrgetter
 from typing import Any
 
 from raybench.tracking.report.units import Body, Facet, Of, Unit, Units
@@ -89,7 +90,6 @@ class Packed:
         self._numbers = count()
         self._listed = self._bodied = LAYERS  # layers below these have room
         self._decks: dict[str, list[int]] = {}
-        self._last: tuple[str, int] | None = None
         self.count = 0
         """Of all units."""
         self.shown = 0
@@ -165,41 +165,39 @@ class Packed:
         self._aside.close()
 
     def _take(self) -> None:
-        for unit in self.units.each():
-            self.count += 1
-            layer = self._layer(unit)
-            if layer >= self._listed:
-                continue
-            row = _Row(self.count, unit.key, unit.summary, unit.line, unit.group, self._told(unit))
-            self._rows.setdefault(layer, []).append(row)
-            self.shown += 1
-            while self._listed > 1 and self.shown > self._most:
-                self._listed -= 1
-                self.shown -= len(self._rows.pop(self._listed, ()))
-                self._leave_out(self._listed)
-            if layer < self._bodied:
-                self._add(layer, row, unit.body())
+        for units in _together(self.units.each()):
+            layer = 0 if any(unit.kept for unit in units) else self._layer(units[0].stratum)
+            for unit in units:
+                self._list(layer, unit)
         self._flush()
 
-    def _layer(self, unit: Unit) -> int:
+    def _list(self, layer: int, unit: Unit) -> None:
+        self.count += 1
+        if layer >= self._listed:
+            return
+        row = _Row(self.count, unit.key, unit.summary, unit.line, unit.group, self._told(unit))
+        self._rows.setdefault(layer, []).append(row)
+        self.shown += 1
+        while self._listed > 1 and self.shown > self._most:
+            self._listed -= 1
+            self.shown -= len(self._rows.pop(self._listed, ()))
+            self._leave_out(self._listed)
+        if layer < self._bodied:
+            self._add(layer, row, unit.body())
+
+    def _layer(self, stratum: str) -> int:
         """Deal a group to a layer: of 64 that follow one another in a stratum each to another.
 
         It is of the stratum of its first unit: whatever else tells its units apart (who replied,
         under what) does not part them.
         """
-        if unit.kept:
-            return 0
-        if self._last and unit.group and self._last[0] == unit.group:
-            return self._last[1]
-        if unit.stratum not in self._decks:
+        if stratum not in self._decks:
             # The first one of a stratum stays: it is never without any.
-            self._decks[unit.stratum] = [*self._rng.sample(range(1, LAYERS), LAYERS - 1), 0]
-        deck = self._decks[unit.stratum]
+            self._decks[stratum] = [*self._rng.sample(range(1, LAYERS), LAYERS - 1), 0]
+        deck = self._decks[stratum]
         if not deck:
             deck += self._rng.sample(range(LAYERS), LAYERS)
-        layer = deck.pop()
-        self._last = (unit.group, layer)
-        return layer
+        return deck.pop()
 
     def _told(self, unit: Unit) -> tuple[Any, ...]:
         return tuple(
@@ -264,6 +262,15 @@ class Packed:
                 row.chunk = row.place = -1
         for each in [each for each in self._open if each >= layer]:
             del self._open[each]
+
+
+def _together(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Yield the units of each group; who is of none stands alone."""
+    for group, of in groupby(units, key=attrgetter("group")):
+        if group:
+            yield list(of)
+        else:
+            yield from ([unit] for unit in of)
 
 
 def _size(body: Body) -> int:

@@ -79,7 +79,7 @@ class Unit:
     A group is of that of its first unit.
     """
     kept: bool = False
-    """It is shown for something: it stays in any case."""
+    """It is shown for something: it stays in any case, and its group with it."""
 
 
 @dataclass(frozen=True)

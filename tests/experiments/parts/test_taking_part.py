@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from raybench.experiments.parts.taking_part import ASKING, JUDGING, models_of, seen, stage
+from raybench.experiments.parts.taking_part import (
+    ASKING,
+    BOTH,
+    JUDGING,
+    models_of,
+    seen,
+    stage,
+)
 from raybench.fleet import Account
 from raybench.types import Completion
 
@@ -71,5 +78,23 @@ def test_judging_is_what_goes_on_when_only_judges_have_something_to_do(
     running: dict[str, int], queued: dict[str, int], told: str | None
 ) -> None:
     account = Account(["a", "b", "judge"])
+    account.states = dict.fromkeys(account.models, "awake")
     account.running, account.queued = running, queued
     assert stage(["judge"], account) == told
+
+
+def test_what_endpoints_do_is_told_as_far_as_it_is_known() -> None:
+    """A run whose judges are an endpoint said 'asking' for as long as they judged."""
+    account = Account(["a", "b", "judge"])
+    account.states = {"a": "cold", "b": "cold"}
+    assert stage(["judge"], account) is None, "nothing has begun"
+    account.running = {"a": 3}
+    assert stage(["judge"], account) == ASKING
+    with account.call("a") as count:
+        count(Completion("x", "stop"))
+    account.running = {"a": 0}
+    assert stage(["judge"], account) == JUDGING
+    account.states = {"a": "awake"}
+    assert stage(["judge"], account) == BOTH, "b, an endpoint, may be asked or not"
+    account.running = {"a": 1}
+    assert stage(["judge"], account) == ASKING
