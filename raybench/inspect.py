@@ -3,11 +3,13 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from raybench.errors import RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
+from raybench.experiments.parts.reproducing import publishable
 from raybench.experiments.parts.session import CONFIG
 from raybench.pipeline.datasets import Dataset
 from raybench.pipeline.units import unit_id
@@ -74,7 +76,7 @@ def export(folder: Path, out: Path, *, with_withheld: bool = False, rich: bool =
 
 
 def _write(run: Again, about: About, task: Task, model: ModelSpec, path: Path) -> None:
-    passed = Passed()
+    passed, model = Passed(), replace(model, weights=publishable(model.weights))
     with archive(path) as log:
         log.start(headers.start(about, task, model))
         for record in run.units(task.benchmark, model.name):
@@ -94,7 +96,7 @@ def _write(run: Again, about: About, task: Task, model: ModelSpec, path: Path) -
 def _task(run: Again, part: Dataset, *, withheld: bool) -> Task:
     return Task(
         benchmark=part.benchmark,
-        origin=part.origin,
+        origin=publishable(part.origin),
         digest=part.digest,
         questions=part.questions,
         languages=part.by_language,

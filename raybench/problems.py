@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from raybench import config as schema
+from raybench import paths
 from raybench.config import Config
 from raybench.errors import ConfigurationError
 
@@ -19,9 +20,9 @@ def of(config: Config) -> Iterator[str]:
     if config.runs_dir.strip():
         yield from _runs_problems(Path(config.runs_dir))
     if config.data.dir is not None:
-        folder = Path(config.data.dir).expanduser()
+        folder = paths.expanded(config.data.dir)
         # Where a dataset that grows is to be, it is said what makes one.
-        if folder.exists() or config.data.source != "rolling":
+        if paths.exists(folder) or config.data.source != "rolling":
             yield from _data_problems(folder)
     for part in schema.parts(config):
         yield from _own_problems(part)
@@ -83,13 +84,13 @@ def _table_problems(config: Config, setting: str, external: Mapping[str, str]) -
 
 
 def _runs_problems(folder: Path) -> Iterator[str]:
-    home = next(parent for parent in [folder, *folder.absolute().parents] if parent.exists())
-    if not home.is_dir() or not os.access(home, os.W_OK | os.X_OK):
+    home = folder if paths.exists(folder) else paths.nearest(folder)
+    if not paths.is_folder(home) or not os.access(home, os.W_OK | os.X_OK):
         yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
 
 
 def _data_problems(folder: Path) -> Iterator[str]:
-    if folder.is_file():
+    if paths.is_file(folder):
         yield f"data.dir '{folder}' is a file: give the folder that it is in"
         return
     try:

@@ -1,10 +1,10 @@
 """Running what a run has saved: `--from config.yaml` composes nothing, it takes that as it is."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raybench.errors import ConfigurationError
+from raybench.paths import expanded
 from raybench.tracking.uri import MASK
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
     """Return a saved configuration with some settings changed; mistakes are ConfigurationErrors."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
 
     from raybench.mistakes import explain
 
@@ -47,18 +48,19 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
     except Exception as error:
         raise ConfigurationError(explain(error, overrides, ())) from error
     for change in changes:
-        key, value = change.key_or_group, change.value()
+        key = change.key_or_group
         if key == "experiment" or change.is_delete() or change.is_sweep_override():
             raise ConfigurationError(
                 f"'{change.input_line}': {file} has settled it. With {FLAG}, settings are changed "
                 "one by one: KEY=VALUE"
             )
-        if isinstance(value, str) and OmegaConf.is_dict(OmegaConf.select(config, key)):
+        try:
+            _change(config, key, change.value(), file, str(change.input_line))
+        except (OmegaConfBaseException, ValueError) as error:
+            reason = str(error).splitlines()[0]
             raise ConfigurationError(
-                f"'{change.input_line}': {file} holds '{key}' whole, so that there is nothing to "
-                f"choose. Change its settings one by one, {key}.NAME=VALUE, or leave {FLAG} out"
-            )
-        OmegaConf.update(config, key, value, force_add=True)
+                f"'{change.input_line}': {reason}. {file} has what there is to be changed"
+            ) from error
     if MASK in str(OmegaConf.select(config, "tracking.uri")):
         raise ConfigurationError(
             f"the password or token of tracking.uri is not kept in {file}: give tracking.uri=…"
@@ -66,13 +68,25 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
     return config
 
 
+def _change(config: "DictConfig", key: str, value: Any, file: str, asked: str) -> None:
+    from omegaconf import OmegaConf
+
+    if isinstance(value, str) and OmegaConf.is_dict(OmegaConf.select(config, key)):
+        raise ConfigurationError(
+            f"'{asked}': {file} holds '{key}' whole, so that there is nothing to choose. Change "
+            f"its settings one by one, {key}.NAME=VALUE, or leave {FLAG} out"
+        )
+    OmegaConf.update(config, key, value, force_add=True)
+    OmegaConf.select(config, key, throw_on_missing=True)  # of a value that refers to another
+
+
 def _loaded(file: str) -> dict[str, Any]:
     import yaml
 
-    path = Path(file).expanduser()
-    if path.is_dir():
-        path /= _FILE
+    path = expanded(file)
     try:
+        if path.is_dir():
+            path /= _FILE
         held = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(

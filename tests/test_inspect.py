@@ -109,6 +109,17 @@ def test_what_is_wrong_is_one_message(tmp_path: Path, make: Any, code: int, told
     assert "Traceback" not in done.stderr
 
 
+def test_no_folder_of_the_machine_is_in_it(tmp_path: Path) -> None:
+    data = tmp_path / "mine"
+    data.mkdir()
+    shutil.copy(SAMPLES / "mmlu_pro.jsonl", data)
+    settings = ("benchmarks=[mmlu_pro]", f"data.dir={data}", "limit=2")
+    run = finished.folder(tmp_path, *settings)
+    inspect.main([str(run)])
+    for log in (run / "inspect").iterdir():
+        assert str(tmp_path) not in json.dumps(header(log)) + json.dumps(members(log, "_journal"))
+
+
 def test_a_run_that_was_renamed_began_when_its_configuration_was_written(tmp_path: Path) -> None:
     run = finished.folder(tmp_path, "benchmarks=[mmlu_pro]", "data=samples", "limit=1")
     other = run.rename(tmp_path / "the-best-one")

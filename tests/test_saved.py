@@ -104,6 +104,27 @@ def test_a_password_that_was_not_saved_is_asked_for(config: Path, uri: str) -> N
         saved.compose(str(config), [f"tracking.uri='{masked}'"])
 
 
+@pytest.mark.parametrize(
+    ("override", "why"),
+    [
+        ("roster.models.999.name=x", "out of range"),
+        ("roster.models.a=3", "'a'"),
+        ("seed=${nope}", "'nope' not found"),
+    ],
+)
+def test_what_cannot_be_changed_is_told_with_the_setting(
+    config: Path, override: str, why: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=why) as caught:
+        saved.compose(str(config), [override])
+    assert str(caught.value).startswith(f"'{override}'")
+
+
+def test_the_home_of_nobody_is_a_place_that_is_not_there() -> None:
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        saved.experiment_of("~no-such-user/config.yaml")
+
+
 _NOISY = """
 from raybench import cli
 real = cli.check

@@ -30,8 +30,8 @@ _INPUTS = "inputs.json"
 JOURNAL_FOLDER = "journal"
 """Where a run's journals lie, in its folder."""
 _ASIDE = ".journal.tmp"
-_VOLATILE = ("resume", "dry_run", "console", "tracking.send", "games.patience_s")
-"""Settings that change how a run is invoked, not what it does."""
+_VOLATILE = ("resume", "dry_run", "console", "runs_dir", "tracking", "games.patience_s")
+"""Settings that change how a run is invoked and who is told of it, not what it does."""
 _LOOKED_AT_S = 0.25
 """Who only looks whether a run is deserted holds its lock for less: it is waited for."""
 

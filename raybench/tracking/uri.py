@@ -10,8 +10,9 @@ import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from raybench import paths
 from raybench.errors import ConfigurationError
 
 _SQLITE = "sqlite:///"
@@ -19,7 +20,11 @@ _MEND = "Set tracking.uri to sqlite:///path/to/mlflow.db or to a server such as 
 _PROBE_SECONDS = 5.0
 MASK = "***"
 """Stands for what nobody is to read."""
-_SECRETS = re.compile(r"(?P<name>[?&](?:password|passwd|pwd|token)=)(?P<secret>[^&#]+)", re.I)
+_HARMLESS = ("charset", "connect_timeout", "driver", "mode", "sslmode", "timeout", "user")
+_SECRETS = re.compile(
+    rf"(?P<name>[?&](?!(?:{'|'.join(_HARMLESS)})=)[^&#=]+=)(?P<secret>[^&#]+)", re.IGNORECASE
+)
+"""What a query holds: who gives a password or a key there calls it as the server does."""
 _DATABASES: dict[str, tuple[str, int]] = {  # the module that talks to it, and its usual port
     "postgresql": ("psycopg2", 5432),
     "mysql": ("MySQLdb", 3306),
@@ -80,7 +85,9 @@ def masked(text: str, uri: str) -> str:
     found = {parts.password, *(each["secret"] for each in _SECRETS.finditer(uri))}
     if parts.scheme in ("http", "https") and not parts.password:
         found.add(parts.username)
-    for secret in filter(None, found):
+    known = set(filter(None, found))
+    # Who reports a failure may have decoded the address.
+    for secret in sorted({*known, *map(unquote, known)}, key=len, reverse=True):
         text = text.replace(secret, MASK)
     return text
 
@@ -162,13 +169,13 @@ def _check_sqlite(uri: str) -> None:
     if "%" in name:
         raise _refused(uri, "MLflow's parts disagree on what '%' means in a path", _MEND)
     if name.startswith("~"):
-        mend = f"Write {_SQLITE}{Path(name).expanduser()}"
+        mend = f"Write {_SQLITE}{paths.expanded(name)}"
         raise _refused(uri, "SQLite takes '~' for the name of a folder", mend)
     path = Path(name).absolute()
-    if path.exists():
+    if paths.exists(path):
         _check_database(uri, path)
-    home = next(folder for folder in path.parents if folder.exists())
-    if not home.is_dir():
+    home = paths.nearest(path)
+    if not paths.is_folder(home):
         raise _refused(uri, f"{home} is not a folder", _MEND)
     if not os.access(home, os.W_OK | os.X_OK):
         what = f"the folder {home} cannot be written to"

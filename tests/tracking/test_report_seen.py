@@ -71,6 +71,9 @@ def repeated(models: int, repeats: int) -> Units:
     return several(*made, facets=(Facet("model"), Facet("repeat")))
 
 
+BOUNDS = [("a", "1000 [900, 1100]"), ("b", "≥ 1512"), ("c", "≤ 900"), ("d", "—"), ("e", "1512")]
+
+
 def score(value: float) -> dict[str, Any]:
     return Estimate(value, 0.01, (value - 0.02, value + 0.02), 100, "Wilson").to_json()
 
@@ -88,6 +91,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         columns=[Column("t/score", "Score")],
         sections=[
             Section("Parts", table=Table(("part", "n", "range"), rows)),
+            Section("Bounds", table=Table(("model", "rating"), BOUNDS)),
             Section("Read them", items=[Item("one", {"reply": "so"}, unit="key-5")]),
         ],
         run={"seed": "0"},
@@ -127,6 +131,12 @@ def test_a_head_sorts_both_ways_and_back(reader: Any) -> None:
         orders.append(column(reader, ".lead", 2))
     assert orders == [["m-0", "m-2", "m-1"], ["m-1", "m-2", "m-0"], given]
     assert "Wilson" in reader.locator("section").first.inner_text()  # its notes stay
+
+
+def test_a_number_that_is_only_bounded_is_sorted_by_its_bound(reader: Any) -> None:
+    assert column(reader, "#bounds table", 1) == [*"abcde"]
+    reader.locator("#bounds thead button", has_text="rating").click()
+    assert column(reader, "#bounds table", 1) == [*"beacd"]
 
 
 def test_a_long_table_leaves_the_rows_that_hold_a_text(reader: Any) -> None:

@@ -93,6 +93,25 @@ def test_passwords_are_never_shown() -> None:
         assert redacted(redacted(uri)) == redacted(uri)
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "mssql+pyodbc:///?odbc_connect=DRIVER%3DX%3BPWD%3Ds3cret",
+        "postgresql://db/mlflow?user=me&sslpassword=s3cret",
+        "https://host/?access_token=s3cret",
+        "https://host/?api_key=s3cret",
+    ],
+)
+def test_whatever_a_query_calls_its_secrets_they_are_not_shown(uri: str) -> None:
+    assert "s3cret" not in redacted(uri)
+    assert redacted(redacted(uri)) == redacted(uri)
+    assert redacted("mssql://h/d?driver=X&timeout=3") == "mssql://h/d?driver=X&timeout=3"
+
+
+def test_a_password_is_not_shown_decoded_either() -> None:
+    assert masked("p@ss or p%40ss is wrong", "postgresql://me:p%40ss@h/d") == "*** or *** is wrong"
+
+
 def test_sqlite_paths_outlive_a_change_of_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -186,7 +186,8 @@ def _plan(about: About, model: ModelSpec) -> dict[str, Any]:
 
 
 def _drawn(about: About, model: ModelSpec) -> dict[str, Any]:
-    drawn = {**model.drawn_with, "seed": about.seed, "system_message": model.system_prompt}
+    # Without a seed: every request has one of its own, drawn from the run's.
+    drawn = {**model.drawn_with, "system_message": model.system_prompt}
     return {name: value for name, value in drawn.items() if value is not None}
 
 

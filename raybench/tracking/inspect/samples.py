@@ -67,7 +67,7 @@ def sample(record: Record, put: Put | None, *, name: str, uuid: str, at: str) ->
         "completion": record["response"] if put else WITHHELD,
         "usage": usage,
         "time": record["seconds"],
-        **({"error": record["error"]} if record["error"] else {}),
+        **({"error": _said(record["error"], told=put is not None)} if record["error"] else {}),
     }
     return {
         "id": name,
@@ -84,7 +84,7 @@ def sample(record: Record, put: Put | None, *, name: str, uuid: str, at: str) ->
         "model_usage": {model: usage},
         "total_time": record["seconds"],
         "working_time": record["seconds"],
-        **({"error": _error(why)} if (why := broken(record)) else {}),
+        **({"error": _error(_said(why, told=put is not None))} if (why := broken(record)) else {}),
     }
 
 
@@ -186,7 +186,7 @@ def _call(
         "tool_choice": "none",
         "config": {},  # that of all samples stands in the head
         "output": output,
-        **({"error": record["error"]} if record["error"] else {}),
+        **({"error": output["error"]} if record["error"] else {}),
         **({"cache": "read"} if record["reused"] else {}),
     }
 
@@ -244,11 +244,16 @@ def _metadata(record: Record, *, told: bool) -> dict[str, Any]:
         "truncated": record["finish"] in _CUT,
         "unparsed": record["finish"] != "error" and record["answer"] is None,
         "reused": record["reused"],
-        "judge_error": record["judge_error"],
+        "judge_error": record["judge_error"] and _said(record["judge_error"], told=told),
     }
     if told:
         found |= {name: record[name] for name in ("flags", "details") if name in record}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _said(why: str, *, told: bool) -> str:
+    """Return why something failed: of what is withheld no word, as it may be quoted there."""
+    return why if told else WITHHELD
 
 
 def _error(why: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from raybench.tracking.mlflow.spool import PARENT
 from raybench.tracking.text import printable
 
 _DIGEST = 36  # MLflow's own limit for what a dataset is known by
-_HUB = re.compile(r"(?P<path>[\w.\-]+/[\w.\-]+)@(?P<revision>[0-9a-f]{7,40})", re.ASCII)
+_HUB = re.compile(r"hub: (?P<path>[\w.\-]+/[\w.\-]+)@(?P<revision>[0-9a-f]{7,40})", re.ASCII)
 _NOTE = 8000  # and for a tag, which the run's description is
 _CUT = "\n\n… (all of it: leaderboard.md, among the artifacts)"
 

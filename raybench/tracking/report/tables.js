@@ -9,10 +9,11 @@
   function number(cell) {
     if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
     const text = cell.textContent.replace(/,(?=\d{3})/g, "").replace(/\u2212/g, "-").trim();
-    const found = /^([<>]?)\s*([-+±]?)(\d+(?:\.\d+)?)/.exec(text);
+    const found = /^([<>≤≥]?)\s*([-+±]?)(\d+(?:\.\d+)?)/.exec(text);
     if (!found) return NaN;
     const value = Number(found[3]) * (found[2] === "-" ? -1 : 1);
-    return found[1] === "<" ? value - 1e-12 : found[1] === ">" ? value + 1e-12 : value;
+    const below = found[1] === "<" || found[1] === "≤";
+    return below ? value - 1e-12 : found[1] ? value + 1e-12 : value;
   }
 
   function sortable(table) {

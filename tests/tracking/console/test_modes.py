@@ -85,3 +85,12 @@ def test_a_mode_that_there_is_not_is_told_with_those_there_are() -> None:
 def test_how_a_run_is_told_changes_nothing_of_which_run_it_is() -> None:
     one, other = ({"seed": 1, "console": {"mode": mode}} for mode in ("json", "auto"))
     assert fingerprint(one) == fingerprint(other) == fingerprint({"seed": 1})
+
+
+def test_who_is_told_of_a_run_and_where_it_lies_changes_nothing_of_which_it_is() -> None:
+    """Another token for MLflow left an unfinished run behind, and a new one began."""
+    one, other = (
+        {"seed": 1, "runs_dir": place, "tracking": {"uri": f"http://me:{place}@host"}}
+        for place in ("here", "there")
+    )
+    assert fingerprint(one) == fingerprint(other) == fingerprint({"seed": 1})

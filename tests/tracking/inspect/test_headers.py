@@ -51,9 +51,9 @@ def test_it_says_who_was_asked_what_and_how() -> None:
         "temperature": 0.5,
         "top_p": 0.9,
         "max_tokens": 100,
-        "seed": 7,
         "system_message": "Be kind.",
     }
+    assert spec["metadata"]["seed"] == 7, "of the run: every request has a seed of its own"
     assert spec["packages"] == {"raybench": "0.1.0", "ray": "2.60.0"}
     assert spec["config"]["epochs"] == 2
     assert spec["tags"] == ["raybench", "hle"]

@@ -159,6 +159,12 @@ def test_a_withheld_unit_has_none_of_its_texts() -> None:
     told = {"j": {"correct": True, "extracted": SECRET, "reasoning": SECRET, "confidence": 1}}
     found = made(None, judgements=told, details={"stated": SECRET}, flags=[SECRET], **texts)
     assert SECRET not in json.dumps([found, summary(found)])
+    # A refusal, and what a judge said instead of a verdict, may quote what was asked.
+    failed = {"error": SECRET, "judge_error": SECRET, "correct": None, "by": None}
+    for finish in ("refusal", "error"):
+        refused = made(None, finish=finish, **texts, **failed)
+        assert SECRET not in json.dumps([refused, summary(refused)])
+        assert refused["error"]["message"] == WITHHELD
     assert found["input"] == found["target"] == found["output"]["completion"] == WITHHELD
     assert found["scores"] == {"hle": {"value": "C"}}
 

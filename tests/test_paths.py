@@ -1,0 +1,51 @@
+"""What may not be looked into is told as what is not there, in words and without a traceback."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raybench import paths, problems
+from raybench.cli import check, compose
+from raybench.errors import ConfigurationError
+from raybench.saved import experiment_of
+from raybench.tracking.uri import check_uri
+
+
+@pytest.fixture
+def closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that nobody may look into: tests may run as root, whom no permission stops."""
+    folder, real = tmp_path / "closed", os.stat
+    folder.mkdir()
+
+    def stat(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if str(path).startswith(f"{folder}/"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", stat)
+    return folder
+
+
+def test_a_closed_folder_is_the_nearest_that_is_seen(closed: Path) -> None:
+    assert not paths.exists(closed / "x")
+    assert not paths.is_folder(closed / "x") and not paths.is_file(closed / "x")
+    assert paths.nearest(closed / "x" / "y") == closed
+    assert paths.expanded("~no-such-user/x") == Path("~no-such-user/x")
+    assert paths.expanded("~/x") == Path.home() / "x"
+
+
+def test_places_in_a_closed_folder_are_told(closed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = check(compose(["+experiment=index", "roster=simulated", "data=samples"]))
+    monkeypatch.setattr(os, "access", lambda path, _: not str(path).startswith(str(closed)))
+    config.runs_dir = str(closed / "runs")
+    config.data.dir = str(closed / "data")
+    config.tracking.uri = f"sqlite:///{closed}/m/m.db"
+    told = "\n".join(problems.of(config))
+    assert "cannot be made or written to" in told and "data.dir" in told
+    assert f"{closed} cannot be written to" in told
+    with pytest.raises(ConfigurationError):
+        check_uri(config.tracking.uri)
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        experiment_of(str(closed / "config.yaml"))
