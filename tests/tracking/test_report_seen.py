@@ -1,6 +1,7 @@
 """The report in a browser: tables sort, units are found and opened, a match replays."""
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,17 @@ def repeated(models: int, repeats: int) -> Units:
     return several(*made, facets=(Facet("model"), Facet("repeat")))
 
 
-BOUNDS = [("a", "1000 [900, 1100]"), ("b", "≥ 1512"), ("c", "≤ 900"), ("d", "—"), ("e", "1512")]
+def _bound(ends: tuple[float, float] | None) -> Estimate:
+    return Estimate(None, None, ends, 9, "it lost nothing")
+
+
+BOUNDS = [
+    ("a", Estimate(1000.0, 50.0, (900.0, 1100.0), 9, "by hand")),
+    ("b", _bound((1512.0, math.inf))),
+    ("c", _bound((-math.inf, 900.0))),
+    ("d", _bound(None)),
+    ("e", Estimate(1512.0, 50.0, (1412.0, 1612.0), 9, "by hand")),
+]
 
 
 def score(value: float) -> dict[str, Any]:
@@ -91,7 +102,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
         columns=[Column("t/score", "Score")],
         sections=[
             Section("Parts", table=Table(("part", "n", "range"), rows)),
-            Section("Bounds", table=Table(("model", "rating"), BOUNDS)),
+            Section("Bounds", table=Table(("model", "rating"), BOUNDS, digits=0)),
             Section("Read them", items=[Item("one", {"reply": "so"}, unit="key-5")]),
         ],
         run={"seed": "0"},

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -222,11 +223,22 @@ def _allowed(script: str) -> str:
 
 
 def _sorted_by(value: object) -> str:
-    """Return the attribute by which a cell is sorted, where its text has less than all digits."""
+    """Return the attribute by which a cell is sorted, where its text has less than all digits.
+
+    What is only known to be above or below something is sorted beside that.
+    """
     from markupsafe import Markup
 
     if isinstance(value, Estimate):
-        value = value.value
+        value = Cell.of(value)
+    if isinstance(value, Cell):
+        low, high = value.ends
+        if value.value is not None:
+            value = value.value
+        elif low is not None and high is None:
+            value = math.nextafter(low, math.inf)
+        elif high is not None and low is None:
+            value = math.nextafter(high, -math.inf)
     return Markup(f' data-value="{float(value)!r}"') if isinstance(value, float) else ""
 
 
