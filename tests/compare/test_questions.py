@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from compare.making import compared, concluded, pair, run, score, unit, units
+from compare.making import compared, concluded, named, pair, run, score, unit, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
@@ -14,7 +14,7 @@ from scipy import stats
 
 from raybench import cli
 from raybench.benchmarks.parts import indices
-from raybench.compare import judging, questions
+from raybench.compare import judging, questions, ways
 from raybench.compare.runs import Stored
 from raybench.compare.shown.told import told
 from raybench.errors import ConfigurationError, RunFailed
@@ -197,6 +197,32 @@ def test_no_question_in_common_is_refused(tmp_path: Path) -> None:
         questions.compare([pair(one, other)], only=(), most=0)
 
 
+@pytest.mark.parametrize("how", ["its engine failed", "the run has not reached it"])
+def test_a_model_without_a_common_question_leaves_the_others_compared(
+    how: str, tmp_path: Path
+) -> None:
+    models = ("a", "b", "c")
+    broken = [unit("c", str(key), False, finish="error", error="x") for key in range(3)]
+    records = [*units("a", [True] * 9), *units("b", [False] * 9)]
+    records += broken if how == "its engine failed" else []
+    made = run(tmp_path / "a", records, models=models)
+    found, notes = ways.compared([named(made)], ways.Wanted())
+    assert [it.pair.candidate.model for it in found] == ["b"]
+    (told_,) = notes
+    assert told_.startswith(f"Not compared: c of {made.folder} and a of")
+    assert ("candidate: 3 units got no reply" in told_) is (how == "its engine failed")
+
+
+def test_the_reason_is_told_where_every_question_has_another_right_answer(tmp_path: Path) -> None:
+    data = [{"math_500": {"origin": "hub X", "digest": letter * 64}} for letter in "ab"]
+    one, other = (
+        run(tmp_path / at, units("m", [True] * 5, benchmark="math_500", truth=truth), data=of)
+        for at, truth, of in zip("ab", ("17", "19"), data, strict=True)
+    )
+    with pytest.raises(ConfigurationError, match=r"5 questions of one id have another right answ"):
+        questions.compare([pair(one, other)], only=(), most=0)
+
+
 def test_a_half_written_last_line_is_passed_over_and_a_broken_one_is_told(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 5))
     other = run(tmp_path / "b", units("m", [True] * 5), results={})
@@ -346,7 +372,7 @@ def test_equal_models_are_seldom_called_better_or_worse(tmp_path: Path) -> None:
 
         one = run(tmp_path / f"{number}a", records())
         other = run(tmp_path / f"{number}b", records())
-        (found,) = judging.concluded(questions.compare([pair(one, other)], only=(), most=0))
+        (found,) = judging.concluded([compared(one, other, most=0)])
         wrong += any(it.verdict in ("better", "worse") for it in found.scores)
     # Were it exactly 0.05, one in a thousand such tests would see more than this.
     assert wrong <= stats.binom.ppf(0.999, times, judging.LEVEL)
