@@ -165,6 +165,18 @@ def test_letters_of_options_drawn_by_other_seeds_do_not_make_other_questions(
     assert score(one, other_seed).difference.n == 10
 
 
+def test_a_right_answer_of_one_character_is_no_options_letter_where_there_are_no_options(
+    tmp_path: Path,
+) -> None:
+    def asked(name: str, truth: str, seed: int) -> Stored:
+        data = {"math_500": {"origin": "hub X", "digest": name * 64}}
+        records = units("m", [True] * 10, benchmark="math_500", truth=truth)
+        return run(tmp_path / name, records, data=data, config={"seed": seed})
+
+    with pytest.raises(ConfigurationError, match="have another right answer"):
+        compared(asked("a", "7", 0), asked("b", "9", 1))
+
+
 def test_samples_and_published_questions_have_nothing_in_common(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 10))
     published = {"mmlu_pro": {"origin": "hub X", "digest": "e" * 64}}
@@ -352,6 +364,27 @@ def test_hle_compares_accuracy_and_confidence_and_refuses_the_rms_difference(
     rms = found["hle/rms_calibration_error_all"]
     assert rms.verdict == "refused"
     assert rms.score.baseline.value is not None and rms.p_holm is None
+
+
+def test_confidence_is_compared_over_the_questions_in_common_alone(tmp_path: Path) -> None:
+    def of(name: str, confidence: int, truths: list[str]) -> Stored:
+        judged = {"j": {"correct": True, "confidence": confidence}}
+        records = [
+            unit("m", str(key), True, benchmark="hle", by="judge", truth=it, judgements=judged)
+            for key, it in enumerate(truths)
+        ]
+        # A verdict on one side alone is none in common.
+        records[0] |= {"judgements": {"j": {}}, "judge_error": "x"} if name == "a" else {}
+        records[0] |= {"by": None} if name == "a" else {}
+        data = {"hle": {"origin": "hub X", "digest": name * 64}}
+        return run(tmp_path / name, records, experiment="hle", data=data)
+
+    one = of("a", 90, ["alpha"] * 40)
+    other = of("b", 60, ["alpha"] * 20 + ["omega"] * 10)
+    found = {it.metric: it for it in compared(one, other).scores}
+    for metric in ("hle/accuracy", "hle/brier", "hle/rms_calibration_error_all"):
+        it = found[metric]
+        assert (it.difference.n, it.baseline.n, it.candidate.n) == (19, 19, 19), metric
 
 
 @pytest.mark.slow

@@ -60,6 +60,7 @@ def test_what_models_wrote_moves_no_terminal(nasty: list[Concluded]) -> None:
 def test_json_says_it_all_and_takes_itself_back(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
     other = run(tmp_path / "b", units("m", [False] * 40 + [True] * 10))
+    (other.folder / "report.html").touch()
     found = json.loads(json.dumps(told([concluded(one, other)], ["a note"]), allow_nan=False))
     assert found["schema"] == 1 and found["notes"] == ["a note"]
     (pair,) = found["comparisons"]
@@ -75,6 +76,8 @@ def test_json_says_it_all_and_takes_itself_back(tmp_path: Path) -> None:
     assert item["candidate"]["journal"]["line"] == 41
     address, _, fragment = item["candidate"]["report"].partition("#")
     assert address.endswith("b/report.html") and fragment.startswith("unit=")
+    assert pair["candidate"]["report"] == address
+    assert pair["baseline"]["report"] is item["baseline"]["report"] is None, "there is none"
 
 
 def test_in_a_file_the_table_is_plain_and_unbroken(tmp_path: Path) -> None:

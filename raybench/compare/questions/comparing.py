@@ -38,11 +38,9 @@ def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compa
             f"{pair.baseline.run.folder} have no question in common: {told}"
         )
     whole, why_not = scores.composites(units, pair, each)
-    beside: list[Score] = []
+    beside = list[Score]()
     if HLE in each and not each[HLE].refused:
-        beside += scores.brier(units, pair)
-        if calibrations := scores.calibrations(units, pair):
-            beside.append(calibrations)
+        beside += scores.confidence(units, pair, found[HLE])
     return Compared(
         pair,
         [*whole, *each.values(), *beside],

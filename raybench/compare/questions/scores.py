@@ -12,6 +12,7 @@ from raybench import benchmarks
 from raybench.benchmarks.parts import indices
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.benchmarks.parts.hle import metrics
+from raybench.benchmarks.parts.hle.exam import Item
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally
 from raybench.compare import means
@@ -246,20 +247,30 @@ def _same(
     return np.asarray((one == other) | (one == 0) | (other == 0))
 
 
-def brier(units: Units, pair: Pair) -> Iterator[Score]:
-    """Yield how far stated confidence lies from what came true, question by question.
+def confidence(units: Units, pair: Pair, found: Common) -> Iterator[Score]:
+    """Yield how far HLE's stated confidence lies from what came true, over what is in common.
 
-    The RMS calibration error is no mean over questions, and chance makes it too large, the more so
-    the fewer answers are right or wrong by a hair: it stands beside, without a difference.
+    That is what both have a verdict on. The Brier score compares it question by question. The RMS
+    calibration error is no mean over questions, and chance makes it too large, the more so the
+    fewer answers are right or wrong by a hair: it stands beside, without a difference.
     """
-    one, other = (_squares(units, it) for it in (pair.baseline, pair.candidate))
-    keys = [key for key in one if key in other]
-    if not keys:
-        return
-    yield means.paired(
+    asked = (found.baseline.times > 0).any(axis=0)
+    common = {units.key(found.benchmark, slot) for slot in np.flatnonzero(asked)}
+    judged = [units.exam.judged(units.label(it)) for it in (pair.baseline, pair.candidate)]
+    for items in judged:
+        common &= {it.key for it in items}
+    if common:
+        one, other = ([it for it in items if it.key in common] for items in judged)
+        yield _brier(one, other)
+        yield _calibrations(one, other)
+
+
+def _brier(baseline: Sequence[Item], candidate: Sequence[Item]) -> Score:
+    one, other = _squares(baseline), _squares(candidate)
+    return means.paired(
         "hle/brier",
         "HLE, Brier score (lower is better)",
-        ([one[key] for key in keys], [other[key] for key in keys]),
+        (list(one.values()), [other[key] for key in one]),
         of="questions",
         over="questions with a verdict on both sides, paired",
         higher_is_better=False,
@@ -267,20 +278,17 @@ def brier(units: Units, pair: Pair) -> Iterator[Score]:
     )
 
 
-def _squares(units: Units, side: Side) -> dict[str, float]:
+def _squares(items: Sequence[Item]) -> dict[str, float]:
     """Return each question's mean square of confidence less correctness, over its askings."""
     sums: dict[str, list[float]] = {}
-    for item in units.exam.judged(units.label(side)):
+    for item in items:
         sums.setdefault(item.key, []).append((item.confidence / 100 - item.correct) ** 2)
     return {key: math.fsum(each) / len(each) for key, each in sums.items()}
 
 
-def calibrations(units: Units, pair: Pair) -> Score | None:
+def _calibrations(one: Sequence[Item], other: Sequence[Item]) -> Score:
     """Return both sides' RMS calibration errors, over all bins; their difference is refused."""
-    judged = [units.exam.judged(units.label(it)) for it in (pair.baseline, pair.candidate)]
-    if not all(judged):
-        return None
-    baseline, candidate = (metrics.error(it, "all") for it in judged)
+    baseline, candidate = (metrics.error(it, "all") for it in (one, other))
     why = (
         "refused: chance makes both errors too large, by amounts of their own, so that no interval "
         "of their difference would hold; the Brier score compares confidence question by question"
@@ -290,7 +298,7 @@ def calibrations(units: Units, pair: Pair) -> Score | None:
         title="HLE, RMS calibration error",
         baseline=baseline,
         candidate=candidate,
-        difference=Estimate(None, None, None, min(len(it) for it in judged), why),
+        difference=Estimate(None, None, None, min(len(one), len(other)), why),
         higher_is_better=False,
         scale=SCORE,
     )

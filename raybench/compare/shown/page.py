@@ -113,7 +113,7 @@ def _side(name: str, side: Side, page: Path | None) -> dict[str, Any]:
     return {
         "name": name,
         "told": ", ".join(it for it in (side.model, f"{side.run.experiment} {side.run.id}") if it),
-        "report": href(side.report, page) if side.report.is_file() else "",
+        "report": href(report, page) if (report := side.report) else "",
     }
 
 
@@ -171,9 +171,8 @@ def _item(flip: Flip, pair: Pair, page: Path | None) -> dict[str, Any]:
 
 def _opened(side: Side, reply: Reply, page: Path | None) -> str:
     """Return the link by which the run's report opens it; '' where it cannot."""
-    if not reply.unit or not side.report.is_file():
-        return ""
-    return href(side.report, page, f"unit={reply.unit}")
+    report = side.report
+    return href(report, page, f"unit={reply.unit}") if report and reply.unit else ""
 
 
 def _reply(name: str, side: Side, reply: Reply, page: Path | None) -> dict[str, Any]:
