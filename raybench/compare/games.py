@@ -18,6 +18,7 @@ from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.matches import Cell, Met
 from raybench.compare.results import counts_of, estimate, estimate_of
 from raybench.errors import ConfigurationError
+from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
 from raybench.types import Estimate
@@ -265,7 +266,7 @@ def _share(
     value = math.fsum(weight * points for weight, points, _ in each)
     moved: dict[str, float] = {}
     for weight, points, table in each:
-        moved[table] = moved.get(table, 0.0) + weight * (points - value)
+        moved[table] = moved.get(table, 0.0) + weight * intervals.difference(points, value)
     groups = len(moved)
     stderr = None
     if groups > 1:

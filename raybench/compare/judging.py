@@ -7,6 +7,7 @@ where not one observation differs it says so, and calls that identical on these 
 import math
 from collections.abc import Iterable, Sequence
 
+from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
 from raybench.stats import paired
 from raybench.stats.distributions import normal_quantile, student_quantile
@@ -83,7 +84,7 @@ def detectable(score: Score, tests: int) -> float | None:
 
     It has to pass the strictest of Holm's steps among so many tests. None where nothing varies.
     """
-    stderr = score.difference.stderr
+    stderr = _stderr(score)
     if not stderr or score.independent < 2 or not tests:
         return None
     degrees = score.independent - 1
@@ -96,12 +97,23 @@ def needed(score: Score, tests: int, target: float) -> int | None:
 
     None where nobody could ask so many.
     """
-    stderr, n = score.difference.stderr, score.difference.n
+    stderr, n = _stderr(score), score.difference.n
     if not stderr or not tests or score.independent < 2:
         return None
     reach = normal_quantile(1 - LEVEL / (2 * tests)) + normal_quantile(POWER)
     times = reach * stderr / target
     return math.ceil(n * times**2) if times < _MOST else None
+
+
+def _stderr(score: Score) -> float | None:
+    """Return the standard error that the test goes by."""
+    found = score.difference
+    if not score.test.startswith(means.BY_INTERVAL):
+        return found.stderr
+    if found.value is None or found.ci95 is None or score.independent < 2:
+        return None
+    half = max(found.value - found.ci95[0], found.ci95[1] - found.value)
+    return half / student_quantile(0.975, score.independent - 1)
 
 
 def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None) -> str:

@@ -273,6 +273,34 @@ def test_an_index_weighs_the_paired_differences(tmp_path: Path) -> None:
     assert "index/intelligence" not in found
 
 
+@pytest.mark.parametrize(("flipped", "verdict"), [(25, "not distinguishable"), (90, "better")])
+def test_the_verdict_on_an_index_is_what_its_interval_says(
+    flipped: int, verdict: str, tmp_path: Path
+) -> None:
+    """Where one benchmark flipped and the others did not, these may still differ elsewhere."""
+
+    def records(gain: int) -> list[dict[str, object]]:
+        return [
+            it
+            for name in indices.constituents("intelligence")
+            for it in (
+                units("m", [key % 2 == 0 or key < 2 * gain for key in range(200)], benchmark=name)
+                if name == "gpqa_diamond"
+                else units("m", [key % 2 == 0 for key in range(30)], benchmark=name)
+            )
+        ]
+
+    one, other = run(tmp_path / "a", records(0)), run(tmp_path / "b", records(flipped))
+    found = {it.score.metric: it for it in concluded(one, other).scores}
+    index = found["index/intelligence"]
+    low, high = index.score.difference.ci95 or (0, 0)
+    assert (index.verdict, low <= 0 <= high) == (verdict, verdict == "not distinguishable")
+    assert index.score.p is not None and (index.score.p < 0.05) is (low > 0)
+    # Nobody is told that less would have shown than the interval is wide.
+    assert index.detectable is not None and index.detectable > (high - low) / 2
+    assert found["gpqa_diamond/accuracy"].verdict == "better"
+
+
 def test_flips_name_the_line_and_the_byte_where_the_reply_stands(tmp_path: Path) -> None:
     marks = [True, False, True, False]
     one = run(tmp_path / "a", units("m", marks, response="Das ist schön: 漢字"))

@@ -18,9 +18,9 @@ from raybench.benchmarks.parts.tally import Tally
 from raybench.compare import means
 from raybench.compare.found import SCORE, Pair, Score, Side
 from raybench.compare.questions.units import Units
-from raybench.stats import paired, repeats
+from raybench.stats import intervals, paired, repeats
 from raybench.stats.asked import Asked
-from raybench.stats.distributions import two_sided
+from raybench.stats.intervals import student
 from raybench.types import Estimate
 
 _NAMES = ("baseline", "candidate")
@@ -109,8 +109,8 @@ def accuracy(units: Units, pair: Pair, found: Common) -> Score:
     p, test = compared.p, compared.test
     if p is None and compared.difference.value is not None and independent > 1:
         # All alike: as often as chance gives so many the same sign; where none differs, always.
-        alike = compared.difference.value != 0
-        p, test = (2.0 ** (1 - independent), "signs, all equal") if alike else (1.0, test)
+        p = intervals.chance(compared.difference, independent)
+        test = test if p == 1 else "signs, all equal"
     return Score(
         metric=f"{name}/accuracy",
         title=title,
@@ -157,9 +157,8 @@ def composites(
             continue
         of_it = [scores[name] for name in weights]
         degrees = _degrees(scores, weights)
-        p = 1.0 if difference.value == 0 else None
-        if difference.stderr and degrees:
-            p = two_sided(difference.value / difference.stderr, degrees)
+        # The same as the interval: a part in which nothing flipped has one, and no standard error.
+        p = intervals.chance_by(difference, degrees)
         found.append(
             Score(
                 metric=f"index/{index}",
@@ -168,7 +167,7 @@ def composites(
                 candidate=weighed("candidate"),
                 difference=difference,
                 p=p,
-                test="Student's t of the weighed differences, Welch" if degrees else "none",
+                test="none" if p is None else f"{means.BY_INTERVAL}, Student's t, Welch",
                 independent=math.floor(degrees) + 1,
                 gained=sum(it.gained or 0 for it in of_it),
                 lost=sum(it.lost or 0 for it in of_it),
@@ -178,18 +177,17 @@ def composites(
 
 
 def _degrees(scores: Mapping[str, Score], weights: Mapping[str, Fraction]) -> float:
-    """Return the degrees of freedom of a weighed sum's variance, after Welch and Satterthwaite.
+    """Return the degrees of freedom of a weighed sum, after Welch and Satterthwaite.
 
-    0 where none of the parts varies.
+    The variances are those that the parts' intervals come to.
     """
-    parts = {
-        name: (float(weight) * (scores[name].difference.stderr or 0.0)) ** 2
-        for name, weight in weights.items()
-    }
-    below = math.fsum(
-        variance**2 / (scores[name].independent - 1) for name, variance in parts.items() if variance
-    )
-    return math.fsum(parts.values()) ** 2 / below if below else 0.0
+    parts = []
+    for name, weight in weights.items():
+        low, high = scores[name].difference.ci95 or (0.0, 0.0)
+        degrees = max(scores[name].independent - 1, 1)
+        parts.append(((float(weight) * (high - low) / student(degrees)) ** 2, degrees))
+    whole = math.fsum(variance for variance, _ in parts)
+    return whole**2 / math.fsum(variance**2 / degrees for variance, degrees in parts)
 
 
 def _rules(tally: Tally, pair: Pair) -> Rules:

@@ -119,7 +119,7 @@ def explained(found: Sequence[Concluded]) -> list[str]:
     if any(it.score.metric.startswith(_INDEX) for it in scores):
         told.append(
             "Intervals of indices are put together from those of their parts (MOVER: how far each "
-            "one's ends lie from it, squared, weighed and added)."
+            "one's ends lie from it, squared, weighed and added), and p goes by them."
         )
     if apart := [
         it.score.title for it in scores if it.score.difference.method.endswith(means.MOVER)
