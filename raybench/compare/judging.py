@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
-from raybench.stats import paired
+from raybench.stats import mcnemar, paired
 from raybench.stats.distributions import normal_quantile, student_quantile
 
 LEVEL = 0.05
@@ -84,8 +84,11 @@ def detectable(score: Score, tests: int) -> float | None:
 
     It has to pass the strictest of Holm's steps among so many tests. None where nothing varies.
     """
-    stderr = _stderr(score)
-    if not stderr or score.independent < 2 or not tests:
+    if not tests or score.independent < 2:
+        return None
+    if seen := _seen(score):
+        return seen.detectable(LEVEL / tests, POWER)
+    if not (stderr := _stderr(score)):
         return None
     degrees = score.independent - 1
     found = student_quantile(1 - LEVEL / (2 * tests), degrees) + student_quantile(POWER, degrees)
@@ -97,12 +100,22 @@ def needed(score: Score, tests: int, target: float) -> int | None:
 
     None where nobody could ask so many.
     """
-    stderr, n = _stderr(score), score.difference.n
-    if not stderr or not tests or score.independent < 2:
+    if not tests or score.independent < 2:
+        return None
+    if seen := _seen(score):
+        return seen.needed(target, LEVEL / tests, POWER)
+    if not (stderr := _stderr(score)):
         return None
     reach = normal_quantile(1 - LEVEL / (2 * tests)) + normal_quantile(POWER)
     times = reach * stderr / target
-    return math.ceil(n * times**2) if times < _MOST else None
+    return math.ceil(score.difference.n * times**2) if times < _MOST else None
+
+
+def _seen(score: Score) -> mcnemar.Seen | None:
+    """Return what McNemar's test goes by, where that is the test and anything differs."""
+    if score.test != paired.MCNEMAR or not (score.gained or score.lost):
+        return None
+    return mcnemar.Seen(score.gained or 0, score.lost or 0, score.difference.n)
 
 
 def _stderr(score: Score) -> float | None:

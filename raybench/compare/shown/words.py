@@ -110,7 +110,7 @@ def explained(found: Sequence[Concluded]) -> list[str]:
             "Scores in which nothing differs are not among the tests: no level would let such a "
             "test come out, so that it takes nothing from the others (Tarone)."
         )
-    if any(it.score.tested and it.score.test == paired.MCNEMAR for it in scores):
+    if mcnemar := any(it.score.tested and it.score.test == paired.MCNEMAR for it in scores):
         told.append(
             "The interval of a difference of rights and wrongs is Student's t, and its p is "
             "McNemar's, exact: with few questions they may disagree. The verdict goes by p."
@@ -134,6 +134,8 @@ def explained(found: Sequence[Concluded]) -> list[str]:
         told.append(
             f"{WOULD_SHOW.capitalize()}: the smallest difference that four in five comparisons "
             "like this one, with as many observations and tests, would find."
+            + " Of rights and wrongs no fewer are taken to speak for the worse side than do here."
+            * mcnemar
         )
     return told
 
