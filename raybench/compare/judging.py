@@ -195,19 +195,23 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     parts = [
         f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
     ]  # in this order
-    rest = [*by.get("not distinguishable", ()), *by.get("identical", ())]
     if not parts:
+        alike = len(by["not distinguishable"])
+        same = f"; identical in {_listed(by['identical'])}" if "identical" in by else ""
         return (
-            f"{candidate} cannot be told from {baseline} in {'any of ' * (of > 1)}{_all(of)} with "
-            "this many observations. That is not the same as being equally good: see from which "
-            "difference on it would have shown."
+            f"{candidate} cannot be told from {baseline} in {'any of ' * (alike > 1)}{_all(alike)} "
+            f"with this many observations{same}. That is not the same as being equally good: see "
+            "from which difference on it would have shown."
         )
     if "worse" not in by:
         parts.append("worse in none")
     elif "better" not in by:
         parts.append("better in none")
-    sentence = f"{candidate} against {baseline}: {', '.join(parts)}"
-    return f"{sentence}; not distinguishable in {_listed(rest)}." if rest else f"{sentence}."
+    told = [", ".join(parts)]
+    told += [
+        f"{it} in {_listed(by[it])}" for it in ("not distinguishable", "identical") if it in by
+    ]
+    return f"{candidate} against {baseline}: {'; '.join(told)}."
 
 
 def _all(number: int) -> str:
