@@ -82,9 +82,9 @@ def _verdict(score: Score, p_holm: float | None) -> Word:
 def detectable(score: Score, tests: int) -> float | None:
     """Return the smallest difference that shows in four of five such comparisons.
 
-    It has to pass the strictest of Holm's steps among so many tests. None where nothing varies.
+    It has to pass the strictest of Holm's steps among so many tests. None where nothing differs.
     """
-    if not tests or score.independent < 2:
+    if not tests or score.independent < 2 or score.identical:
         return None
     if seen := _seen(score):
         return seen.detectable(LEVEL / tests, POWER)
@@ -100,7 +100,7 @@ def needed(score: Score, tests: int, target: float) -> int | None:
 
     None where nobody could ask so many.
     """
-    if not tests or score.independent < 2:
+    if not tests or score.independent < 2 or score.identical:
         return None
     if seen := _seen(score):
         return seen.needed(target, LEVEL / tests, POWER)
@@ -112,10 +112,10 @@ def needed(score: Score, tests: int, target: float) -> int | None:
 
 
 def _seen(score: Score) -> mcnemar.Seen | None:
-    """Return what McNemar's test goes by, where that is the test and anything differs."""
-    if score.test != paired.MCNEMAR or not (score.gained or score.lost):
+    """Return what McNemar's test goes by, where that is the test."""
+    if score.test != paired.MCNEMAR or score.gained is None or score.lost is None:
         return None
-    return mcnemar.Seen(score.gained or 0, score.lost or 0, score.difference.n)
+    return mcnemar.Seen(score.gained, score.lost, score.difference.n)
 
 
 def _stderr(score: Score) -> float | None:
@@ -123,7 +123,7 @@ def _stderr(score: Score) -> float | None:
     found = score.difference
     if not score.test.startswith(means.BY_INTERVAL):
         return found.stderr
-    if found.value is None or found.ci95 is None or score.independent < 2:
+    if found.value is None or found.ci95 is None:
         return None
     half = max(found.value - found.ci95[0], found.ci95[1] - found.value)
     return half / student_quantile(0.975, score.independent - 1)

@@ -299,6 +299,7 @@ def test_the_verdict_on_an_index_is_what_its_interval_says(
     # Nobody is told that less would have shown than the interval is wide.
     assert index.detectable is not None and index.detectable > (high - low) / 2
     assert found["gpqa_diamond/accuracy"].verdict == "better"
+    assert (found["index/math"].verdict, found["index/math"].detectable) == ("identical", None)
 
 
 def test_flips_name_the_line_and_the_byte_where_the_reply_stands(tmp_path: Path) -> None:
