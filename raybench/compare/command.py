@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_count,
         metavar="N",
         help="most flipped items to show of each benchmark and direction: questions, matches, "
-        f"tasks … (default: {MOST}; in the terminal the most telling few of each pair)",
+        f"tasks and so on (default: {MOST}; in the terminal the most telling few of each pair)",
     )
     parser.add_argument(
         "--details",

@@ -9,7 +9,7 @@ import numpy as np
 from raybench.stats import clusters, mcnemar
 from raybench.stats.asked import Asked
 from raybench.stats.distributions import two_sided
-from raybench.stats.intervals import student, wilson
+from raybench.stats.intervals import Z, student, wilson
 from raybench.types import Estimate
 
 Test = TypeVar("Test", bound=Hashable)
@@ -38,6 +38,10 @@ class Comparison:
         """Return the smallest difference that four in five such runs would find."""
         if self.seen and (self.seen.gained or self.seen.lost):
             return self.seen.detectable(_LEVEL, _POWER)
+        if self.p is None and self.difference.stderr and self.difference.ci95:
+            # An index: what does not differ in it has an interval, and no standard error.
+            low, high = self.difference.ci95
+            return DETECTABLE * (high - low) / 2 / Z
         return DETECTABLE * self.difference.stderr if self.difference.stderr else None
 
 

@@ -95,6 +95,9 @@ def test_json_is_utf8_whatever_the_terminal_is(
     sys.stdout.flush()
     (pair,) = json.loads(out.getvalue().decode("utf-8"))["comparisons"]
     assert pair["candidate"]["model"] == name
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+    with pytest.raises(SystemExit):
+        command.run(["--help"])
 
 
 def test_in_a_file_the_table_is_plain_and_unbroken(tmp_path: Path) -> None:
