@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from pathlib import Path
 
 from raybench import benchmarks
@@ -66,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
     found = summary.ordered(judging.concluded(compared))
     text = json.dumps(told(found, notes), indent=2, ensure_ascii=False, allow_nan=False)
     if args.json:
-        print(text.encode("utf-8", "replace").decode())
+        _print(text)
     else:
         terminal.show(found, notes, wanted=terminal.Wanted(args.details, args.flips))
     _write(found, notes, text, args.out, args.html)
@@ -74,6 +75,13 @@ def run(arguments: Sequence[str]) -> int:
     if not (args.json or args.html or args.out) and any(it.gained or it.lost for it in flips):
         console.say("All that flipped, with both replies: --html FILE, --out DIR or --json")
     return _gate(found) if args.fail_if_worse else 0
+
+
+def _print(text: str) -> None:
+    """Print JSON, which is UTF-8 whatever the terminal's letters are."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    print(text.encode("utf-8", "replace").decode())
 
 
 def _benchmarks(names: Sequence[str]) -> list[str]:
@@ -133,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
         type=_count,
         metavar="N",
         help="most flipped items to show of each benchmark and direction: questions, matches, "
-        f"tasks … (default: {MOST}; in the terminal the most telling few of each pair)",
+        f"tasks and so on (default: {MOST}; in the terminal the most telling few of each pair)",
     )
     parser.add_argument(
         "--details",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from raybench.compare.found import Flip, Flips, Reply, Side
+from raybench.stats import intervals
 from raybench.tracking.text import clipped
 
 MOST = 50
@@ -38,9 +39,10 @@ def between(
     """
     one, other = sides
     differ = [
-        (other[item].value - one[item].value, item)
+        (difference, item)
         for item in one
-        if item in other and other[item].value != one[item].value
+        if item in other
+        and (difference := intervals.difference(other[item].value, one[item].value))
     ]
     by = {way: [it for it in differ if flips.better(it[0]) is way] for way in (True, False)}
     items = [

@@ -45,9 +45,10 @@ class Side:
         return self.run.folder.resolve(), self.model
 
     @property
-    def report(self) -> Path:
-        """Return where its run's report is, once there is one."""
-        return self.run.folder / REPORT
+    def report(self) -> Path | None:
+        """Return where its run's report is; None while there is none."""
+        path = self.run.folder / REPORT
+        return path if path.is_file() else None
 
     @property
     def spec(self) -> Mapping[str, Any]:

@@ -18,10 +18,13 @@ from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.matches import Cell, Met
 from raybench.compare.results import counts_of, estimate, estimate_of
 from raybench.errors import ConfigurationError
+from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
 from raybench.types import Estimate
 
+Sides = tuple[Mapping[Cell, Met], Mapping[Cell, Met]]
+"""What the baseline and the candidate took from whom they met."""
 _ALL = "games"
 _OTHER_DEALS = (
     "No match of one side was dealt like one of the other's (the same seed, seat and opponent): "
@@ -110,28 +113,24 @@ def _between(pair: Pair, most: int) -> tuple[list[str], list[Flips]]:
     if not pair.baseline.run.journal(matches.JOURNAL).is_file():
         return ["Its journal is not there: no match is listed that flipped."], []
     names = {name: name for name in pair.baseline.run.models}
-    sides = pair.baseline, pair.candidate
-    one, other = (
-        matches.met(it, names | {rival.model: matches.EACH_OTHER})
-        for it, rival in zip(sides, sides[::-1], strict=True)
+    one, other = pair.baseline, pair.candidate
+    sides = (
+        matches.met(one, names | {other.model: matches.EACH_OTHER}),
+        matches.met(other, names | {one.model: matches.EACH_OTHER}),
     )
-    return _flipped(pair, sorted({cell[0] for cell in one.keys() & other.keys()}), one, other, most)
+    games = sorted({cell[0] for cell in sides[0].keys() & sides[1].keys()})
+    return _flipped(pair, games, sides, most)
 
 
 def _flipped(
-    pair: Pair,
-    games: Sequence[str],
-    one: Mapping[Cell, Met],
-    other: Mapping[Cell, Met],
-    most: int,
-    words: str = "",
+    pair: Pair, games: Sequence[str], sides: Sides, most: int, words: str = ""
 ) -> tuple[list[str], list[Flips]]:
     """Return the matches of each game that flipped, and why there are none where none could."""
     found, common = list[Flips](), False
     for game in games:
-        sides = matches.dealt(one, game), matches.dealt(other, game)
-        common |= bool(sides[0].keys() & sides[1].keys())
-        found.append(matches.flips(pair, f"{_title(game)}{words}", _of(game, words), sides, most))
+        dealt = matches.dealt(sides[0], game), matches.dealt(sides[1], game)
+        common |= bool(dealt[0].keys() & dealt[1].keys())
+        found.append(matches.flips(pair, f"{_title(game)}{words}", _of(game, words), dealt, most))
     return ([], found) if common else ([_OTHER_DEALS], [])
 
 
@@ -158,9 +157,12 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
     Of tournaments in several wordings those of one `stage`; `words` tell these scores from others.
     """
     opponents, unlike = _opponents(pair)
-    one, other = (matches.met(it, opponents, stage) for it in (pair.baseline, pair.candidate))
+    sides = (
+        matches.met(pair.baseline, opponents, stage),
+        matches.met(pair.candidate, opponents, stage),
+    )
     by_game: dict[str, list[Cell]] = {}
-    for cell in sorted(one.keys() & other.keys()):
+    for cell in sorted(sides[0].keys() & sides[1].keys()):
         by_game.setdefault(cell[0], []).append(cell)
     if not by_game:
         told = f" (of another make in both: {', '.join(unlike)})" if unlike else ""
@@ -170,7 +172,7 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
             "both play in one run (roster.models=[…] with both), or against the same opponents in "
             "each"
         )
-    scores = [_score(game, cells, one, other, words) for game, cells in by_game.items()]
+    scores = [_score(game, cells, sides, words) for game, cells in by_game.items()]
     if len(scores) > 1:
         scores.insert(0, _mean(scores, words))
     names = sorted(
@@ -184,7 +186,7 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
     ]
     if unlike:
         notes.append(f"Not counted, as they are other models in both runs: {', '.join(unlike)}.")
-    why, flips = _flipped(pair, [*by_game], one, other, most, words)
+    why, flips = _flipped(pair, [*by_game], sides, most, words)
     return Points(scores, [*notes, *why], flips)
 
 
@@ -198,21 +200,15 @@ def _opponents(pair: Pair) -> tuple[dict[str, str], list[str]]:
     return {name: name for name in same}, alike
 
 
-def _score(
-    game: str,
-    cells: Sequence[Cell],
-    one: Mapping[Cell, Met],
-    other: Mapping[Cell, Met],
-    words: str,
-) -> Score:
+def _score(game: str, cells: Sequence[Cell], sides: Sides, words: str) -> Score:
     """Return the difference in points won, seat by seat and opponent by opponent."""
-    weights = {}
+    (one, other), weights = sides, {}
     for cell in cells:
         sizes = len(one[cell].points), len(other[cell].points)
         weights[cell] = sizes[0] * sizes[1] / sum(sizes)
     whole = sum(weights.values())
-    sides = [_share({it: of[it] for it in cells}, weights, whole, game) for of in (one, other)]
-    (a, tables_a), (b, tables_b) = sides
+    shares = [_share({it: of[it] for it in cells}, weights, whole, game) for of in sides]
+    (a, tables_a), (b, tables_b) = shares
     assert a.value is not None and b.value is not None
     value, degrees = b.value - a.value, min(tables_a, tables_b) - 1
     n = a.n + b.n
@@ -265,7 +261,7 @@ def _share(
     value = math.fsum(weight * points for weight, points, _ in each)
     moved: dict[str, float] = {}
     for weight, points, table in each:
-        moved[table] = moved.get(table, 0.0) + weight * (points - value)
+        moved[table] = moved.get(table, 0.0) + weight * intervals.difference(points, value)
     groups = len(moved)
     stderr = None
     if groups > 1:

@@ -7,8 +7,9 @@ where not one observation differs it says so, and calls that identical on these 
 import math
 from collections.abc import Iterable, Sequence
 
+from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
-from raybench.stats import paired
+from raybench.stats import mcnemar, paired
 from raybench.stats.distributions import normal_quantile, student_quantile
 
 LEVEL = 0.05
@@ -81,10 +82,13 @@ def _verdict(score: Score, p_holm: float | None) -> Word:
 def detectable(score: Score, tests: int) -> float | None:
     """Return the smallest difference that shows in four of five such comparisons.
 
-    It has to pass the strictest of Holm's steps among so many tests. None where nothing varies.
+    It has to pass the strictest of Holm's steps among so many tests. None where nothing differs.
     """
-    stderr = score.difference.stderr
-    if not stderr or score.independent < 2 or not tests:
+    if not tests or score.independent < 2 or score.identical:
+        return None
+    if seen := _seen(score):
+        return seen.detectable(LEVEL / tests, POWER)
+    if not (stderr := _stderr(score)):
         return None
     degrees = score.independent - 1
     found = student_quantile(1 - LEVEL / (2 * tests), degrees) + student_quantile(POWER, degrees)
@@ -96,12 +100,33 @@ def needed(score: Score, tests: int, target: float) -> int | None:
 
     None where nobody could ask so many.
     """
-    stderr, n = score.difference.stderr, score.difference.n
-    if not stderr or not tests or score.independent < 2:
+    if not tests or score.independent < 2 or score.identical:
+        return None
+    if seen := _seen(score):
+        return seen.needed(target, LEVEL / tests, POWER)
+    if not (stderr := _stderr(score)):
         return None
     reach = normal_quantile(1 - LEVEL / (2 * tests)) + normal_quantile(POWER)
     times = reach * stderr / target
-    return math.ceil(n * times**2) if times < _MOST else None
+    return math.ceil(score.difference.n * times**2) if times < _MOST else None
+
+
+def _seen(score: Score) -> mcnemar.Seen | None:
+    """Return what McNemar's test goes by, where that is the test."""
+    if score.test != paired.MCNEMAR or score.gained is None or score.lost is None:
+        return None
+    return mcnemar.Seen(score.gained, score.lost, score.difference.n)
+
+
+def _stderr(score: Score) -> float | None:
+    """Return the standard error that the test goes by."""
+    found = score.difference
+    if not score.test.startswith(means.BY_INTERVAL):
+        return found.stderr
+    if found.value is None or found.ci95 is None:
+        return None
+    half = max(found.value - found.ci95[0], found.ci95[1] - found.value)
+    return half / student_quantile(0.975, score.independent - 1)
 
 
 def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None) -> str:
@@ -170,19 +195,23 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     parts = [
         f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
     ]  # in this order
-    rest = [*by.get("not distinguishable", ()), *by.get("identical", ())]
     if not parts:
+        alike = len(by["not distinguishable"])
+        same = f"; identical in {_listed(by['identical'])}" if "identical" in by else ""
         return (
-            f"{candidate} cannot be told from {baseline} in {'any of ' * (of > 1)}{_all(of)} with "
-            "this many observations. That is not the same as being equally good: see from which "
-            "difference on it would have shown."
+            f"{candidate} cannot be told from {baseline} in {'any of ' * (alike > 1)}{_all(alike)} "
+            f"with this many observations{same}. That is not the same as being equally good: see "
+            "from which difference on it would have shown."
         )
     if "worse" not in by:
         parts.append("worse in none")
     elif "better" not in by:
         parts.append("better in none")
-    sentence = f"{candidate} against {baseline}: {', '.join(parts)}"
-    return f"{sentence}; not distinguishable in {_listed(rest)}." if rest else f"{sentence}."
+    told = [", ".join(parts)]
+    told += [
+        f"{it} in {_listed(by[it])}" for it in ("not distinguishable", "identical") if it in by
+    ]
+    return f"{candidate} against {baseline}: {'; '.join(told)}."
 
 
 def _all(number: int) -> str:

@@ -7,12 +7,14 @@ import numpy as np
 
 from raybench.compare.found import SCORE, Scale, Score
 from raybench.stats import grouped, intervals
-from raybench.stats.distributions import normal_below, two_sided
-from raybench.stats.intervals import Z, student
+from raybench.stats.distributions import two_sided
+from raybench.stats.intervals import student
 from raybench.types import Counts, Estimate
 
 MOVER = "from both intervals (MOVER)"
 """How the method ends where the interval of a difference is put together from two others."""
+BY_INTERVAL = "by the interval (MOVER)"
+"""How a test begins that goes by the interval of the difference."""
 _NONE = Estimate(None, None, None, 0, "refused: the run has none")
 
 
@@ -34,7 +36,7 @@ def paired(
     What is of one family rises and falls together, and counts as one observation.
     """
     one, other = sides
-    differences = [b - a for a, b in zip(one, other, strict=True)]
+    differences = [intervals.difference(b, a) for a, b in zip(one, other, strict=True)]
     number = {name: at for at, name in enumerate(dict.fromkeys(families))}
     independent, clustered = len(number) or len(one), len(number) not in (0, len(one))
     what = over or f"{of} of both, paired"
@@ -90,7 +92,7 @@ def _difference(one: Estimate, other: Estimate) -> tuple[Estimate, float | None,
         if it.value is None:
             return Estimate(None, None, None, 0, it.method), None, "none", 0
     assert one.value is not None and other.value is not None
-    value, n = other.value - one.value, min(one.n, other.n)
+    value, n = intervals.difference(other.value, one.value), min(one.n, other.n)
     method = "difference of independent runs, not paired"
     if one.stderr and other.stderr:
         stderr = math.hypot(one.stderr, other.stderr)
@@ -112,8 +114,6 @@ def _difference(one: Estimate, other: Estimate) -> tuple[Estimate, float | None,
     below = math.hypot(other.value - other.ci95[0], one.ci95[1] - one.value)
     above = math.hypot(other.ci95[1] - other.value, one.value - one.ci95[0])
     found = Estimate(value, None, (value - below, value + above), n, f"{method}, {MOVER}")
-    towards = below if value > 0 else above
-    if not towards:
+    if (by_interval := intervals.chance_by(found)) is None:
         return found, None, "none", 0
-    p = 1.0 if value == 0 else 2 * normal_below(-Z * abs(value) / towards)
-    return found, p, "by the interval (MOVER)", n
+    return found, by_interval, BY_INTERVAL, n

@@ -1,9 +1,9 @@
 """Who is compared with whom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from raybench.compare.finding import Named
-from raybench.compare.found import Pair, Side
+from raybench.compare.found import Compared, Pair, Side
 from raybench.errors import ConfigurationError, did_you_mean
 
 QUESTIONS = ("index", "hle")
@@ -56,6 +56,24 @@ def whole(pairs: Sequence[Pair]) -> list[Pair]:
     """Return the pairs of different runs that pairs of models are of."""
     runs = {(it.baseline.key[0], it.candidate.key[0]): it for it in pairs if not it.one_run}
     return [Pair(Side(it.baseline.run, ""), Side(it.candidate.run, "")) for it in runs.values()]
+
+
+def each(
+    pairs: Sequence[Pair], compare: Callable[[Pair], Iterable[Compared]]
+) -> tuple[list[Compared], list[str]]:
+    """Return what is found of each pair, and why nothing is of some.
+
+    Raises ConfigurationError where nothing is found of any.
+    """
+    found, why = list[Compared](), list[str]()
+    for pair in pairs:
+        try:
+            found += compare(pair)
+        except ConfigurationError as error:
+            why.append(str(error))
+    if why and not found:
+        raise ConfigurationError("\n".join(dict.fromkeys(why)))
+    return found, [f"Not compared: {it}" for it in dict.fromkeys(why)]
 
 
 def _within(named: Named, baseline: str | None) -> tuple[list[Pair], list[str]]:

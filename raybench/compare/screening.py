@@ -7,10 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from raybench.compare import questions, settings
+from raybench.compare import pairing, questions, settings
 from raybench.compare.flips import MOST, Done, between
 from raybench.compare.found import Compared, Flip, Flips, Pair, Reply, Side, Table
-from raybench.compare.pairing import whole
 from raybench.compare.questions.units import HLE
 from raybench.compare.runs import Stored
 from raybench.errors import ConfigurationError
@@ -35,28 +34,33 @@ class _Decided:
         return bool(self.told.get("private")) and self.told["decision"] != _DROPPED
 
 
-def compare(pairs: Sequence[Pair], *, most: int = MOST) -> Iterator[Compared]:
-    """Yield which candidates each pair of runs kept, and then what is found of each model."""
-    for pair in whole(pairs):
-        one, other = (_decided(it.run) for it in (pair.baseline, pair.candidate))
-        common = [key for key in one if key in other]
-        if not common:
-            raise ConfigurationError(
-                f"{pair.baseline.run.folder} and {pair.candidate.run.folder} tried no candidate in "
-                "common: screen the same ones in both (candidates=FILE)"
-            )
-        alone = len(one) - len(common), len(other) - len(common)
-        notes = ["To keep more questions is neither better nor worse: nothing here is tested."]
-        if any(alone):
-            notes.append(
-                f"Tried by the baseline alone: {alone[0]:,}; by the candidate alone: {alone[1]:,}"
-            )
-        yield Compared(
-            pair, [], settings.different(pair), notes,
-            [_flips(pair, one, other, most)], [*_tables(one, other, common)],
-        )  # fmt: skip
-    for it in questions.compare(pairs, only=(), most=most):
-        yield replace(it, flips=[_readable(of, it.pair) for of in it.flips])
+def compare(pairs: Sequence[Pair], *, most: int = MOST) -> tuple[list[Compared], list[str]]:
+    """Return which candidates each pair of runs kept, what is found of each model, and why not."""
+    kept, strangers = pairing.each(pairing.whole(pairs), lambda it: [_kept(it, most)])
+    found, why = questions.compare(pairs, only=(), most=most)
+    asked = [replace(it, flips=[_readable(of, it.pair) for of in it.flips]) for it in found]
+    return [*kept, *asked], [*strangers, *why]
+
+
+def _kept(pair: Pair, most: int) -> Compared:
+    """Return which candidates two runs kept."""
+    one, other = (_decided(it.run) for it in (pair.baseline, pair.candidate))
+    common = [key for key in one if key in other]
+    if not common:
+        raise ConfigurationError(
+            f"{pair.baseline.run.folder} and {pair.candidate.run.folder} tried no candidate in "
+            "common: screen the same ones in both (candidates=FILE)"
+        )
+    alone = len(one) - len(common), len(other) - len(common)
+    notes = ["To keep more questions is neither better nor worse: nothing here is tested."]
+    if any(alone):
+        notes.append(
+            f"Tried by the baseline alone: {alone[0]:,}; by the candidate alone: {alone[1]:,}"
+        )
+    return Compared(
+        pair, [], settings.different(pair), notes,
+        [_flips(pair, one, other, most)], [*_tables(one, other, common)],
+    )  # fmt: skip
 
 
 def _readable(flips: Flips, pair: Pair) -> Flips:

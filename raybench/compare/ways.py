@@ -70,30 +70,17 @@ def _found(pairs: Sequence[Pair], wanted: Wanted) -> tuple[list[Compared], list[
     """
     way = pairs[0].baseline.run.experiment
     if way in pairing.QUESTIONS:
-        return questions.compare(pairs, only=wanted.only, most=wanted.most), []
+        return questions.compare(pairs, only=wanted.only, most=wanted.most)
     if wanted.only:
         raise ConfigurationError(
             f"--only names benchmarks, and runs of {way} have none: leave it out"
         )
     if way == _SCREENING:
-        return list(screening.compare(pairs, most=wanted.most)), []
+        return screening.compare(pairs, most=wanted.most)
     if way == _ABLATIONS:
-        found, why = _each(pairs, ablations.compare, wanted.most)
+        found, why = pairing.each(pairs, lambda it: ablations.compare([it], wanted.most))
         return [*found, *ablations.orders(pairs)], why
-    return _each(pairs, _PAIRS[way], wanted.most)
-
-
-def _each(pairs: Sequence[Pair], compare: _Compare, most: int) -> tuple[list[Compared], list[str]]:
-    """Return what is found of each pair, and why nothing is of some."""
-    found, why = list[Compared](), list[str]()
-    for pair in pairs:
-        try:
-            found += compare([pair], most)
-        except ConfigurationError as error:
-            why.append(str(error))
-    if not found:
-        raise ConfigurationError("\n".join(dict.fromkeys(why)))
-    return found, [f"Not compared: {it}" for it in dict.fromkeys(why)]
+    return pairing.each(pairs, lambda it: _PAIRS[way]([it], wanted.most))
 
 
 def _suites(named: Sequence[Named], wanted: Wanted) -> tuple[list[Compared], list[str]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
 Numbers = TypeVar("Numbers", float, Floats)
 
 
@@ -47,6 +48,19 @@ def two_sided(t: float, degrees: float) -> float:
 def heads(most: int, tosses: int) -> float:
     """Return how often a fair coin shows heads no more often than this."""
     return float(special.bdtr(most, tosses, 0.5))
+
+
+def binomial(counts: Counts, tosses: int, share: float) -> Floats:
+    """Return how often a coin that shows heads in this share of tosses does so just as often."""
+    ways = special.gammaln(tosses + 1) - special.gammaln(counts + 1)
+    ways = ways - special.gammaln(tosses - counts + 1)
+    logs = ways + special.xlogy(counts, share) + special.xlog1py(tosses - counts, -share)
+    return np.asarray(np.exp(logs))
+
+
+def binomial_below(most: Counts, tosses: Counts, share: float) -> Floats:
+    """Return how often such a coin shows heads no more often than this."""
+    return np.asarray(special.bdtr(most, tosses, share))
 
 
 def noncentral_f_below(ratio: float, above: float, below: float, shift: float) -> float:

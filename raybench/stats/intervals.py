@@ -10,7 +10,13 @@ from raybench.types import Estimate, Interval
 
 Z = normal_quantile(0.975)
 _ROUNDING = 1e-12
-"""Equal observations that were computed in different ways differ by less."""
+"""Equal numbers that were computed in different ways differ by less."""
+
+
+def difference(one: float, other: float) -> float:
+    """Return one number less another, and 0 where they are the same but for rounding."""
+    same = math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
+    return 0.0 if same else one - other
 
 
 def mean(values: Sequence[float], *, over: str) -> Estimate:
@@ -94,5 +100,17 @@ def chance(mean: Estimate, independent: int) -> float | None:
     if mean.value is None or independent < 2:
         return None
     if not mean.stderr:
-        return 1.0 if mean.value == 0 else 2.0 ** (1 - independent)
+        return 2.0 ** (1 - independent) if difference(mean.value, 0.0) else 1.0
     return two_sided(mean.value / mean.stderr, independent - 1)
+
+
+def chance_by(found: Estimate, degrees: float = math.inf) -> float | None:
+    """Return how often chance alone would set a value this far from 0, by its own interval.
+
+    It is 0.05 where the interval ends at 0, and beside that as Student's t of so many degrees.
+    None where it does not say.
+    """
+    if found.value is None or found.ci95 is None:
+        return None
+    towards = found.value - found.ci95[0] if found.value > 0 else found.ci95[1] - found.value
+    return two_sided(student(degrees) * found.value / towards, degrees) if towards > 0 else None

@@ -6,14 +6,15 @@ from typing import TypeVar
 
 import numpy as np
 
-from raybench.stats import clusters
+from raybench.stats import clusters, mcnemar
 from raybench.stats.asked import Asked
-from raybench.stats.distributions import heads, two_sided
-from raybench.stats.intervals import student, wilson
+from raybench.stats.distributions import two_sided
+from raybench.stats.intervals import Z, student, wilson
 from raybench.types import Estimate
 
 Test = TypeVar("Test", bound=Hashable)
 
+_LEVEL, _POWER = 0.05, 0.8
 DETECTABLE = 2.8
 """Standard errors of a difference that four in five runs would tell from 0: 1.96 for the 95 %
 interval to exclude 0, and 0.84 for that to happen in 80 %."""
@@ -26,17 +27,22 @@ class Comparison:
     """The first model's score less the second's, over the questions both were asked."""
 
     difference: Estimate
-    p: float | None
+    p: float | None = None
     """How often chance alone would set two equal models this far apart."""
-    test: str
-    detectable: float | None
-    """The smallest difference that four in five such runs would find."""
+    test: str = "none"
+    seen: mcnemar.Seen | None = None
+    """What McNemar's test goes by, where that is the test."""
 
-    @classmethod
-    def of(cls, difference: Estimate, p: float | None = None, test: str = "none") -> "Comparison":
-        """Return a difference with what follows from it."""
-        stderr = difference.stderr
-        return cls(difference, p, test, DETECTABLE * stderr if stderr else None)
+    @property
+    def detectable(self) -> float | None:
+        """Return the smallest difference that four in five such runs would find."""
+        if self.seen and (self.seen.gained or self.seen.lost):
+            return self.seen.detectable(_LEVEL, _POWER)
+        if self.p is None and self.difference.stderr and self.difference.ci95:
+            # An index: what does not differ in it has an interval, and no standard error.
+            low, high = self.difference.ci95
+            return DETECTABLE * (high - low) / 2 / Z
+        return DETECTABLE * self.difference.stderr if self.difference.stderr else None
 
 
 def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparison:
@@ -48,7 +54,7 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     n = int(both.sum())
     if n == 0:
         refusal = f"refused: no {over} that both were asked"
-        return Comparison.of(Estimate(None, None, None, 0, refusal))
+        return Comparison(Estimate(None, None, None, 0, refusal))
     value, stderr, sources = clusters.mean(differences[both.any(axis=1)], first.sources)
     clustered = "" if first.plain else ", clustered by source"
     if stderr:
@@ -65,15 +71,9 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     ci95 = (max(-1.0, value - half), min(1.0, value + half))
     difference = Estimate(value, stderr, ci95, n, f"paired over {over}{clustered}, {named}")
     if first.plain and first.once and second.once:
-        p = mcnemar(int((differences > 0).sum()), int((differences < 0).sum()))
-        test = MCNEMAR
-    return Comparison.of(difference, p, test)
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the exact two-sided p-value from the questions that only one model got right."""
-    fewer, n = min(only_first, only_second), only_first + only_second
-    return min(1.0, 2 * heads(fewer, n))
+        seen = mcnemar.Seen(int((differences > 0).sum()), int((differences < 0).sum()), n)
+        return Comparison(difference, mcnemar.chance(seen.gained, seen.lost), MCNEMAR, seen)
+    return Comparison(difference, p, test)
 
 
 def holm(ps: Mapping[Test, float]) -> dict[Test, float]:

@@ -298,6 +298,23 @@ def test_every_pair_is_compared_question_by_question() -> None:
     assert found["index/coding"].found.difference.value is None
 
 
+def test_an_index_would_not_show_less_than_its_interval_is_wide() -> None:
+    first = [*asked("aime_2024", *["R"] * 50), *asked("math_500", *"RwRw")]
+    other = ["R"] * 20 + ["w"] * 10 + ["R"] * 20
+    second = [*asked("aime_2024", *other, model="b"), *asked("math_500", *"RwRw", model="b")]
+    found = {
+        it.metric: it.found
+        for it in summary.differences(Tally.of([*first, *second]), ["a", "b"], RULES)
+    }
+    index = found["index/math"]
+    low, high = index.difference.ci95 or (0, 0)
+    # 2.8 standard errors, of which the interval has 1.96 on either side.
+    assert index.detectable == pytest.approx(1.4 * (high - low) / intervals.Z)
+    assert index.difference.stderr is not None
+    alone = 2.8 * index.difference.stderr
+    assert index.detectable is not None and index.detectable > 2 * alone, "math_500 may differ, too"
+
+
 def test_what_is_withheld_from_one_model_is_compared_with_none() -> None:
     units = [
         *maths(),

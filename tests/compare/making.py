@@ -89,7 +89,7 @@ def pair(one: Stored, other: Stored) -> Pair:
 
 def compared(one: Stored, other: Stored, *, most: int = 50) -> Compared:
     """Return what is found of two runs of one model each."""
-    (found,) = questions.compare([pair(one, other)], only=(), most=most)
+    (found,), _ = questions.compare([pair(one, other)], only=(), most=most)
     return found
 
 

@@ -101,6 +101,16 @@ def test_the_sentence_over_all(
     assert said in found.sentence
 
 
+def test_what_is_identical_is_not_said_to_be_not_distinguishable(pair: Pair) -> None:
+    same = made("c", 1.0, 0.0, stderr=0.0, changed=(0, 0))
+    for first, said in (
+        (made("a", 0.0001), "better in 1 (A), worse in none; not distinguishable in 1 (B); "),
+        (made("a", 0.9), "cannot be told from old in any of the 2 scores with this many observat"),
+    ):
+        (found,) = judging.concluded([Compared(pair, [first, made("b", 0.9), same])])
+        assert said in found.sentence and "identical in 1 (C)." in found.sentence
+
+
 def test_the_smallest_difference_that_would_show_is_28_standard_errors_alone() -> None:
     score = made("a", 0.5, stderr=0.01, n=100_000)
     assert judging.detectable(score, 1) == pytest.approx(0.028, abs=1e-4)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from compare.making import compared, concluded, pair, run, score, unit, units
+from compare.making import compared, concluded, named, pair, run, score, unit, units
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
@@ -14,7 +14,7 @@ from scipy import stats
 
 from raybench import cli
 from raybench.benchmarks.parts import indices
-from raybench.compare import judging, questions
+from raybench.compare import judging, questions, ways
 from raybench.compare.runs import Stored
 from raybench.compare.shown.told import told
 from raybench.errors import ConfigurationError, RunFailed
@@ -165,6 +165,18 @@ def test_letters_of_options_drawn_by_other_seeds_do_not_make_other_questions(
     assert score(one, other_seed).difference.n == 10
 
 
+def test_a_right_answer_of_one_character_is_no_options_letter_where_there_are_no_options(
+    tmp_path: Path,
+) -> None:
+    def asked(name: str, truth: str, seed: int) -> Stored:
+        data = {"math_500": {"origin": "hub X", "digest": name * 64}}
+        records = units("m", [True] * 10, benchmark="math_500", truth=truth)
+        return run(tmp_path / name, records, data=data, config={"seed": seed})
+
+    with pytest.raises(ConfigurationError, match="have another right answer"):
+        compared(asked("a", "7", 0), asked("b", "9", 1))
+
+
 def test_samples_and_published_questions_have_nothing_in_common(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 10))
     published = {"mmlu_pro": {"origin": "hub X", "digest": "e" * 64}}
@@ -194,6 +206,32 @@ def test_no_question_in_common_is_refused(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 5))
     other = run(tmp_path / "b", units("m", [True] * 5, benchmark="math_500"))
     with pytest.raises(ConfigurationError, match="have no question in common"):
+        questions.compare([pair(one, other)], only=(), most=0)
+
+
+@pytest.mark.parametrize("how", ["its engine failed", "the run has not reached it"])
+def test_a_model_without_a_common_question_leaves_the_others_compared(
+    how: str, tmp_path: Path
+) -> None:
+    models = ("a", "b", "c")
+    broken = [unit("c", str(key), False, finish="error", error="x") for key in range(3)]
+    records = [*units("a", [True] * 9), *units("b", [False] * 9)]
+    records += broken if how == "its engine failed" else []
+    made = run(tmp_path / "a", records, models=models)
+    found, notes = ways.compared([named(made)], ways.Wanted())
+    assert [it.pair.candidate.model for it in found] == ["b"]
+    (told_,) = notes
+    assert told_.startswith(f"Not compared: c of {made.folder} and a of")
+    assert ("candidate: 3 units got no reply" in told_) is (how == "its engine failed")
+
+
+def test_the_reason_is_told_where_every_question_has_another_right_answer(tmp_path: Path) -> None:
+    data = [{"math_500": {"origin": "hub X", "digest": letter * 64}} for letter in "ab"]
+    one, other = (
+        run(tmp_path / at, units("m", [True] * 5, benchmark="math_500", truth=truth), data=of)
+        for at, truth, of in zip("ab", ("17", "19"), data, strict=True)
+    )
+    with pytest.raises(ConfigurationError, match=r"5 questions of one id have another right answ"):
         questions.compare([pair(one, other)], only=(), most=0)
 
 
@@ -233,6 +271,35 @@ def test_an_index_weighs_the_paired_differences(tmp_path: Path) -> None:
     assert whole.gained == sum(found[f"{name}/accuracy"].gained or 0 for name in weights)
     assert whole.independent <= 119
     assert "index/intelligence" not in found
+
+
+@pytest.mark.parametrize(("flipped", "verdict"), [(25, "not distinguishable"), (90, "better")])
+def test_the_verdict_on_an_index_is_what_its_interval_says(
+    flipped: int, verdict: str, tmp_path: Path
+) -> None:
+    """Where one benchmark flipped and the others did not, these may still differ elsewhere."""
+
+    def records(gain: int) -> list[dict[str, object]]:
+        return [
+            it
+            for name in indices.constituents("intelligence")
+            for it in (
+                units("m", [key % 2 == 0 or key < 2 * gain for key in range(200)], benchmark=name)
+                if name == "gpqa_diamond"
+                else units("m", [key % 2 == 0 for key in range(30)], benchmark=name)
+            )
+        ]
+
+    one, other = run(tmp_path / "a", records(0)), run(tmp_path / "b", records(flipped))
+    found = {it.score.metric: it for it in concluded(one, other).scores}
+    index = found["index/intelligence"]
+    low, high = index.score.difference.ci95 or (0, 0)
+    assert (index.verdict, low <= 0 <= high) == (verdict, verdict == "not distinguishable")
+    assert index.score.p is not None and (index.score.p < 0.05) is (low > 0)
+    # Nobody is told that less would have shown than the interval is wide.
+    assert index.detectable is not None and index.detectable > (high - low) / 2
+    assert found["gpqa_diamond/accuracy"].verdict == "better"
+    assert (found["index/math"].verdict, found["index/math"].detectable) == ("identical", None)
 
 
 def test_flips_name_the_line_and_the_byte_where_the_reply_stands(tmp_path: Path) -> None:
@@ -328,6 +395,27 @@ def test_hle_compares_accuracy_and_confidence_and_refuses_the_rms_difference(
     assert rms.score.baseline.value is not None and rms.p_holm is None
 
 
+def test_confidence_is_compared_over_the_questions_in_common_alone(tmp_path: Path) -> None:
+    def of(name: str, confidence: int, truths: list[str]) -> Stored:
+        judged = {"j": {"correct": True, "confidence": confidence}}
+        records = [
+            unit("m", str(key), True, benchmark="hle", by="judge", truth=it, judgements=judged)
+            for key, it in enumerate(truths)
+        ]
+        # A verdict on one side alone is none in common.
+        records[0] |= {"judgements": {"j": {}}, "judge_error": "x"} if name == "a" else {}
+        records[0] |= {"by": None} if name == "a" else {}
+        data = {"hle": {"origin": "hub X", "digest": name * 64}}
+        return run(tmp_path / name, records, experiment="hle", data=data)
+
+    one = of("a", 90, ["alpha"] * 40)
+    other = of("b", 60, ["alpha"] * 20 + ["omega"] * 10)
+    found = {it.metric: it for it in compared(one, other).scores}
+    for metric in ("hle/accuracy", "hle/brier", "hle/rms_calibration_error_all"):
+        it = found[metric]
+        assert (it.difference.n, it.baseline.n, it.candidate.n) == (19, 19, 19), metric
+
+
 @pytest.mark.slow
 def test_equal_models_are_seldom_called_better_or_worse(tmp_path: Path) -> None:
     """Of comparisons of equals at most one in twenty says that anything differs."""
@@ -346,7 +434,7 @@ def test_equal_models_are_seldom_called_better_or_worse(tmp_path: Path) -> None:
 
         one = run(tmp_path / f"{number}a", records())
         other = run(tmp_path / f"{number}b", records())
-        (found,) = judging.concluded(questions.compare([pair(one, other)], only=(), most=0))
+        (found,) = judging.concluded([compared(one, other, most=0)])
         wrong += any(it.verdict in ("better", "worse") for it in found.scores)
     # Were it exactly 0.05, one in a thousand such tests would see more than this.
     assert wrong <= stats.binom.ppf(0.999, times, judging.LEVEL)

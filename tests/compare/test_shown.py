@@ -3,13 +3,14 @@
 import io
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from compare.making import compared, concluded, run, unit, units
 
-from raybench.compare import judging
+from raybench.compare import command, judging
 from raybench.compare.found import Concluded
 from raybench.compare.runs import Stored
 from raybench.compare.shown import page, summary, terminal, words
@@ -60,6 +61,7 @@ def test_what_models_wrote_moves_no_terminal(nasty: list[Concluded]) -> None:
 def test_json_says_it_all_and_takes_itself_back(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 40 + [False] * 10))
     other = run(tmp_path / "b", units("m", [False] * 40 + [True] * 10))
+    (other.folder / "report.html").touch()
     found = json.loads(json.dumps(told([concluded(one, other)], ["a note"]), allow_nan=False))
     assert found["schema"] == 1 and found["notes"] == ["a note"]
     (pair,) = found["comparisons"]
@@ -75,6 +77,27 @@ def test_json_says_it_all_and_takes_itself_back(tmp_path: Path) -> None:
     assert item["candidate"]["journal"]["line"] == 41
     address, _, fragment = item["candidate"]["report"].partition("#")
     assert address.endswith("b/report.html") and fragment.startswith("unit=")
+    assert pair["candidate"]["report"] == address
+    assert pair["baseline"]["report"] is item["baseline"]["report"] is None, "there is none"
+
+
+def test_json_is_utf8_whatever_the_terminal_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "modèle-模"
+    one, other = (
+        run(tmp_path / at, units(name, marks), models=[name])
+        for at, marks in (("a", [True, False]), ("b", [True, True]))
+    )
+    out = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(out, encoding="latin-1"))
+    assert command.run([str(one.folder), str(other.folder), "--json"]) == 0
+    sys.stdout.flush()
+    (pair,) = json.loads(out.getvalue().decode("utf-8"))["comparisons"]
+    assert pair["candidate"]["model"] == name
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO(), encoding="latin-1"))
+    with pytest.raises(SystemExit):
+        command.run(["--help"])
 
 
 def test_in_a_file_the_table_is_plain_and_unbroken(tmp_path: Path) -> None:
@@ -181,6 +204,10 @@ def test_unchanged_models_that_were_sampled_anew_are_named_with_the_way_to_ask_l
     assert said.startswith("m has the same settings in both runs, and yet 1 of the 2 tests")
     assert "RUN:MODEL" in said and "--only BENCHMARK" in said
     assert not any("anew" in it for it in words.explained(judging.concluded([anew])))
+    asked: dict[str, object] = {"index": {"limit": None, "subset": [], "few_shot": 5}}
+    otherwise = compared(one, run(tmp_path / "d", units("m", [True] * 8 + [False]), config=asked))
+    told = words.explained(judging.concluded([otherwise, changed]))
+    assert not any("anew" in it for it in told), "it may be by how they were asked"
     alike = compared(one, one)
     told = words.explained(judging.concluded([alike, changed]))
     assert not any("anew" in it for it in told)

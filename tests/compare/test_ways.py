@@ -127,6 +127,19 @@ def test_matches_that_went_alike_move_by_move_are_identical_and_no_test(tmp_path
     }
 
 
+def test_points_that_are_all_alike_are_no_certainty(tmp_path: Path) -> None:
+    def played(name: str, won: float, *times: int) -> Any:
+        rivals = {f"r{n}": of for n, of in enumerate(times)}
+        met = [match(n, name, rival, won) for rival, of in rivals.items() for n in range(of)]
+        return tournament(tmp_path / name, met, [name, *rivals])
+
+    (found,) = games.compare([pair(played("old", 0.5, 2, 2), played("new", 1.0, 6, 3))])
+    (score,) = found.scores
+    assert (score.difference.stderr, score.p) == (None, None), (
+        "weights add up to 1 but for rounding"
+    )
+
+
 def test_an_opponent_of_the_same_name_but_another_make_is_none(tmp_path: Path) -> None:
     one = tournament(tmp_path / "a", [match(1, "old", "rival", 1.0)], ["old", "rival"])
     changed = [{"name": "new"}, {"name": "rival", "weights": "other"}]

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from raybench.stats import intervals
+from raybench.types import Estimate
 
 observations = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=30)
 shares = st.integers(1, 2000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -180,3 +181,19 @@ def test_chance_is_that_of_students_t_or_of_signs() -> None:
     assert intervals.chance(same, 6) == 2 / 2**6
     assert intervals.chance(intervals.mean([0.0] * 6, over="things"), 6) == 1
     assert intervals.chance(same, 1) is None
+    residue = intervals.mean([(0.5 - 0.3) - (0.3 - 0.1)] * 10, over="things")
+    assert residue.value != 0 and intervals.chance(residue, 10) == 1
+
+
+@given(st.floats(-1, 1), st.floats(1e-3, 1), st.floats(1e-3, 1), st.integers(1, 200))
+def test_the_p_of_an_interval_is_below_005_where_it_leaves_0_out(
+    value: float, below: float, above: float, degrees: int
+) -> None:
+    found = Estimate(value, None, (value - below, value + above), 9, "MOVER")
+    p = intervals.chance_by(found, degrees)
+    outside = value > below or -value > above
+    assert p == pytest.approx(0.05) or (p is not None and p < 0.05) is outside
+    of_t = Estimate(value, None, (value - intervals.student(degrees),) * 2, 9, "Student's t")
+    if value > 0:
+        expected = 2 * stats.t.sf(value, degrees)
+        assert intervals.chance_by(of_t, degrees) == pytest.approx(expected)

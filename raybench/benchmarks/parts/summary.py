@@ -69,7 +69,7 @@ def differences(tally: Tally, models: Sequence[str], rules: Rules) -> Iterator[D
             {name: it.difference for name, it in found.items()}, (first, second)
         )
         for index, weights in rules.weights.items():
-            comparison = paired.Comparison.of(scores.index(parts, (first, second), weights))
+            comparison = paired.Comparison(scores.index(parts, (first, second), weights))
             yield Difference(f"index/{index}", first, second, comparison, None)
 
 
@@ -77,7 +77,7 @@ def _compare(scores: Scores, first: str, second: str, benchmark: str) -> paired.
     for model in (first, second):
         if reason := scores.withheld(model, benchmark):
             refusal = Estimate(None, None, None, 0, f"refused: {model}: {reason}")
-            return paired.Comparison.of(refusal)
+            return paired.Comparison(refusal)
     return paired.compare(scores.asked(first, benchmark), scores.asked(second, benchmark))
 
 

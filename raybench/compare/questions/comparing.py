@@ -2,20 +2,24 @@
 
 from collections.abc import Sequence
 
-from raybench.compare import settings
+from raybench.compare import pairing, settings
 from raybench.compare.found import Compared, Pair, Score
 from raybench.compare.questions import flips, scores, texts
 from raybench.compare.questions.units import HLE, Units
 from raybench.errors import ConfigurationError
 
 
-def compare(pairs: Sequence[Pair], *, only: Sequence[str], most: int) -> list[Compared]:
-    """Return what is found of each pair: every journal is read once for all of them.
+def compare(
+    pairs: Sequence[Pair], *, only: Sequence[str], most: int
+) -> tuple[list[Compared], list[str]]:
+    """Return what is found of each pair, and why nothing is of some.
 
-    Raises ConfigurationError where a pair has no question in common.
+    Every journal is read once for all of them. Raises ConfigurationError where no pair has a
+    question in common.
     """
     units = Units.read(pairs, only)
-    return texts.filled([_compared(units, pair, only, most) for pair in pairs])
+    found, why = pairing.each(pairs, lambda pair: [_compared(units, pair, only, most)])
+    return texts.filled(found), why
 
 
 def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compared:
@@ -24,20 +28,19 @@ def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compa
     found = {name: scores.common(units, pair, name) for name in there}
     each = {name: scores.accuracy(units, pair, it) for name, it in found.items()}
     if all(it.refused for it in each.values()):
-        why = "; ".join(
-            f"{name}: {it.difference.method.removeprefix('refused: ')}" for name, it in each.items()
-        )
-        told = why or "; ".join(notes) or "neither has a unit"
+        why = [
+            "; ".join([f"{name}: {it.difference.method.removeprefix('refused: ')}", *it.notes])
+            for name, it in each.items()
+        ]
+        told = "; ".join([*why, *notes]) or "neither has a unit"
         raise ConfigurationError(
             f"{pair.candidate.model} of {pair.candidate.run.folder} and {pair.baseline.model} of "
             f"{pair.baseline.run.folder} have no question in common: {told}"
         )
     whole, why_not = scores.composites(units, pair, each)
-    beside: list[Score] = []
+    beside = list[Score]()
     if HLE in each and not each[HLE].refused:
-        beside += scores.brier(units, pair)
-        if calibrations := scores.calibrations(units, pair):
-            beside.append(calibrations)
+        beside += scores.confidence(units, pair, found[HLE])
     return Compared(
         pair,
         [*whole, *each.values(), *beside],

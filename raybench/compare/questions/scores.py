@@ -12,14 +12,15 @@ from raybench import benchmarks
 from raybench.benchmarks.parts import indices
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.benchmarks.parts.hle import metrics
+from raybench.benchmarks.parts.hle.exam import Item
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally
 from raybench.compare import means
 from raybench.compare.found import SCORE, Pair, Score, Side
 from raybench.compare.questions.units import Units
-from raybench.stats import paired, repeats
+from raybench.stats import intervals, paired, repeats
 from raybench.stats.asked import Asked
-from raybench.stats.distributions import two_sided
+from raybench.stats.intervals import student
 from raybench.types import Estimate
 
 _NAMES = ("baseline", "candidate")
@@ -108,8 +109,8 @@ def accuracy(units: Units, pair: Pair, found: Common) -> Score:
     p, test = compared.p, compared.test
     if p is None and compared.difference.value is not None and independent > 1:
         # All alike: as often as chance gives so many the same sign; where none differs, always.
-        alike = compared.difference.value != 0
-        p, test = (2.0 ** (1 - independent), "signs, all equal") if alike else (1.0, test)
+        p = intervals.chance(compared.difference, independent)
+        test = test if p == 1 else "signs, all equal"
     return Score(
         metric=f"{name}/accuracy",
         title=title,
@@ -156,9 +157,8 @@ def composites(
             continue
         of_it = [scores[name] for name in weights]
         degrees = _degrees(scores, weights)
-        p = 1.0 if difference.value == 0 else None
-        if difference.stderr and degrees:
-            p = two_sided(difference.value / difference.stderr, degrees)
+        # The same as the interval: a part in which nothing flipped has one, and no standard error.
+        p = intervals.chance_by(difference, degrees)
         found.append(
             Score(
                 metric=f"index/{index}",
@@ -167,7 +167,7 @@ def composites(
                 candidate=weighed("candidate"),
                 difference=difference,
                 p=p,
-                test="Student's t of the weighed differences, Welch" if degrees else "none",
+                test="none" if p is None else f"{means.BY_INTERVAL}, Student's t, Welch",
                 independent=math.floor(degrees) + 1,
                 gained=sum(it.gained or 0 for it in of_it),
                 lost=sum(it.lost or 0 for it in of_it),
@@ -177,18 +177,17 @@ def composites(
 
 
 def _degrees(scores: Mapping[str, Score], weights: Mapping[str, Fraction]) -> float:
-    """Return the degrees of freedom of a weighed sum's variance, after Welch and Satterthwaite.
+    """Return the degrees of freedom of a weighed sum, after Welch and Satterthwaite.
 
-    0 where none of the parts varies.
+    The variances are those that the parts' intervals come to.
     """
-    parts = {
-        name: (float(weight) * (scores[name].difference.stderr or 0.0)) ** 2
-        for name, weight in weights.items()
-    }
-    below = math.fsum(
-        variance**2 / (scores[name].independent - 1) for name, variance in parts.items() if variance
-    )
-    return math.fsum(parts.values()) ** 2 / below if below else 0.0
+    parts = []
+    for name, weight in weights.items():
+        low, high = scores[name].difference.ci95 or (0.0, 0.0)
+        degrees = max(scores[name].independent - 1, 1)
+        parts.append(((float(weight) * (high - low) / student(degrees)) ** 2, degrees))
+    whole = math.fsum(variance for variance, _ in parts)
+    return whole**2 / math.fsum(variance**2 / degrees for variance, degrees in parts)
 
 
 def _rules(tally: Tally, pair: Pair) -> Rules:
@@ -246,20 +245,30 @@ def _same(
     return np.asarray((one == other) | (one == 0) | (other == 0))
 
 
-def brier(units: Units, pair: Pair) -> Iterator[Score]:
-    """Yield how far stated confidence lies from what came true, question by question.
+def confidence(units: Units, pair: Pair, found: Common) -> Iterator[Score]:
+    """Yield how far HLE's stated confidence lies from what came true, over what is in common.
 
-    The RMS calibration error is no mean over questions, and chance makes it too large, the more so
-    the fewer answers are right or wrong by a hair: it stands beside, without a difference.
+    That is what both have a verdict on. The Brier score compares it question by question. The RMS
+    calibration error is no mean over questions, and chance makes it too large, the more so the
+    fewer answers are right or wrong by a hair: it stands beside, without a difference.
     """
-    one, other = (_squares(units, it) for it in (pair.baseline, pair.candidate))
-    keys = [key for key in one if key in other]
-    if not keys:
-        return
-    yield means.paired(
+    asked = (found.baseline.times > 0).any(axis=0)
+    common = {units.key(found.benchmark, slot) for slot in np.flatnonzero(asked)}
+    judged = [units.exam.judged(units.label(it)) for it in (pair.baseline, pair.candidate)]
+    for items in judged:
+        common &= {it.key for it in items}
+    if common:
+        one, other = ([it for it in items if it.key in common] for items in judged)
+        yield _brier(one, other)
+        yield _calibrations(one, other)
+
+
+def _brier(baseline: Sequence[Item], candidate: Sequence[Item]) -> Score:
+    one, other = _squares(baseline), _squares(candidate)
+    return means.paired(
         "hle/brier",
         "HLE, Brier score (lower is better)",
-        ([one[key] for key in keys], [other[key] for key in keys]),
+        (list(one.values()), [other[key] for key in one]),
         of="questions",
         over="questions with a verdict on both sides, paired",
         higher_is_better=False,
@@ -267,20 +276,17 @@ def brier(units: Units, pair: Pair) -> Iterator[Score]:
     )
 
 
-def _squares(units: Units, side: Side) -> dict[str, float]:
+def _squares(items: Sequence[Item]) -> dict[str, float]:
     """Return each question's mean square of confidence less correctness, over its askings."""
     sums: dict[str, list[float]] = {}
-    for item in units.exam.judged(units.label(side)):
+    for item in items:
         sums.setdefault(item.key, []).append((item.confidence / 100 - item.correct) ** 2)
     return {key: math.fsum(each) / len(each) for key, each in sums.items()}
 
 
-def calibrations(units: Units, pair: Pair) -> Score | None:
+def _calibrations(one: Sequence[Item], other: Sequence[Item]) -> Score:
     """Return both sides' RMS calibration errors, over all bins; their difference is refused."""
-    judged = [units.exam.judged(units.label(it)) for it in (pair.baseline, pair.candidate)]
-    if not all(judged):
-        return None
-    baseline, candidate = (metrics.error(it, "all") for it in judged)
+    baseline, candidate = (metrics.error(it, "all") for it in (one, other))
     why = (
         "refused: chance makes both errors too large, by amounts of their own, so that no interval "
         "of their difference would hold; the Brier score compares confidence question by question"
@@ -290,7 +296,7 @@ def calibrations(units: Units, pair: Pair) -> Score | None:
         title="HLE, RMS calibration error",
         baseline=baseline,
         candidate=candidate,
-        difference=Estimate(None, None, None, min(len(it) for it in judged), why),
+        difference=Estimate(None, None, None, min(len(one), len(other)), why),
         higher_is_better=False,
         scale=SCORE,
     )

@@ -5,11 +5,14 @@ import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench import benchmarks
+from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.benchmarks.parts.hle.exam import Exam, Item
 from raybench.benchmarks.parts.tally import Tally, Unit
 from raybench.compare.found import Pair, Side
@@ -18,8 +21,8 @@ from raybench.compare.runs import Stored
 NAME = "units"
 HLE = "hle"
 _LETTER = 1
-"""The lowest bit of a right answer's mark: it is a letter, whose option an order of its own may
-have put there."""
+"""The lowest bit of a right answer's mark: it is the letter of an option, which an order of its own
+may have put there."""
 _PLACE = ("slot", "language", "repeat", "right", "offset", "line", "truth")
 
 
@@ -145,5 +148,11 @@ def _mark(record: Mapping[str, Any]) -> int:
     truth = record.get("truth")
     if truth is None:
         return 0
-    text = str(truth)
-    return (zlib.crc32(text.encode("utf-8", "replace")) & ~_LETTER) | (len(text) == 1)
+    mark = zlib.crc32(str(truth).encode("utf-8", "replace")) & ~_LETTER
+    return mark | (_LETTER if _lettered(record["benchmark"]) else 0)
+
+
+@cache
+def _lettered(benchmark: str) -> bool:
+    """Tell whether right answers are the letters of options."""
+    return isinstance(benchmarks.load(benchmark), MultipleChoice)

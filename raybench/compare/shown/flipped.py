@@ -70,8 +70,8 @@ def _where(pair: Pair, replies: tuple[Reply, Reply]) -> str:
 
 def _place(side: Side, reply: Reply) -> str:
     """Return the address in the run's report, or else the line of the journal."""
-    if reply.unit and side.report.is_file():
-        return f"{_short(side.report)}#unit={reply.unit}"
+    if reply.unit and (report := side.report):
+        return f"{_short(report)}#unit={reply.unit}"
     return f"{_short(reply.journal)}:{reply.line}"
 
 

@@ -5,24 +5,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from raybench.compare.found import Concluded, Flip, Flips, Judged, Pair, Reply, Setting, Side
+from raybench.compare.found import Concluded, Flip, Flips, Pair, Reply, Setting, Side
 from raybench.compare.shown import plot, summary
 from raybench.compare.shown.links import href
 from raybench.compare.shown.once import Own, Shared, once
+from raybench.compare.shown.rows import Row
 from raybench.compare.shown.told import simulated
-from raybench.compare.shown.words import (
-    P_HOLM,
-    WOULD_SHOW,
-    P,
-    about_flips,
-    difference,
-    explained,
-    held_apart,
-    number,
-    p_alone,
-    p_shown,
-    would_show,
-)
+from raybench.compare.shown.words import P_HOLM, WOULD_SHOW, P, about_flips, explained, held_apart
 from raybench.tracking.leaderboard import COUNT_MEANINGS, SIMULATED
 from raybench.tracking.text import printable
 
@@ -81,18 +70,18 @@ def _setting(shared: Shared[Setting]) -> dict[str, str]:
     }
 
 
-def _pair(number_: int, found: Concluded, own: Own, page: Path | None) -> dict[str, Any]:
+def _pair(number: int, found: Concluded, own: Own, page: Path | None) -> dict[str, Any]:
     compared = found.compared
     baseline, candidate = compared.pair.titles
     return {
-        "address": f"pair-{number_}",
+        "address": f"pair-{number}",
         "title": f"{candidate} against {baseline}",
         "baseline": baseline,
         "candidate": candidate,
         "verdict": found.verdict,
         "sentence": found.sentence,
         "figure": plot.differences(found.scores, f"Differences of {candidate} against {baseline}"),
-        "rows": [_row(it) for it in found.scores],
+        "rows": [Row.of(it) for it in found.scores],
         "counted": found.scores[0].score.of.capitalize() if found.scores else "",
         "many": any(it.needed or it.needed_for_two_points for it in found.scores),
         "tables": compared.tables,
@@ -113,30 +102,8 @@ def _side(name: str, side: Side, page: Path | None) -> dict[str, Any]:
     return {
         "name": name,
         "told": ", ".join(it for it in (side.model, f"{side.run.experiment} {side.run.id}") if it),
-        "report": href(side.report, page) if side.report.is_file() else "",
+        "report": href(report, page) if (report := side.report) else "",
     }
-
-
-def _row(judged: Judged) -> dict[str, Any]:
-    score = judged.score
-    return {
-        "title": score.title,
-        "baseline": number(score.baseline.value, score.scale),
-        "candidate": number(score.candidate.value, score.scale),
-        "difference": difference(judged),
-        "n": f"{score.difference.n:,}",
-        "changed": "—" if score.gained is None else f"+{score.gained:,} −{score.lost:,}",
-        "p": p_alone(score),
-        "p_holm": p_shown(judged.p_holm),
-        "here": would_show(judged),
-        "two_points": _many(judged.needed_for_two_points),
-        "needed": _many(judged.needed),
-        "verdict": judged.verdict,
-    }
-
-
-def _many(questions: int | None) -> str:
-    return "—" if questions is None else f"{questions:,}"
 
 
 def _flips(flips: Flips, pair: Pair, page: Path | None) -> dict[str, Any]:
@@ -171,9 +138,8 @@ def _item(flip: Flip, pair: Pair, page: Path | None) -> dict[str, Any]:
 
 def _opened(side: Side, reply: Reply, page: Path | None) -> str:
     """Return the link by which the run's report opens it; '' where it cannot."""
-    if not reply.unit or not side.report.is_file():
-        return ""
-    return href(side.report, page, f"unit={reply.unit}")
+    report = side.report
+    return href(report, page, f"unit={reply.unit}") if report and reply.unit else ""
 
 
 def _reply(name: str, side: Side, reply: Reply, page: Path | None) -> dict[str, Any]:

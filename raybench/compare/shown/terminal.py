@@ -12,19 +12,9 @@ from typing import Any, TextIO
 from raybench.compare.found import Concluded, Judged, Pair, Setting, Table, Word
 from raybench.compare.shown import flipped, summary
 from raybench.compare.shown.once import Own, Shared, once
+from raybench.compare.shown.rows import Row
 from raybench.compare.shown.told import simulated
-from raybench.compare.shown.words import (
-    P_HOLM,
-    WOULD_SHOW,
-    P,
-    difference,
-    explained,
-    held_apart,
-    number,
-    p_alone,
-    p_shown,
-    would_show,
-)
+from raybench.compare.shown.words import P_HOLM, WOULD_SHOW, P, explained, held_apart
 from raybench.tracking.leaderboard import SIMULATED
 from raybench.tracking.text import one_line
 
@@ -264,24 +254,23 @@ def _summary_compact(found: Sequence[Concluded]) -> Any:
 def _table(scores: Sequence[Judged]) -> Any:
     from rich.text import Text
 
-    heads = ("baseline", "candidate", "difference", "n", "+ / −", P, P_HOLM, WOULD_SHOW)
+    heads = ("baseline", "candidate", "difference", "n", "+ −", P, P_HOLM, WOULD_SHOW)
     table = _bare((), ())
     table.add_column("score", no_wrap=True)
     for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
-    for it in scores:
-        score = it.score
+    for it in map(Row.of, scores):
         table.add_row(
-            Text(score.title),
-            number(score.baseline.value, score.scale),
-            number(score.candidate.value, score.scale),
-            Text(difference(it)),
-            f"{score.difference.n:,}",
-            "—" if score.gained is None else f"{score.gained} / {score.lost}",
-            p_alone(score),
-            p_shown(it.p_holm),
-            would_show(it),
+            Text(it.title),
+            it.baseline,
+            it.candidate,
+            Text(it.difference),
+            it.n,
+            it.changed,
+            it.p,
+            it.p_holm,
+            it.here,
             Text(it.verdict, style=_STYLES.get(it.verdict, "")),
         )
     return table
@@ -293,19 +282,16 @@ def _compact(scores: Sequence[Judged]) -> Any:
 
     table = _bare(("score",), ("base → cand.", "difference", f"{P}\n{P_HOLM}"))
     table.add_column("verdict", no_wrap=True)
-    for it in scores:
-        score = it.score
-        told = [number(of.value, score.scale) for of in (score.baseline, score.candidate)]
-        found, _, interval = difference(it).partition(" ")
-        changed = "" if score.gained is None else f"+{score.gained} −{score.lost} of "
-        here = would_show(it)
+    for it in map(Row.of, scores):
+        found, _, interval = it.difference.partition(" ")
+        changed = "" if it.changed == "—" else f"{it.changed} of "
         table.add_row(
-            Text(score.title),
-            Text(" → ".join(told)).append(f"\n{changed}{score.difference.n:,}", "dim"),
+            Text(it.title),
+            Text(f"{it.baseline} → {it.candidate}").append(f"\n{changed}{it.n}", "dim"),
             Text(found).append(f"\n{interval}", "dim"),
-            f"{p_alone(score)}\n{p_shown(it.p_holm)}",
+            f"{it.p}\n{it.p_holm}",
             Text(it.verdict, style=_STYLES.get(it.verdict, "")).append(
-                "" if here == "—" else f"\n{WOULD_SHOW} {here}", "dim"
+                "" if it.here == "—" else f"\n{WOULD_SHOW} {it.here}", "dim"
             ),
         )
     return table

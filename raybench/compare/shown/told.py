@@ -5,7 +5,7 @@
      "comparisons": [{
         "part": of a suite, or null,
         "baseline", "candidate": {"run", "folder", "experiment", "model", "finished", "simulated",
-                                  "mlflow_run_id", "report"},
+                                  "mlflow_run_id", "report": FILE, or null while there is none},
         "verdict": "better" | "worse" | "mixed" | "identical" | "not distinguishable" |
                    "not tested",
         "sentence": ..., "notes": [...],
@@ -94,7 +94,7 @@ def _side(side: Side) -> dict[str, Any]:
         "finished": run.finished,
         "simulated": run.simulated,
         "mlflow_run_id": run.results.get("run", {}).get("mlflow_run_id"),
-        "report": str(side.report) if run.finished else None,
+        "report": str(report) if (report := side.report) else None,
     }
 
 
@@ -157,9 +157,10 @@ def _reply(reply: Reply, side: Side) -> dict[str, Any]:
         "line": reply.line,
         "offset": reply.offset,
     }
+    report = side.report
     return {
         "said": reply.said,
-        "report": f"{side.report}#unit={reply.unit}" if reply.unit else None,
+        "report": f"{report}#unit={reply.unit}" if report and reply.unit else None,
         "journal": journal,
         **reply.facts,
         **reply.record,

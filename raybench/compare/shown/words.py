@@ -110,7 +110,7 @@ def explained(found: Sequence[Concluded]) -> list[str]:
             "Scores in which nothing differs are not among the tests: no level would let such a "
             "test come out, so that it takes nothing from the others (Tarone)."
         )
-    if any(it.score.tested and it.score.test == paired.MCNEMAR for it in scores):
+    if mcnemar := any(it.score.tested and it.score.test == paired.MCNEMAR for it in scores):
         told.append(
             "The interval of a difference of rights and wrongs is Student's t, and its p is "
             "McNemar's, exact: with few questions they may disagree. The verdict goes by p."
@@ -119,7 +119,7 @@ def explained(found: Sequence[Concluded]) -> list[str]:
     if any(it.score.metric.startswith(_INDEX) for it in scores):
         told.append(
             "Intervals of indices are put together from those of their parts (MOVER: how far each "
-            "one's ends lie from it, squared, weighed and added)."
+            "one's ends lie from it, squared, weighed and added), and p goes by them."
         )
     if apart := [
         it.score.title for it in scores if it.score.difference.method.endswith(means.MOVER)
@@ -134,6 +134,8 @@ def explained(found: Sequence[Concluded]) -> list[str]:
         told.append(
             f"{WOULD_SHOW.capitalize()}: the smallest difference that four in five comparisons "
             "like this one, with as many observations and tests, would find."
+            + " Of rights and wrongs no fewer are taken to speak for the worse side than do here."
+            * mcnemar
         )
     return told
 
@@ -159,8 +161,8 @@ def _fewer(found: Sequence[Concluded]) -> Iterator[str]:
 
 
 def _changed(found: Concluded) -> bool:
-    pair = found.compared.pair
-    return pair.one_run or pair.baseline.spec != pair.candidate.spec
+    """Tell whether anything but chance may have changed replies."""
+    return found.compared.pair.one_run or bool(found.compared.settings)
 
 
 def _tests(scores: Sequence[Judged]) -> Iterator[str]:
