@@ -130,8 +130,8 @@ def whole_to(folder: Path) -> int:
 
 def above(folder: Path) -> Path | None:
     """Return the folder of the run that this one is a part of."""
-    parts, whole = folder.absolute().parents[1:3]
-    return whole if parts.name == PARTS and (whole / SPOOL).exists() else None
+    parts = folder.absolute().parent.parent  # of shallow folders the root, which is its own parent
+    return parts.parent if parts.name == PARTS and (parts.parent / SPOOL).exists() else None
 
 
 def parts(folder: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from tracked import (
     UNEXPECTED,
     children,
     client_of,
+    contents,
     opened,
     told,
     wait_for,
@@ -203,6 +204,19 @@ def test_a_failed_run_keeps_its_reason_and_its_artifacts(
     assert [f.path for f in client().list_artifacts(tracker.run_id, "journal")] == [
         "journal/units.jsonl"
     ]
+
+
+def test_files_lie_in_mlflow_as_in_the_runs_folder(store: str, tmp_path: Path) -> None:
+    run, elsewhere = tmp_path / "run", tmp_path / "else" / "where.txt"
+    names = ["report.html", "transcripts/chess.md", "transcripts/poker.md", "players/deep/a.json"]
+    for path in [*(run / name for name in names), elsewhere]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+    tracker = opened(store, run)
+    tracker.finish(RESULTS, [*(run / name for name in names[:3]), run / "players/deep", elsewhere])
+    tracker.close()
+    (parent,) = [run for run in contents(store) if run["model"] == ""]
+    assert parent["files"] == sorted([*names, elsewhere.name])
 
 
 def test_steps_that_could_not_be_written_are_written_at_the_end(
