@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from raybench.tracking.console.models import Seen
 from raybench.tracking.console.events import Events
+from raybench.tracking.console.models import Seen
 from raybench.tracking.console.plain import Paced, Plain
 from raybench.tracking.console.progress import Progress
 from raybench.tracking.console.state import State
