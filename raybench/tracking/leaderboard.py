@@ -12,6 +12,8 @@ from typing import Any
 from raybench.tracking.text import one_line
 from raybench.types import Counts, Estimate
 
+BOARD = "leaderboard.md"
+"""Its name in a run's folder."""
 SIMULATED = (
     "simulated: stand-ins with invented abilities took part; "
     "these numbers say nothing about real models."

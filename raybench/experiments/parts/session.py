@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import json
 import os
+import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -34,8 +35,7 @@ from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import ModelSpec, Plan
 
-CONFIG, BOARD = "config.yaml", "leaderboard.md"
-PAGE = "report.html"
+CONFIG, PAGE = "config.yaml", "report.html"
 HEADLINE = "headline.jsonl"
 """The headline of all models, with the covariance of their errors."""
 _LOOK_S = 2.0
@@ -194,7 +194,7 @@ class Session:
         self._outcome = outcome
 
     def write(self) -> dict[str, Any]:
-        """Write leaderboard, report, MLflow and, last, the results, which it returns.
+        """Write leaderboard, report and, last, the results, which it returns; then MLflow is told.
 
         Of a run that is not over, results are not written: they would end it.
         """
@@ -220,7 +220,7 @@ class Session:
         }
         written = [
             run.write(
-                BOARD,
+                leaderboard.BOARD,
                 leaderboard.with_boards(
                     leaderboard.to_markdown(results, outcome.columns, outcome.notes, of=outcome.of),
                     outcome.boards,
@@ -243,14 +243,17 @@ class Session:
         if outcome.unfinished:
             self._tracker.fail(outcome.unfinished, written)
             return results
+        # All that ends a run in MLflow follows from its folder: whoever comes by tells it, if this
+        # process is killed before it has.
+        about["files"] = [str(path.relative_to(run.folder)) for path in written]
+        # Last: a folder with results is a finished run, and is never touched again.
+        run.write_json(RESULTS, results)
         self._tracker.finish(
             results,
             [*written, run.folder / RESULTS],
             inputs=about.get("inputs", {}),
-            note=(run.folder / BOARD).read_text(encoding="utf-8"),
+            note=(run.folder / leaderboard.BOARD).read_text(encoding="utf-8"),
         )
-        # Last: a folder with results is a finished run, and is never touched again.
-        run.write_json(RESULTS, results)
         return results
 
     def _seen(self) -> list[Seen]:
@@ -435,6 +438,17 @@ async def open_session(
             )
             raise
         finally:
-            tracker.close()
+            await _closed(tracker)
         session.tell(results)
         session.verdict()
+
+
+async def _closed(tracker: Tracker) -> None:
+    """Close it while other runs of this process go on: it waits for a server.
+
+    Whoever interrupts that does not wait for it.
+    """
+    closing = threading.Thread(target=tracker.close, daemon=True)
+    closing.start()
+    while closing.is_alive():
+        await asyncio.sleep(0.02)

@@ -19,7 +19,8 @@ class State:
     """Units done, tokens per second, errors and the time left, of the whole and of each model.
 
     Any thread may call its methods. Times are those of this session: a resumed run's earlier units
-    count as done but say nothing about the speed of now.
+    count as done but say nothing about the speed of now. Of news is told without the lock: who
+    tells of them has one of their own, under which they ask for this one.
     """
 
     def __init__(
@@ -84,8 +85,8 @@ class State:
     def end(self) -> None:
         """Note that nothing goes on any more."""
         with self._lock:
-            self.stage("")
             self._arriving = ()
+        self.stage("")
 
     def phase(self, text: str) -> None:
         """Say what goes on now, or what is being waited for."""

@@ -1,11 +1,17 @@
-"""Runs that were killed: they could not tell MLflow so, others do when they come by."""
+"""Runs that were killed: they could not tell MLflow how they ended, others do when they come by."""
 
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from raybench.pipeline.store import JOURNAL_FOLDER, deserted
+from raybench.pipeline.store import JOURNAL_FOLDER, RESULTS, deserted
+from raybench.tracking.leaderboard import BOARD
 from raybench.tracking.mlflow import spool
-from raybench.tracking.mlflow.spool import PARENT, Spool
+from raybench.tracking.mlflow.spool import Entry, Spool
+from raybench.tracking.mlflow.told import Told
 
 _REASON = "killed: no process works on it any more, and it had not said how it ended"
 
@@ -20,25 +26,45 @@ def was(folder: Path) -> bool:
 
 
 def tell(folder: Path) -> None:
-    """Say of such a run that it was KILLED; it may be gone on with all the same.
+    """Say how such a run ended: as its results say, or KILLED; it may be gone on with all the same.
 
     Who goes on with it waits for its lock a moment only: all is read before that is taken.
     """
     state = spool.state(folder)
     if not was(folder):
         return
-    began, known_to = spool.opened(folder), spool.whole_to(folder)
-    models = [] if began is None else [run for run in began["params"] if run != PARENT]
-    tags = {run: {"reason": _REASON} for run in (*models, PARENT)}
-    end = {"status": "KILLED", "ended_ms": _last_seen_ms(folder), "failed": {}}
+    known_to, words = spool.whole_to(folder), last_words(folder)
     with deserted(folder) as alone:
         if not alone or spool.state(folder) != state:
             return  # it is gone on with since the look
         entries = Spool(folder, known_to=known_to)
-        entries.append({"kind": "tags", "tags": tags}, durable=False)
-        entries.append({"kind": "end", **end}, durable=False)
+        for entry in words:
+            entries.append(entry, durable=False)
     entries.keep()  # without the lock: a disk may take long
     entries.close()
+
+
+def last_words(folder: Path) -> Sequence[Entry]:
+    """Return what a run would have told last: what its results say, where it has come to some."""
+    every = [entry for entry, _ in spool.read(folder)]
+    told = Told(every)
+    with suppress(OSError, LookupError, TypeError, ValueError, AttributeError):  # what is no result
+        results = json.loads((folder / RESULTS).read_bytes())
+        about: Mapping[str, Any] = results["run"]
+        finished = datetime.fromisoformat(about["finished"]).timestamp()
+        began = next(it for it in reversed(every) if it["kind"] in ("open", "again"))
+        # Else they are older: it was to be concluded anew.
+        if finished >= began.get("started_ms", 0) // 1000:
+            return [
+                *told.results(
+                    results,
+                    [*about.get("files", ()), RESULTS],
+                    ended_ms=int(finished * 1000),
+                    inputs=about.get("inputs", {}),
+                    note=(folder / BOARD).read_text(encoding="utf-8"),
+                )
+            ]
+    return [*told.end("KILLED", _last_seen_ms(folder), {"reason": _REASON})]
 
 
 def _last_seen_ms(folder: Path) -> int:

@@ -7,7 +7,7 @@ An entry is an object with a `kind`, and is sent in the order of the file:
 
     open        the runs begin: `key` (they are known by it again), experiment, name, when, who,
                 tags, params by run. There is another where other runs superseded the first.
-    again       the run goes on in another session: tags, and params that are new
+    again       the run goes on in another session: when, tags, and params that are new
     points      metrics: [run, key, value, ms, step] each
     tags        tags by run
     inputs      what was asked, the same for every run
@@ -22,6 +22,7 @@ import contextlib
 import fcntl
 import json
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -48,30 +49,50 @@ class Spool:
     def __init__(self, folder: Path, *, known_to: int | None = None) -> None:
         """Read what is there; who has read it says up to where its whole lines go."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / SPOOL).open("a+b")
+        self._file = (folder / SPOOL).open("a+b", buffering=0)
+        self._unwritten: deque[bytes] = deque()
         self.entries: list[Entry] = []
         # A last line that a killed process left half-written never counted.
-        if known_to is not None:
-            self._file.truncate(known_to)
-        else:
-            self._file.truncate(whole_to(folder))
+        self._end = whole_to(folder) if known_to is None else known_to
+        self._file.truncate(self._end)
+        self._torn = False
+        """Of a line that did not fit the beginning may be there."""
+        if known_to is None:
             self.entries += (entry for entry, _ in read(folder))
 
     def append(self, entry: Entry, *, durable: bool = True) -> None:
-        """Write an entry: what is durable outlives the machine, all else this process."""
+        """Write an entry: what is durable outlives the machine, all else this process.
+
+        Raises OSError where that fails; it is written before the next one then.
+        """
         line = json.dumps(entry, ensure_ascii=False, allow_nan=False)
-        self._file.write(f"{line}\n".encode("utf-8", "replace"))
-        self._file.flush()
+        self._unwritten.append(f"{line}\n".encode("utf-8", "replace"))
+        self._write()
         if durable:
             self.keep()
+
+    def _write(self) -> None:
+        while self._unwritten:
+            if self._torn:
+                self._file.truncate(self._end)
+            self._torn, line = True, memoryview(self._unwritten[0])
+            while line:
+                line = line[self._file.write(line) :]
+            self._torn = False
+            self._end += len(self._unwritten.popleft())
 
     def keep(self) -> None:
         """Make what was written outlive the machine."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Write what could not be written before, and close the file."""
+        try:
+            if self._unwritten:
+                self._write()
+                self.keep()
+        finally:
+            self._file.close()
 
 
 @dataclass
@@ -130,8 +151,8 @@ def whole_to(folder: Path) -> int:
 
 def above(folder: Path) -> Path | None:
     """Return the folder of the run that this one is a part of."""
-    parts, whole = folder.absolute().parents[1:3]
-    return whole if parts.name == PARTS and (whole / SPOOL).exists() else None
+    parts = folder.absolute().parent.parent  # of shallow folders the root, which is its own parent
+    return parts.parent if parts.name == PARTS and (parts.parent / SPOOL).exists() else None
 
 
 def parts(folder: Path) -> list[Path]:

@@ -120,8 +120,9 @@ class Writer:
             case "end":
                 self._end(entry)
             case "files":
-                for path in entry["paths"]:
-                    self._keep(self._folder / path)
+                for path in map(Path, entry["paths"]):
+                    # They lie as in the folder; what is from elsewhere lies at the top.
+                    self._keep(self._folder / path, Path() if path.is_absolute() else path.parent)
 
     def _told(self, place: int) -> None:
         self._known.sent = place
@@ -293,13 +294,14 @@ class Writer:
         for run in (PARENT, *self._models) if every else ():
             self._do("log_inputs", self._run(run), datasets=every)
 
-    def _keep(self, path: Path, place: str = "") -> None:
+    def _keep(self, path: Path, place: Path) -> None:
         """Keep a file or all of a folder, a file at a time: each is a sign of life."""
         if path.is_dir():
             for each in sorted(path.iterdir()):
-                self._keep(each, f"{place}/{path.name}".lstrip("/"))
+                self._keep(each, place / path.name)
         elif path.exists():
-            self._do("log_artifact", self._run(PARENT), str(path), place or None)
+            into = place.as_posix() if place.parts else None
+            self._do("log_artifact", self._run(PARENT), str(path), into)
 
 
 def _parts(items: Sequence[T], most: int) -> Iterator[Sequence[T]]:

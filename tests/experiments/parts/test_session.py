@@ -3,11 +3,13 @@
 import asyncio
 import io
 import json
+import shutil
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from helpers import SIMULATED, only_run
@@ -19,8 +21,10 @@ from raybench.experiments.parts.outcome import Outcome, commonest, silent
 from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.swaps import Swaps
+from raybench.pipeline.store import Run
 from raybench.tournament import reliability
 from raybench.tracking.console import Progress
+from raybench.tracking.mlflow import killed, spool
 from raybench.types import Completion, Counts, ModelSpec, Request
 
 pytestmark = pytest.mark.mlflow
@@ -263,3 +267,49 @@ def test_what_is_not_to_be_published_stays_in_the_runs_folder(
     stored = [path.name for path in (tmp_path / "runs" / "mlartifacts").rglob("*.jsonl")]
     assert "open.jsonl" in stored
     assert "kept.jsonl" not in stored
+
+
+def told(folder: Path) -> list[Any]:
+    """Return what MLflow is to be told of a run, but for when it ended."""
+    entries = (entry for entry, _ in spool.read(folder))
+    return [{name: it for name, it in entry.items() if name != "ended_ms"} for entry in entries]
+
+
+def test_a_run_that_is_killed_once_its_results_are_there_is_told_as_if_it_was_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAYBENCH_TRACKING_SEND", "later")
+    write = Run.write_json
+
+    def watched(self: Run, name: str, value: Any) -> Path:
+        """Keep what a kill would leave, just before and after."""
+        if name == "results.json":
+            shutil.copytree(self.folder, tmp_path / "before")
+        path = write(self, name, value)
+        if name == "results.json":
+            shutil.copytree(self.folder, tmp_path / "after")
+        return path
+
+    monkeypatch.setattr(Run, "write_json", watched)
+    (tmp_path / "here").mkdir()
+    assert ended(tmp_path / "here", broken=True).code == 1
+    whole = only_run(tmp_path / "here")
+    for name in ("before", "after"):
+        assert killed.was(tmp_path / name), "MLflow is told of an end before that is on the disk"
+        killed.tell(tmp_path / name)
+    assert [it["status"] for it in told(tmp_path / "before") if it["kind"] == "end"] == ["KILLED"]
+    assert told(tmp_path / "after") == told(whole)
+
+
+async def test_other_runs_go_on_while_one_waits_for_mlflow() -> None:
+    went_on, seen = threading.Event(), []
+
+    class Waiting:
+        def close(self) -> None:
+            seen.append(went_on.wait(10))
+
+    async def other() -> None:
+        went_on.set()
+
+    await asyncio.gather(session._closed(cast(Any, Waiting())), other())
+    assert seen == [True]

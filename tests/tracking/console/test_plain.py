@@ -2,9 +2,14 @@
 
 import io
 import itertools
+import threading
 
+import pytest
+
+from raybench.tracking.console.events import Events
 from raybench.tracking.console.models import Seen
-from raybench.tracking.console.plain import Plain
+from raybench.tracking.console.plain import Paced, Plain
+from raybench.tracking.console.progress import Progress
 from raybench.tracking.console.state import State
 
 
@@ -91,3 +96,41 @@ def test_a_stage_that_comes_again_goes_on_where_it_was() -> None:
         clock.now += seconds
     assert state.stages() == {"asking": 30, "concluding": 3}
     assert state.course() == "asking 30 s · concluding 3 s"
+
+
+class Slow(io.StringIO):
+    """A stream whose reader takes its time, once it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slow, self.waited_for, self.goes_on = False, threading.Event(), threading.Event()
+
+    def write(self, text: str) -> int:
+        if self.slow:
+            self.waited_for.set()
+            self.goes_on.wait(10)
+        return super().write(text)
+
+
+@pytest.mark.parametrize("kind", [Plain, Events])
+def test_a_run_ends_while_a_slow_stream_takes_a_line(kind: type[Paced]) -> None:
+    clock, stream = Clock(), Slow()
+    progress = Progress(2, "units", clock=clock)
+    progress.stage("concluding")
+    view = kind(progress, stream, interval=0.01, clock=clock)
+    view.start()
+    progress._view = view
+    stream.slow, clock.now = True, 100  # the heartbeat is due, and tells
+    assert stream.waited_for.wait(10)
+    ending = threading.Thread(target=progress.end, daemon=True)
+    ending.start()
+    ending.join(0.2)  # it waits for the line to be out
+    stream.slow = False
+    asking = threading.Thread(target=progress.models, daemon=True)  # as the line's teller does
+    asking.start()
+    asking.join(5)
+    assert not asking.is_alive(), "who waits for the teller keeps from it what it tells"
+    stream.goes_on.set()
+    ending.join(5)
+    assert not ending.is_alive()
+    view.stop()

@@ -109,6 +109,14 @@ def test_the_server_hears_what_it_is_told() -> None:
     assert not is_allowed_host_header(hosts, "evil.example.org:5000")
 
 
+def test_workers_for_jobs_are_turned_on_as_the_readme_says() -> None:
+    told = VARIABLE.fullmatch(
+        SERVICES["mlflow"]["environment"]["MLFLOW_SERVER_ENABLE_JOB_EXECUTION"]
+    )
+    assert told is not None
+    assert told.groups() == ("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", ":-", "false")
+
+
 @pytest.mark.parametrize("name", ["serve.sh"])
 def test_scripts_are_sound(name: str) -> None:
     assert os.access(FOLDER / name, os.X_OK)

@@ -566,6 +566,11 @@ def test_parts_of_a_run_are_found_after_the_whole(tmp_path: Path) -> None:
     assert list(sync.waiting(tmp_path, unreachable(), but=both[0])) == []
 
 
+@pytest.mark.parametrize("folder", ["/", "/run", "/r/run", "/parts/demo/run"])
+def test_a_shallow_folder_is_part_of_nothing(folder: str) -> None:
+    assert spool.above(Path(folder)) is None
+
+
 def above(uri: str, run_dir: Path) -> list[str | None]:
     """Return what a run and then its models stand below."""
     first = spool.sent_to(run_dir, uri).run_id

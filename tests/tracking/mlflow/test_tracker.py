@@ -1,7 +1,7 @@
-import errno
 import json
 import math
 import os
+import resource
 import socket
 import sqlite3
 import subprocess
@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,15 @@ from tracked import (
     UNEXPECTED,
     children,
     client_of,
+    contents,
     opened,
     told,
     wait_for,
 )
 
-from raybench.tracking.mlflow import spool
+from raybench.tracking.mlflow import killed, spool
 from raybench.tracking.mlflow import store as mlflow_store
 from raybench.tracking.mlflow.sender import Sender
-from raybench.tracking.mlflow.spool import Spool
 from raybench.tracking.mlflow.writer import Writer
 from raybench.tracking.uri import probe
 
@@ -205,6 +206,19 @@ def test_a_failed_run_keeps_its_reason_and_its_artifacts(
     ]
 
 
+def test_files_lie_in_mlflow_as_in_the_runs_folder(store: str, tmp_path: Path) -> None:
+    run, elsewhere = tmp_path / "run", tmp_path / "else" / "where.txt"
+    names = ["report.html", "transcripts/chess.md", "transcripts/poker.md", "players/deep/a.json"]
+    for path in [*(run / name for name in names), elsewhere]:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+    tracker = opened(store, run)
+    tracker.finish(RESULTS, [*(run / name for name in names[:3]), run / "players/deep", elsewhere])
+    tracker.close()
+    (parent,) = [run for run in contents(store) if run["model"] == ""]
+    assert parent["files"] == sorted([*names, elsewhere.name])
+
+
 def test_steps_that_could_not_be_written_are_written_at_the_end(
     store: str, tmp_path: Path, client: Callable[[], Any]
 ) -> None:
@@ -317,23 +331,99 @@ def test_a_folder_that_cannot_be_written_to_costs_one_warning(tmp_path: Path, st
     assert len(warnings) == 1
 
 
-def test_where_the_disk_is_full_the_rest_is_sent_and_is_not_said_to_be_all(
-    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+@contextmanager
+def room_for(folder: Path, more: int) -> Iterator[None]:
+    """Let the spool grow by so many bytes only, as on a disk that is full then."""
+    before, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (spool.size(folder) + more, most))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+
+
+def kept(folder: Path) -> list[Any]:
+    """Return what a spool has, but for times."""
+    return [
+        {name: it for name, it in entry.items() if name not in ("started_ms", "ended_ms", "key")}
+        for entry, _ in spool.read(folder)
+    ]
+
+
+@pytest.mark.parametrize("more", [0, 1, 150, 400])
+def test_what_a_full_disk_did_not_take_is_written_once_it_does(tmp_path: Path, more: int) -> None:
+    whole = opened("http://127.0.0.1:1", tmp_path / "whole", send=False)
+    told(whole, 6)
+    whole.finish(RESULTS, [])
+    whole.close()
+
+    warnings: list[str] = []
+    tracker = opened("http://127.0.0.1:1", tmp_path / "run", warnings, send=False)
+    with room_for(tmp_path / "run", more):
+        told(tracker, 5)
+        assert spool.size(tmp_path / "run") > 0
+    told(tracker, 6)
+    tracker.finish(RESULTS, [])
+    tracker.close()
+    assert kept(tmp_path / "run") == kept(tmp_path / "whole")
+    assert spool.whole_to(tmp_path / "run") == spool.size(tmp_path / "run")
+    assert ["waits in memory" in it for it in warnings] == [True]
+
+
+def test_where_the_disk_stays_full_it_is_not_said_to_be_all_and_results_are_told_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Writer, "send", lambda self, over: True)
     warnings: list[str] = []
-    tracker = opened(store, tmp_path, warnings)
+    run = tmp_path / "run"
+    tracker = opened("http://127.0.0.1:1", run, warnings)
     wait_for(lambda: tracker.complete, 10)
-
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Spool, "append", full)
-    tracker.finish(RESULTS, [])
-    tracker.close()
+    told(tracker)
+    results = {**RESULTS, "run": {**RESULTS["run"], "finished": finished(0), "files": ["a.html"]}}
+    (run / "results.json").write_text(json.dumps(results))
+    (run / "leaderboard.md").write_text("# The board")
+    with room_for(run, 100):
+        tracker.finish(results, [run / "a.html", run / "results.json"], note="# The board")
+        tracker.close()
     assert not tracker._sender._thread.is_alive()
     assert not tracker.complete
-    assert ["No space left" in it for it in warnings] == [True]
+    assert ["cannot be written" in it for it in warnings] == [True] * 2
+    assert f"sync {run}" in warnings[1]
+
+    whole = opened("http://127.0.0.1:1", tmp_path / "whole", send=False)
+    told(whole)
+    files = [tmp_path / "whole" / name for name in ("a.html", "results.json")]
+    whole.finish(results, files, note="# The board")
+    whole.close()
+    assert killed.was(run)
+    killed.tell(run)
+    assert kept(run) == kept(tmp_path / "whole")
+
+
+def finished(seconds: float) -> str:
+    """Return when a run is over that is so many seconds from now, as its results say it."""
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+
+
+@pytest.mark.parametrize("supersede", [False, True])
+@pytest.mark.parametrize(("seconds", "status"), [(5, "FINISHED"), (-5, "KILLED")])
+def test_a_run_with_newer_results_was_not_killed(
+    tmp_path: Path, seconds: float, status: str, *, supersede: bool
+) -> None:
+    for _ in range(2):
+        tracker = opened("http://127.0.0.1:1", tmp_path, send=False, supersede=supersede)
+        tracker.close()
+    results = {**RESULTS, "run": {"finished": finished(seconds), "failed": {"beta": "gone"}}}
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    (tmp_path / "leaderboard.md").touch()
+    assert killed.was(tmp_path)
+    # Who concludes it anew knows it, too, before other runs take the place of these.
+    tracker = opened("http://127.0.0.1:1", tmp_path, send=False, supersede=True)
+    tracker.close()
+    *_, end, superseded, _ = (it for it in kept(tmp_path) if it["kind"] not in ("files", "tags"))
+    assert (end["kind"], end["status"]) == ("end", status)
+    assert ("beta" in end["failed"]) == (status == "FINISHED")
+    assert superseded["kind"] == "superseded"
 
 
 def test_what_somebody_else_sends_at_the_end_is_not_said_to_be_all(
