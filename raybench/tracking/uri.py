@@ -26,7 +26,7 @@ _SECRETS = re.compile(
 )
 """What a query holds: who gives a password or a key there calls it as the server does."""
 _DATABASES: dict[str, tuple[str, int]] = {  # the module that talks to it, and its usual port
-    "postgresql": ("psycopg2", 5432),
+    "postgresql": ("psycopg", 5432),  # postgresql+psycopg2:// names another one
     "mysql": ("MySQLdb", 3306),
     "mssql": ("pyodbc", 1433),
 }

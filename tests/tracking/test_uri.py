@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from raybench.errors import ConfigurationError
+from raybench.tracking import uri as addresses
 from raybench.tracking.uri import absolute, check_uri, masked, redacted, sqlite_path, ui_command
 
 
@@ -75,6 +76,15 @@ def test_a_folder_without_write_permission_is_refused(
     monkeypatch.setattr(os, "access", lambda path, _mode: Path(path) != tmp_path)
     with pytest.raises(ConfigurationError, match="cannot be written to"):
         check_uri(f"sqlite:///{tmp_path}/mlflow.db")
+
+
+@pytest.mark.parametrize("dialect", sorted(addresses._DATABASES))
+def test_the_driver_that_is_looked_for_is_the_one_that_mlflow_uses(dialect: str) -> None:
+    """PostgreSQL's has become another one with SQLAlchemy 2.1."""
+    from sqlalchemy.engine import make_url
+
+    used = make_url(f"{dialect}://host/mlflow").get_dialect().driver
+    assert {"mysqldb": "MySQLdb"}.get(used, used) == addresses._DATABASES[dialect][0]
 
 
 def test_passwords_are_never_shown() -> None:

@@ -90,6 +90,13 @@ def test_the_server_is_of_the_version_that_raybench_has() -> None:
     assert SERVICES["mlflow"]["image"].endswith(f":{ours}")
 
 
+def test_the_address_names_the_driver_that_the_image_has() -> None:
+    """Without, SQLAlchemy takes one by its own version: the server did not start."""
+    address = SERVICES["mlflow"]["environment"]["MLFLOW_BACKEND_STORE_URI"]
+    driver = address.partition("://")[0].partition("+")[2]
+    assert driver and f'"{driver}-binary==' in (FOLDER / "Dockerfile").read_text()
+
+
 def test_the_server_hears_what_it_is_told() -> None:
     """The environment that compose.yaml sets is one that `mlflow server` reads."""
     from mlflow.cli import server
