@@ -27,7 +27,7 @@ from itertools import combinations
 
 import numpy as np
 
-from raybench.stats import latent
+from raybench.stats import latent, populations
 from raybench.stats.distributions import normal_below
 from raybench.stats.joint import DRAWS, Joint
 from raybench.stats.ranks import (
@@ -106,7 +106,7 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     return Agreement(
         tau,
         found("Spearman's ρ", spearman, bounded=False),
-        _others(tau, kendall(*anew), count),
+        _others(tau, kendall(*true), kendall(*anew)),
         models,
         int((both & (ours * theirs > 0)).sum()) // 2,
         tuple(_opposed(models, both, ours, theirs)),
@@ -170,17 +170,18 @@ def _limits(
     return spread, max(low, within[0]), min(high, within[1])
 
 
-def _others(tau: Estimate, drawn: Floats, count: int) -> Estimate:
+def _others(tau: Estimate, true: Floats, anew: Floats) -> Estimate:
     """Return τ with the interval that is of other models, too."""
     name = tau.method.partition(";")[0]
-    known = drawn[~np.isnan(drawn)]
+    known = anew[~np.isnan(anew)]
     assert tau.value is not None and tau.ci95 is not None
-    if tau.n < _LEAST_DRAWN or len(known) < _ENOUGH * count:
+    if tau.n < _LEAST_DRAWN or len(known) < _ENOUGH * len(anew):
         why = f"{name}; no interval over models from fewer than {_LEAST_DRAWN}, or so many equal"
         return Estimate(tau.value, None, None, tau.n, why)
-    low, high = reach(tau.value, known, _LIMITS)
-    method = f"{name}; {METHOD}; and over draws of models"
-    ends_ = (min(low, tau.ci95[0]), max(high, tau.ci95[1]))
+    # Models drawn anew tell too little where they are few, normal ones where they are not normal.
+    found = tau.ci95, reach(tau.value, known, _LIMITS), populations.interval(true, tau.n)
+    ends_ = min(low for low, _ in found), max(high for _, high in found)
+    method = f"{name}; {METHOD}; and over models, drawn anew and of a normal population"
     return Estimate(tau.value, float(known.std(ddof=1)), ends_, tau.n, method)
 
 
