@@ -27,7 +27,7 @@ from itertools import combinations
 
 import numpy as np
 
-from raybench.stats import latent, populations
+from raybench.stats import latent, populations, unrelated
 from raybench.stats.distributions import normal_below
 from raybench.stats.joint import DRAWS, Joint
 from raybench.stats.ranks import (
@@ -67,6 +67,8 @@ class Agreement:
     """ρ, likewise."""
     others: Estimate
     """τ-b, were the models others of the same kind, too."""
+    p: float | None
+    """How often orders that have nothing to do with each other agree, or contradict, so far."""
     models: tuple[str, ...]
     """Those that both have."""
     alike: int
@@ -85,7 +87,7 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     pairs = len(models) * (len(models) - 1) // 2
     if refusal := _refusal(sides, len(models)):
         refused = Estimate(None, None, None, len(models), f"refused: {refusal}")
-        return Agreement(refused, refused, refused, models, 0, (), pairs)
+        return Agreement(refused, refused, refused, None, models, 0, (), pairs)
     ours, theirs = (order(side.values) for side in sides)
     both = holds(sure(sides[0])) & holds(sure(sides[1]))
     drawn = [side.drawn(count, seed=(seed, place)) for place, side in enumerate(sides)]
@@ -107,6 +109,7 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
         tau,
         found("Spearman's ρ", spearman, bounded=False),
         _others(tau, kendall(*true), kendall(*anew)),
+        unrelated.p(ours, theirs),
         models,
         int((both & (ours * theirs > 0)).sum()) // 2,
         tuple(_opposed(models, both, ours, theirs)),

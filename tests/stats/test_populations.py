@@ -33,7 +33,7 @@ def test_what_is_said_of_other_models_is_so(models: int, size: float) -> None:
         one, fresh = rng.standard_normal((2, models))
         sides = one, rho * one + math.sqrt(1 - rho**2) * fresh
         seen = [
-            Joint("m", names, np.asarray(it + noise), size**2 * np.eye(models))
+            Joint("m", names, np.add(it, noise, dtype=np.float64), size**2 * np.eye(models))
             for it, noise in zip(sides, size * rng.standard_normal((2, models)), strict=True)
         ]
         found = between(*seen, seed=case, count=200).others.ci95
