@@ -2,7 +2,8 @@
 
 *What is meant.* The correlation between the orders that both ways of measuring would come to with
 endless questions, iterations or matches: of these models. Whether other models would agree as well
-is another question, with an interval of its own, which is far wider.
+is another question, with an interval of its own, which is far wider (`populations`), and whether
+orders that have nothing to do with each other would agree as far, with a p (`unrelated`).
 
 *Intervals.* Noise in either order makes the two agree less than they do, and where models are close
 no replicate shows by how much. So a correlation's interval holds the percentiles (or their

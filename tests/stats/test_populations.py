@@ -8,7 +8,7 @@ import pytest
 from raybench.stats.agreement import between
 from raybench.stats.joint import Joint
 from raybench.stats.populations import interval
-from raybench.stats.ranks import kendall, order
+from raybench.stats.ranks import Floats, kendall, order
 
 
 @pytest.mark.parametrize("models", [4, 5, 6, 8, 12])
@@ -32,10 +32,8 @@ def test_what_is_said_of_other_models_is_so(models: int, size: float) -> None:
         rho = (0.0, 0.6, 0.9, 1.0)[case % 4]
         one, fresh = rng.standard_normal((2, models))
         sides = one, rho * one + math.sqrt(1 - rho**2) * fresh
-        seen = [
-            Joint("m", names, np.add(it, noise, dtype=np.float64), size**2 * np.eye(models))
-            for it, noise in zip(sides, size * rng.standard_normal((2, models)), strict=True)
-        ]
+        scores: Floats = np.add(sides, size * rng.standard_normal((2, models)))
+        seen = [Joint("m", names, scores[at], size**2 * np.eye(models)) for at in (0, 1)]
         found = between(*seen, seed=case, count=200).others.ci95
         assert found is not None
         held += found[0] <= 2 / math.pi * math.asin(rho) <= found[1]
