@@ -186,7 +186,7 @@ def _others(tau: Estimate, true: Floats, anew: Floats) -> Estimate:
     found = tau.ci95, reach(tau.value, known, _LIMITS), populations.interval(true, tau.n)
     ends_ = min(low for low, _ in found), max(high for _, high in found)
     method = f"{name}; {METHOD}; and over models, drawn anew and of a normal population"
-    return Estimate(tau.value, float(known.std(ddof=1)), ends_, tau.n, method)
+    return Estimate(tau.value, None, ends_, tau.n, method)
 
 
 def _opposed(
