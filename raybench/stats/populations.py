@@ -5,8 +5,8 @@ which the sample's lies no further than its own spread there explains, as in Wil
 half a step of τ more, as it has but few values. Resampled models show too little of that: each of
 them stands beside itself, and of an order that is the same they find no other. Simulated with 4 to
 12 models and τ from 0 to 0.9, these intervals held it in 95 to 100 of 100, heavy tails and skewed
-dependence in 93 to 100, and as few as 84 where some models stand alike exactly and the others anyhow
-(tests/stats/test_populations.py): models drawn anew know of that, so both are asked (`agreement`).
+dependence in 93 to 100 (tests/stats/test_populations.py), and as few as 84 where some models stand
+alike exactly and the others anyhow: models drawn anew know of that, so both are asked.
 """
 
 import math
