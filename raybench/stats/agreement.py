@@ -2,7 +2,8 @@
 
 *What is meant.* The correlation between the orders that both ways of measuring would come to with
 endless questions, iterations or matches: of these models. Whether other models would agree as well
-is another question, with an interval of its own, which is far wider.
+is another question, with an interval of its own, which is far wider (`populations`), and whether
+orders that have nothing to do with each other would agree as far, with a p (`unrelated`).
 
 *Intervals.* Noise in either order makes the two agree less than they do, and where models are close
 no replicate shows by how much. So a correlation's interval holds the percentiles (or their
@@ -27,7 +28,7 @@ from itertools import combinations
 
 import numpy as np
 
-from raybench.stats import latent
+from raybench.stats import latent, populations, unrelated
 from raybench.stats.distributions import normal_below
 from raybench.stats.joint import DRAWS, Joint
 from raybench.stats.ranks import (
@@ -67,6 +68,8 @@ class Agreement:
     """ρ, likewise."""
     others: Estimate
     """τ-b, were the models others of the same kind, too."""
+    p: float | None
+    """How often orders that have nothing to do with each other agree, or contradict, so far."""
     models: tuple[str, ...]
     """Those that both have."""
     alike: int
@@ -85,7 +88,7 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     pairs = len(models) * (len(models) - 1) // 2
     if refusal := _refusal(sides, len(models)):
         refused = Estimate(None, None, None, len(models), f"refused: {refusal}")
-        return Agreement(refused, refused, refused, models, 0, (), pairs)
+        return Agreement(refused, refused, refused, None, models, 0, (), pairs)
     ours, theirs = (order(side.values) for side in sides)
     both = holds(sure(sides[0])) & holds(sure(sides[1]))
     drawn = [side.drawn(count, seed=(seed, place)) for place, side in enumerate(sides)]
@@ -106,7 +109,8 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     return Agreement(
         tau,
         found("Spearman's ρ", spearman, bounded=False),
-        _others(tau, kendall(*anew), count),
+        _others(tau, kendall(*true), kendall(*anew)),
+        unrelated.p(ours, theirs),
         models,
         int((both & (ours * theirs > 0)).sum()) // 2,
         tuple(_opposed(models, both, ours, theirs)),
@@ -170,18 +174,19 @@ def _limits(
     return spread, max(low, within[0]), min(high, within[1])
 
 
-def _others(tau: Estimate, drawn: Floats, count: int) -> Estimate:
+def _others(tau: Estimate, true: Floats, anew: Floats) -> Estimate:
     """Return τ with the interval that is of other models, too."""
     name = tau.method.partition(";")[0]
-    known = drawn[~np.isnan(drawn)]
+    known = anew[~np.isnan(anew)]
     assert tau.value is not None and tau.ci95 is not None
-    if tau.n < _LEAST_DRAWN or len(known) < _ENOUGH * count:
+    if tau.n < _LEAST_DRAWN or len(known) < _ENOUGH * len(anew):
         why = f"{name}; no interval over models from fewer than {_LEAST_DRAWN}, or so many equal"
         return Estimate(tau.value, None, None, tau.n, why)
-    low, high = reach(tau.value, known, _LIMITS)
-    method = f"{name}; {METHOD}; and over draws of models"
-    ends_ = (min(low, tau.ci95[0]), max(high, tau.ci95[1]))
-    return Estimate(tau.value, float(known.std(ddof=1)), ends_, tau.n, method)
+    # Models drawn anew tell too little where they are few, normal ones where they are not normal.
+    found = tau.ci95, reach(tau.value, known, _LIMITS), populations.interval(true, tau.n)
+    ends_ = min(low for low, _ in found), max(high for _, high in found)
+    method = f"{name}; {METHOD}; and over models, drawn anew and of a normal population"
+    return Estimate(tau.value, None, ends_, tau.n, method)
 
 
 def _opposed(

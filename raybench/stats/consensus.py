@@ -8,11 +8,15 @@ and how far apart they lie is a matter of the scale (points, shares, ratings). K
 contradicts the rankings in the fewest pairs, says nothing of how close models are, and of four
 rankings it is often one of many: it is given beside (`kemeny`), as a check.
 
-*Uncertainty.* A pair counts by how surely each ranking has it: the score is the mean over draws of
-all rankings, and so are its errors. Who is surely above whom goes by Holm's steps over all pairs;
-a rank's interval is what these orders leave, for all models at once. Simulated with 3 to 12 models,
-close, far apart and equal, under one to five rankings that agree and that do not, all true ranks
-lay in their intervals in 95 to 100 of 100 (tests/stats/test_consensus.py).
+*Uncertainty.* Noise sets a score nearer to the middle than it is, the more so where all rankings
+measure the same, and draws of the rankings would add that noise once more. So a score's interval is
+what the orders leave in which the model is surely above or below others, by Holm's steps over its
+pairs in all rankings: whatever the truth, it holds the share that the model truly stands above in
+95 of 100 or more. Who is surely above whom as a whole goes by draws of all rankings, and by Holm's
+steps over all pairs; a rank's interval is what these orders leave, for all models at once.
+Simulated with 3 to 12 models, close, far apart and equal, under one to five rankings that agree and
+that do not, all true ranks lay in their intervals in 95 to 100 of 100
+(tests/stats/test_consensus.py).
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,15 +24,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from raybench.stats.agreement import sure
 from raybench.stats.distributions import normal_below
 from raybench.stats.joint import DRAWS, Joint
-from raybench.stats.ranks import Flags, Floats, holds
-from raybench.types import Estimate
+from raybench.stats.paired import holm
+from raybench.stats.ranks import LEVEL, Flags, Floats, holds, order
+from raybench.types import Estimate, Interval
 
 METRIC = "suite/consensus_score"
 MOST_EXACT = 14
 """Of more models Kemeny's order is looked for, and not found for sure: subsets double with each."""
 _ROUNDING = 1e-9
+_SETTLED = 9
+"""Digits by which scores differ that are not equal but for rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,7 @@ class Consensus:
     unsettled: int
     """Pairs that Kemeny's order has the other way round."""
     joint: Joint
-    """The scores, and how their errors go together."""
+    """Means of draws and how their errors go together: by how surely each stands above each."""
 
 
 def consensus(rankings: Mapping[str, Joint], *, seed: int = 0, count: int = DRAWS) -> Consensus:
@@ -66,39 +74,40 @@ def consensus(rankings: Mapping[str, Joint], *, seed: int = 0, count: int = DRAW
     if not models:
         nothing = Joint(METRIC, (), np.zeros(0), np.zeros((0, 0)))
         return Consensus((), (), True, 0, nothing)
-    drawn = [of.drawn(count, seed=(seed, place)) for place, of in enumerate(rankings.values())]
-    wins, compared = _wins(models, list(rankings.values()), drawn)
-    whole = wins.mean(axis=0)  # models by models: how often the row is above the column
-    scores = _scores(wins, compared)
+    joints = list(rankings.values())
+    whole, compared = _wins(models, joints, [of.values[None] for of in joints])
+    values = np.round(_scores(whole, compared)[0], _SETTLED)
+    drawn = [of.drawn(count, seed=(seed, place)) for place, of in enumerate(joints)]
+    noisy = _scores(_wins(models, joints, drawn)[0], compared)
     placed: Flags = np.asarray(compared.sum(axis=1) > 0)
-    values = scores.mean(axis=0)
-    between = _between(scores, placed)
-    order = sorted(range(len(models)), key=lambda at: (not placed[at], -values[at], models[at]))
-    kemeny, exact = _kemeny(whole, compared)
+    between, reaches = _between(noisy, placed), _reaches(models, joints, compared)
+    best_first = sorted(np.flatnonzero(placed), key=lambda at: (-values[at], models[at]))
+    kemeny, exact = _kemeny(whole[0], compared)
     above = {model: place for place, model in enumerate(kemeny)}
     places = []
-    for at in order:
+    for at in best_first:
         by = tuple(name for name, of in rankings.items() if models[at] in of.models)
-        rank = 1 + int((values[placed] > values[at] + _ROUNDING).sum()) if placed[at] else 0
+        rank = 1 + int((values[placed] > values[at]).sum())
         low, high = between[at]
         ends = (min(low, rank), max(high, rank))
-        places.append(Place(models[at], _score(scores[:, at], placed[at], by), rank, ends, by))
+        score = Estimate(float(values[at]), None, reaches[at], len(by), _told(len(by)))
+        places.append(Place(models[at], score, rank, ends, by))
     first, second = np.triu_indices(len(models), k=1)
     unsettled = sum(
         bool((values[i] - values[j]) * (above[j] - above[i]) < 0)
         for i, j in zip(first, second, strict=True)
-        if placed[i] and placed[j] and abs(values[i] - values[j]) > _ROUNDING
+        if placed[i] and placed[j]
     )
     return Consensus(
-        tuple(place for place in places if place.rank),
+        tuple(places),
         tuple(models[at] for at in kemeny if placed[at]),
         exact,
         unsettled,
         Joint(
             METRIC,
-            tuple(models[at] for at in order if placed[at]),
-            values[[at for at in order if placed[at]]],
-            np.atleast_2d(np.cov(scores[:, [at for at in order if placed[at]]], rowvar=False)),
+            tuple(models[at] for at in best_first),
+            noisy[:, best_first].mean(axis=0),
+            np.atleast_2d(np.cov(noisy[:, best_first], rowvar=False)),
         ),
     )
 
@@ -108,12 +117,13 @@ def _wins(
 ) -> tuple[Floats, Floats]:
     """Return by draw how much of the rankings have each above each, and how many have both."""
     count = len(drawn[0])
-    total = np.zeros((count, len(models), len(models)), dtype=np.float32)
+    kind = np.dtype("f4" if count > 1 else "f8")  # draws are many, scores are published
+    total: Floats = np.zeros((count, len(models), len(models)), dtype=kind)
     compared = np.zeros((len(models), len(models)))
     for of, scores in zip(rankings, drawn, strict=True):
         places = [models.index(model) for model in of.models]
         square = np.ix_(places, places)
-        signs = np.sign(scores[:, :, None] - scores[:, None, :]).astype(np.float32)
+        signs = np.sign(scores[:, :, None] - scores[:, None, :]).astype(kind)
         total[:, square[0], square[1]] += (1 + signs) / 2
         compared[square] += 1
     np.fill_diagonal(compared, 0)
@@ -127,15 +137,33 @@ def _scores(wins: Floats, compared: Floats) -> Floats:
     return np.asarray((wins * (compared > 0)).sum(axis=2) / others, dtype=np.float64)
 
 
-def _score(drawn: Floats, placed: bool, by: Sequence[str]) -> Estimate:
-    if not placed:
-        return Estimate(None, None, None, len(by), "refused: compared with no other model")
-    value, spread = float(drawn.mean()), float(drawn.std(ddof=1))
-    method = f"mean share of the others below it, over {len(by)} ranking{'s' * (len(by) > 1)}"
-    if spread < _ROUNDING:
-        return Estimate(value, None, None, len(by), f"{method}; no interval: all draws agree")
-    low, high = (float(end) for end in np.quantile(drawn, [0.025, 0.975]))
-    return Estimate(value, spread, (low, high), len(by), f"{method}, percentiles of draws")
+def _told(rankings: int) -> str:
+    many = f"{rankings} ranking{'s' * (rankings > 1)}"
+    return f"mean share of the others below it, over {many}; what its pairs leave that hold"
+
+
+def _reaches(models: Sequence[str], rankings: Sequence[Joint], compared: Floats) -> list[Interval]:
+    """Return between what each score lies, if of its own pairs only those hold by Holm's steps."""
+    ps = np.full((len(rankings), *compared.shape), np.nan)
+    above = np.zeros(ps.shape)
+    for way, of in enumerate(rankings):
+        places = [models.index(model) for model in of.models]
+        square = np.ix_(places, places)
+        ps[way][square] = 2 * np.minimum(chance := sure(of), chance.T)
+        above[way][square] = order(of.values)
+    ps[:, np.eye(len(models), dtype=bool)] = np.nan
+    found = []
+    for at, others in enumerate(compared):
+        own, stands = ps[:, at], above[:, at]
+        raised = holm({(way, other): own[way, other] for way, other in np.argwhere(own >= 0)})
+        held = np.zeros(own.shape, dtype=bool)
+        for pair, p in raised.items():
+            held[pair] = p < LEVEL
+        shares = np.divide(1, others, out=np.zeros_like(others), where=others > 0)
+        weigh = shares / max(1, int((others > 0).sum()))
+        better, worse = ((held & (way * stands > 0)).sum(axis=0) @ weigh for way in (1, -1))
+        found.append((round(float(better), _SETTLED), round(float(1 - worse), _SETTLED)))
+    return found
 
 
 def _between(scores: Floats, placed: Flags) -> list[tuple[int, int]]:

@@ -20,6 +20,9 @@ _MANY = 60
 """More models have a coarser grid: they tell more of it, and it takes longer."""
 _CELLS = 2_000_000
 """Numbers worked on at once."""
+_ROUNDING = 1e-12
+_SETTLED = 9
+"""Digits by which scores differ that are not equal but for rounding, likewise."""
 
 
 def drawn(one: Joint, other: Joint, count: int, *, seed: int = 0) -> tuple[Floats, Floats]:
@@ -45,7 +48,7 @@ def drawn(one: Joint, other: Joint, count: int, *, seed: int = 0) -> tuple[Float
     found = np.concatenate(
         [_posterior(seen, noise, grid[at], int(times[at]), rng) for at in np.flatnonzero(times)]
     )
-    return np.asarray(found[:, :n] @ apart), np.asarray(found[:, n:] @ apart)
+    return np.round(found[:, :n] @ apart, _SETTLED), np.round(found[:, n:] @ apart, _SETTLED)
 
 
 def _contrasts(models: int) -> Floats:
@@ -81,5 +84,6 @@ def _posterior(
     gain = np.linalg.solve(prior + noise, prior).T
     covariance = prior - gain @ prior
     sizes, axes = np.linalg.eigh((covariance + covariance.T) / 2)
-    root = axes * np.sqrt(np.maximum(sizes, 0.0))
+    # What was measured without noise is as it is: equals stay equal.
+    root = axes * np.sqrt(np.where(sizes > _ROUNDING, sizes, 0.0))
     return np.asarray(gain @ seen + rng.standard_normal((count, len(seen))) @ root.T)

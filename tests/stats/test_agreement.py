@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from raybench.stats import latent
 from raybench.stats.agreement import beside, between, possible, sure
 from raybench.stats.joint import Joint
 from raybench.stats.ranks import kendall, order, spearman
@@ -148,3 +149,9 @@ def test_pairs_are_those_of_the_models_that_both_have() -> None:
     )
     assert found.models == ("a", "c", "e") and found.pairs == len([*combinations(range(3), 2)])
     assert found.kendall.value == 1
+
+
+def test_what_is_equal_without_an_error_is_equal_in_all_true_scores() -> None:
+    table = Joint("t", tuple("abcde"), np.array([3.1, 3.1, 1.7, 0.3, 0.3]), np.zeros((5, 5)))
+    _, true = latent.drawn(noisy(FAR), table, 50)
+    assert (order(true) == order(table.values)).all()

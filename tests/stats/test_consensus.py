@@ -112,3 +112,29 @@ def test_all_true_ranks_lie_in_their_intervals(models: int, spread: float) -> No
             for it in places
         )
     assert held >= 54  # 95 % of 60 less what chance takes of it
+
+
+@pytest.mark.parametrize(("models", "spread", "ways"), [(4, 1.0, 2), (8, 0.3, 4), (8, 4.0, 4)])
+def test_scores_intervals_hold_the_share_that_a_model_truly_stands_above(
+    models: int, spread: float, ways: int
+) -> None:
+    """Where all ways measure the same, noise draws every score to the middle in all of them."""
+    rng = np.random.default_rng(models)
+    held = cases = 0
+    for case in range(30):
+        true = spread * rng.standard_normal(models)
+        rankings = {str(way): noisy(true + rng.standard_normal(models)) for way in range(ways)}
+        for it in consensus(rankings, seed=case, count=20).places:
+            assert it.score.value is not None and it.score.ci95 is not None
+            low, high = it.score.ci95
+            assert low <= it.score.value <= high
+            held += low <= (true < true[int(it.model)]).sum() / (models - 1) <= high
+            cases += 1
+    assert held >= 0.93 * cases
+
+
+def test_a_score_is_of_the_orders_as_they_are_and_reaches_where_open_pairs_allow() -> None:
+    one, other = noisy(np.array([0.0, 0.1, 20.0])), noisy(np.array([0.0, 20.0, 40.0]))
+    best, middle, _ = consensus({"x": one, "y": other}, count=20).places
+    assert (best.score.value, best.score.ci95) == (1.0, (1.0, 1.0))
+    assert (middle.score.value, middle.score.ci95) == (0.5, (0.25, 0.5))

@@ -13,6 +13,7 @@ from raybench.stats.agreement import Agreement
 from raybench.stats.consensus import Consensus
 from raybench.stats.disagreement import Shift
 from raybench.stats.joint import Joint
+from raybench.stats.paired import holm
 from raybench.stats.ranks import holds, order
 from raybench.types import Estimate
 
@@ -79,6 +80,11 @@ def compared(found: Sequence[Found], tables: Sequence[Table], *, seed: int = 0) 
             for table in tables
         },
     )
+
+
+def chances(pairs: Mapping[tuple[str, str], Agreement]) -> dict[tuple[str, str], float]:
+    """Return each pair's p of unrelated orders, raised by Holm's steps over all pairs."""
+    return holm({pair: it.p for pair, it in pairs.items() if it.p is not None})
 
 
 def ranks(joint: Joint) -> dict[str, Rank]:

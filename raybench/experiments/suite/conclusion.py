@@ -92,7 +92,9 @@ def _metrics(
             )  # fmt: skip
             of[SCORE.key] = place.score
         elif several:
-            refused = Estimate(None, None, None, 0, "refused: no way ranks it")
+            by = sum(model in ranking.models for ranking in all_of.rankings.values())
+            why = "no way ranks another model with it" if by else "no way ranks it"
+            refused = Estimate(None, None, None, by, f"refused: {why}")
             of[RANK.key] = of[SCORE.key] = refused
         for part in found:
             score = part.estimate(model, part.metric)

@@ -4,7 +4,8 @@ Only what sets it apart from the roster is told. Whether that is why it ranks wh
 has tried; where nothing does, that is said.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -72,14 +73,16 @@ def _games(part: Found, model: str) -> Iterator[str]:
 def _judged(part: Found, model: str) -> Iterator[str]:
     if part.name == "autobench":
         lean = part.estimate(model, "autobench/self_preference")
-        if lean and lean.value and lean.ci95 and (lean.ci95[0] > 0 or lean.ci95[1] < 0):
-            way = "higher" if lean.value > 0 else "lower"
+        own = lean.value if lean else None
+        if own and _apart(part, model, partial(_leans, part, own)):
+            way = "higher" if own > 0 else "lower"
             yield (
-                f"as a judge it rates its own answers {abs(lean.value):.2f} points {way} than the "
-                "others do, all else equal"
+                f"as a judge it rates its own answers {abs(own):.2f} points {way} than the others "
+                "do, all else equal"
             )
     if part.name == "hle":
-        if model in part.results["run"].get("judges", ()):
+        judges = part.results["run"].get("judges", ())
+        if _apart(part, model, lambda it: it in judges):
             yield "it is among the judges of the exam, and judges itself"
         error, usual = _beside(part, model, "hle/rms_calibration_error")
         if error is not None and usual is not None and error >= _TIMES * usual:
@@ -89,15 +92,26 @@ def _judged(part: Found, model: str) -> Iterator[str]:
             )
 
 
+def _leans(part: Found, way: float, model: str) -> bool:
+    """Tell whether a judge surely rates its own answers higher, or lower, as that one does."""
+    lean = part.estimate(model, "autobench/self_preference")
+    ends = lean.ci95 if lean else None
+    return ends is not None and (ends[0] > 0 if way > 0 else ends[1] < 0)
+
+
 def _guessing(part: Found, model: str) -> Iterator[str]:
     """Yield the benchmarks in which a model cannot be told from guessing."""
-    found = []
-    for name, about in part.results["run"].get("data", {}).items():
-        chance, score = about.get("chance"), part.estimate(model, f"{name}/accuracy")
-        if chance is None or score is None or score.ci95 is None:
-            continue
-        if score.ci95[0] <= chance <= score.ci95[1]:
-            found.append(name)
+
+    def guesses(name: str, chance: float | None, it: str) -> bool:
+        score = part.estimate(it, f"{name}/accuracy")
+        ends = score.ci95 if score else None
+        return chance is not None and ends is not None and ends[0] <= chance <= ends[1]
+
+    found = [
+        name
+        for name, about in part.results["run"].get("data", {}).items()
+        if _apart(part, model, partial(guesses, name, about.get("chance")))
+    ]
     if found:
         yield f"it cannot be told from guessing in {', '.join(found)}"
 
@@ -121,9 +135,19 @@ def _length(part: Found, model: str) -> Iterator[str]:
 
 
 def _few(part: Found, model: str) -> Iterator[str]:
+    def few(it: str) -> bool:
+        score = part.estimate(it, part.metric)
+        return score is not None and 0 < score.n < _FEW
+
     score = part.estimate(model, part.metric)
-    if score is not None and 0 < score.n < _FEW:
+    if score is not None and _apart(part, model, few):
         yield f"its score rests on {score.n} {_WHAT[part.name]}"
+
+
+def _apart(part: Found, model: str, has: Callable[[str], bool]) -> bool:
+    """Tell whether a model has something that fewer than half of the others have."""
+    others = [name for name in part.results["models"] if name != model]
+    return has(model) and (not others or 2 * sum(map(has, others)) < len(others))
 
 
 _WHAT = {"index": "questions", "hle": "questions", "autobench": "iterations", "games": "matches"}

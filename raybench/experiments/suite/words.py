@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.config.suite import TITLES
-from raybench.experiments.suite.comparison import CONSENSUS, Compared
+from raybench.experiments.suite.comparison import CONSENSUS, Compared, chances
 from raybench.experiments.suite.parts import Found
 from raybench.stats.agreement import Agreement
+from raybench.stats.ranks import LEVEL
 
 _STRONG, _MODERATE, _WEAK = 0.7, 0.4, 0.15
+_Pairs = dict[tuple[str, str], Agreement]
 _WORDS = ("no ways", "one way", "two ways", "three ways", "four ways")
 
 
@@ -32,24 +34,18 @@ def _answer(compared: Compared, models: int) -> Iterator[str]:
         yield "One model has no order to agree on: its scores stand below."
         return
     if ways < 2:
-        yield f"There is {'one ranking' if ways else 'no ranking'}: nothing to agree with."
+        yield f"There is {'one ranking' if ways else 'no ranking'}: no other to agree with."
+        yield from _elsewhere(compared)
         return
-    known = {pair: it for pair, it in compared.pairs.items() if it.kendall.value is not None}
+    known: _Pairs = {
+        pair: it for pair, it in compared.pairs.items() if it.kendall.value is not None
+    }
     if not known:
         yield "No two of the rankings have an order of the same models to compare."
+        yield from _elsewhere(compared)
         return
-    values = [it.kendall.value or 0.0 for it in known.values()]
-    mean = sum(values) / len(values)
     named = _WORDS[ways] if ways < len(_WORDS) else f"{ways} ways"
-    yield (
-        _headline(named, known)
-        + f"Kendall's τ is {mean:z.2f} on average"
-        + (
-            f", from {_pair(known, least=True)} to {_pair(known, least=False)}."
-            if len(known) > 1
-            else f", {_interval(next(iter(known.values())))}."
-        )
-    )
+    yield f"{_headline(named, known)}: Kendall's τ is {_span(known)}."
     yield from _sure(known)
     yield from _shifted(compared)
     yield from _elsewhere(compared)
@@ -64,16 +60,43 @@ def _answer(compared: Compared, models: int) -> Iterator[str]:
         )
 
 
-def _headline(named: str, known: Mapping[tuple[str, str], Agreement]) -> str:
+def _headline(named: str, known: _Pairs) -> str:
     """Return how strongly they agree, as far as the data tell: a mean of open pairs says little."""
-    told = [it.kendall.value or 0.0 for it in known.values() if _told_from_0(it)]
+    agree, against, hardly, open_ = _sorted(known)
+    told = agree | against | hardly
     if not told:
-        return f"Whether the {named} agree cannot be told from so little data: "
-    strength = _strength(sum(told) / len(told))
-    if len(told) == len(known):
-        return f"The {named} agree {strength}: "
-    where = f"in the {len(told)} of {len(known)} pairs where that can be told"
-    return f"The {named} agree {strength} {where}: "
+        return f"Whether the {named} agree cannot be told from so little data"
+    where = f" in the {len(told)} of {len(known)} pairs where that can be told" if open_ else ""
+    if agree and against:
+        return (
+            f"Some of the {named} agree {_strength(_mean(agree))}, others contradict "
+            f"each other {_strength(-_mean(against))}{where}"
+        )
+    return f"The {named} agree {_strength(_mean(told))}{where}"
+
+
+def _sorted(known: _Pairs) -> tuple[_Pairs, _Pairs, _Pairs, _Pairs]:
+    """Return the pairs whose τ is above 0, below it, near it, and that are open."""
+    found: tuple[_Pairs, _Pairs, _Pairs, _Pairs] = ({}, {}, {}, {})
+    for pair, it in known.items():
+        low, high = it.kendall.ci95 or (-1.0, 1.0)
+        near = max(-low, high) < _MODERATE
+        found[0 if low > 0 else 1 if high < 0 else 2 if near else 3][pair] = it
+    return found
+
+
+def _mean(pairs: _Pairs) -> float:
+    return sum(it.kendall.value or 0.0 for it in pairs.values()) / len(pairs)
+
+
+def _span(known: _Pairs) -> str:
+    mean = f"{_mean(known):z.2f}"
+    if len(known) == 1:
+        return f"{mean}, {_interval(*known.values())}"
+    agree, against, *_ = _sorted(known)
+    span = f"from {_pair(known, least=True)} to {_pair(known, least=False)}"
+    # A mean of those that agree and those that contradict would be that of none.
+    return span if agree and against else f"{mean} on average, {span}"
 
 
 def _strength(tau: float) -> str:
@@ -85,7 +108,7 @@ def _strength(tau: float) -> str:
     return word if tau >= 0 or size < _WEAK else f"{word}, but the other way round"
 
 
-def _pair(known: Mapping[tuple[str, str], Agreement], *, least: bool) -> str:
+def _pair(known: _Pairs, *, least: bool) -> str:
     ordered = sorted(known, key=lambda it: known[it].kendall.value or 0.0)
     pair = ordered[0 if least else -1]
     found = known[pair]
@@ -97,34 +120,31 @@ def _interval(found: Agreement) -> str:
     return f"95 % interval {ends[0]:z.2f} to {ends[1]:z.2f}" if ends else "without an interval"
 
 
-def _told_from_0(found: Agreement) -> bool:
-    ends = found.kendall.ci95
-    return ends is not None and (ends[0] > 0 or ends[1] < 0)
-
-
-def _sure(known: Mapping[tuple[str, str], Agreement]) -> Iterator[str]:
-    """Yield in which pairs of ways the data show agreement, and in which they show none."""
-    if not any(_told_from_0(it) for it in known.values()):
-        return
-    agree = [pair for pair, it in known.items() if it.kendall.ci95 and it.kendall.ci95[0] > 0]
-    against = [pair for pair, it in known.items() if it.kendall.ci95 and it.kendall.ci95[1] < 0]
-    open_ = len(known) - len(agree) - len(against)
-    if agree and not open_ and not against:
-        yield (
-            "All intervals lie above 0: more than chance."
-            if len(agree) > 1
-            else "The interval lies above 0: more than chance."
-        )
+def _sure(known: _Pairs) -> Iterator[str]:
+    """Yield what the data say of which pairs of ways: of these models, and beyond chance."""
+    agree, against, hardly, open_ = _sorted(known)
+    if len(open_) == len(known):
         return
     told = []
-    if agree:
-        told.append(f"{_several(agree)} surely agree more than chance")
+    if len(agree) == len(known):
+        several = "All intervals lie" if len(agree) > 1 else "The interval lies"
+        told.append(f"{several} above 0: of these models more pairs stand alike than not")
+    elif agree:
+        told.append(f"{_several([*agree])} surely have more pairs of these models alike than not")
     if against:
-        told.append(f"{_several(against)} surely contradict each other")
+        told.append(f"{_several([*against])} surely contradict each other on these models")
+    if hardly:
+        told.append(f"{_several([*hardly])} agree at most weakly, and contradict no more than that")
     if open_:
-        rest = f"the other {open_} pairs" if open_ > 1 else "the other pair"
+        rest = f"the other {len(open_)} pairs" if len(open_) > 1 else "the other pair"
         told.append(f"{rest} cannot be told from 0 with so little data")
     yield f"{_capital('; '.join(told))}."
+    raised = chances(known)
+    for way, of in (("agree", agree), ("contradict each other", against)):
+        if beyond := [pair for pair in of if raised[pair] < LEVEL]:
+            yield f"{_capital(_several(beyond))} {way} more than unrelated orders do by chance."
+    if (agree or against) and not any(raised[pair] < LEVEL for pair in agree | against):
+        yield "Unrelated orders of so few models may do as much by chance."
 
 
 def _shifted(compared: Compared) -> Iterator[str]:
@@ -142,16 +162,18 @@ def _shifted(compared: Compared) -> Iterator[str]:
 
 
 def _elsewhere(compared: Compared) -> Iterator[str]:
-    """Yield how far the consensus agrees with tables from elsewhere."""
+    """Yield how far the consensus, or the only way, agrees with tables from elsewhere."""
+    alone = next(iter(compared.rankings), "") if len(compared.rankings) == 1 else ""
     for name, of in compared.tables.items():
-        found = of.get(CONSENSUS)
+        found = of.get(alone or CONSENSUS)
         if found is not None and found.kendall.value is not None:
             yield (
-                f"With the table '{name}' their consensus agrees by τ "
+                f"With the table '{name}' {alone or 'their consensus'} agrees by τ "
                 f"{found.kendall.value:z.2f} ({_interval(found)})."
             )
         else:
-            yield f"How far they agree with the table '{name}' is not known."
+            them = f"{alone} agrees" if alone else "they agree"
+            yield f"How far {them} with the table '{name}' is not known."
 
 
 def shared(found: Sequence[Found]) -> str:

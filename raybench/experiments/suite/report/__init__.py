@@ -5,7 +5,7 @@ from pathlib import Path
 
 from raybench.autobench.analysis.tables import Table as Scores
 from raybench.experiments.suite import facts, words
-from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank
+from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank, chances
 from raybench.experiments.suite.parts import Found
 from raybench.stats.agreement import Agreement
 from raybench.stats.disagreement import Shift
@@ -88,25 +88,22 @@ def _pairs(compared: Compared, found: Sequence[Found]) -> Iterator[Section]:
         figure = plots.heatmap(matrix, names, names, "Kendall's τ-b", ends=(-1.0, 1.0))
     else:
         figure = None
-    common = words.shared(found)
+    common, raised = words.shared(found), chances(compared.pairs)
     yield Section(
         "How far each two agree",
         "Kendall's τ-b and Spearman's ρ of each two rankings: 1 is the same order, 0 none in "
         "common, −1 the opposite. Intervals (95 %) take account of the noise on both sides: other "
         "questions, iterations and matches of the same kind might have given other scores. They "
-        "are of these models; the last column's are also of others of the same kind.",
+        "are of these models; the last interval is also of others of the same kind. p: how often "
+        "orders that have nothing to do with each other agree, or contradict, so far, raised by "
+        "Holm's steps over all pairs of ways.",
         figure=figure,
         table=Table(
-            (
-                "pair",
-                "models",
-                "τ",
-                "ρ",
-                "sure pairs alike",
-                "opposed",
-                "τ, were the models others",
-            ),
-            [_pair(names, it) for names, it in compared.pairs.items()],
+            ("pair", *_HEADS, "p (Holm)"),
+            [
+                [*_pair(names, it), _p(raised[names]) if names in raised else None]
+                for names, it in compared.pairs.items()
+            ],
             "Sure pairs: of two models whose order holds on both sides (Holm's steps), how many "
             "stand alike in both and how many the other way round. Noise lowers a correlation, "
             "so intervals reach beyond it; where its sign is open, to where it would be if all "
@@ -175,8 +172,12 @@ def _shift(shift: Shift) -> list[Value]:
         shift.lower,
         f"{shift.ranks[1]:g} of {shift.among}",
         shift.places,
-        "< 0.001" if shift.p < 0.001 else f"{shift.p:.3f}",
+        _p(shift.p),
     ]
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _why(shift: Shift, found: Mapping[str, Found]) -> Item:
@@ -198,15 +199,7 @@ def _external(compared: Compared, tables: Sequence[Scores]) -> Iterator[Section]
             f"Agreement with {name}",
             "Scores from elsewhere, taken as they are: without an error of their own.",
             table=Table(
-                (
-                    "way",
-                    "models",
-                    "τ",
-                    "ρ",
-                    "sure pairs alike",
-                    "opposed",
-                    "τ, were the models others",
-                ),
+                ("way", *_HEADS),
                 [[way, *_pair(("", ""), it)[1:]] for way, it in of.items()],
                 f"{remarks[name]}." if remarks.get(name) else "",
                 digits=3,
@@ -222,8 +215,8 @@ def _consensus(compared: Compared) -> Section:
     return Section(
         "How the consensus is made",
         "A model's consensus score is the share of the other models that it stands above, averaged "
-        "over the ways that have both (Borda's count), each way weighing the same; a pair counts "
-        "by how surely each way has it. "
+        "over the ways that have both (Borda's count), each way weighing the same. Its interval is "
+        "what is left by the pairs in which the model is surely above or below others. "
         f"Kemeny's order, which contradicts the ways in the fewest pairs"
         f"{'' if agreed.exact else ' (looked for, not found for sure, of so many models)'}, is "
         f"{kemeny}"
