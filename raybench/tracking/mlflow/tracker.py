@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from raybench.tracking.mlflow import entries, killed
 from raybench.tracking.mlflow.sender import Sender
-from raybench.tracking.mlflow.spool import PARENT, Entry, Spool, ended
+from raybench.tracking.mlflow.spool import PARENT, Entry, Spool, address, ended, give_up
 from raybench.tracking.mlflow.told import Told
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import absolute, redacted
@@ -69,6 +69,7 @@ class Tracker:
         texts = {run: _texts(values) for run, values in {PARENT: params, **models}.items()}
         begun = any(entry["kind"] == "open" for entry in spool.entries)
         if begun and not supersede:
+            tracker._go_elsewhere(redacted(absolute(uri)))
             tracker._tell(
                 {
                     "kind": "again",
@@ -99,6 +100,12 @@ class Tracker:
         if send:
             sender.start()
         return tracker
+
+    def _go_elsewhere(self, uri: str) -> None:
+        """Have a run that is gone on with under another address told there, all of it."""
+        if (before := address(self._folder)) and before != uri:
+            give_up(self._folder, before, instead=uri)
+            self._warn(f"MLflow at {before} hears no more of this run: {uri} hears all of it")
 
     @property
     def run_id(self) -> str | None:

@@ -144,6 +144,31 @@ def test_a_resumed_run_goes_on_in_the_same_runs_and_doubles_nothing(
     assert len(client().get_metric_history(again.run_id, "demo/spread")) == 5
 
 
+def test_a_run_that_is_gone_on_with_under_another_address_is_there_whole(
+    store: str, tmp_path: Path
+) -> None:
+    """It was a run of its own before, that began at zero."""
+    run_dir, other = tmp_path / "run", f"sqlite:///{tmp_path}/other.db"
+    run_dir.mkdir()
+    first = opened(store, run_dir)
+    told(first, 2)
+    first.interrupted("Ctrl-C")
+    first.close()
+    warnings: list[str] = []
+    again = opened(other, run_dir, warnings)
+    told(again, 3)
+    again.finish(RESULTS, [])
+    again.close()
+    assert [it for it in warnings if "hears no more of this run" in it] == warnings != []
+    assert spool.address(run_dir) == other
+    (alpha,) = client_of(other).search_runs(["1"], "tags.model = 'alpha'")
+    history = client_of(other).get_metric_history(alpha.info.run_id, "demo/spread")
+    points = client_of(other).get_metric_history(alpha.info.run_id, "demo/score")
+    assert [(m.step, m.value) for m in points][:3] == [(0, 0.0), (1, 0.1), (2, 0.2)]
+    assert not history and alpha.info.status == "FINISHED"
+    assert client_of(store).get_run(first.run_id).info.status == "KILLED"
+
+
 def test_runs_that_are_superseded_keep_what_they_said_and_are_marked(
     store: str, tmp_path: Path, client: Callable[[], Any]
 ) -> None:
