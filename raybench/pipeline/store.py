@@ -192,6 +192,7 @@ def open_run(
         there = begun(
             runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
         )
+        until = time.monotonic() + _LOOKED_AT_S  # for all: whoever looks, looks at each in turn
         for folder in there if resume else []:
             finished = (folder / RESULTS).exists()
             if finished and not _differs(folder, config, conclusions):
@@ -202,7 +203,7 @@ def open_run(
                         f"{folder} is unfinished, but {', '.join(changed)} changed since it "
                         "began: this is a run of its own"
                     )
-            elif (lock := _lock(folder)) is None:
+            elif (lock := _lock(folder, until)) is None:
                 passed.append(f"Another process is at work on {folder}: this is a run of its own")
             elif (folder / RESULTS).exists() == finished:
                 run = Run(folder, lock, resumed=True, finished=finished, passed=passed)
@@ -345,7 +346,7 @@ def _new_run(parent: Path, mark: str, passed: Sequence[str]) -> Run:
         # Microseconds keep runs that begin together (a sweep's) apart and in order.
         folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
         folder.mkdir(exist_ok=True)
-        if (lock := _lock(folder)) is not None:
+        if (lock := _lock(folder, time.monotonic() + _LOOKED_AT_S)) is not None:
             return Run(folder, lock, resumed=False, passed=passed)
         stamp = datetime.now(UTC)
 
@@ -353,7 +354,7 @@ def _new_run(parent: Path, mark: str, passed: Sequence[str]) -> Run:
 @contextmanager
 def deserted(folder: Path) -> Iterator[bool]:
     """Tell whether no process works on a run; none begins to while this one looks."""
-    lock = _lock(folder, patience_s=0)
+    lock = _lock(folder)
     try:
         yield lock is not None
     finally:
@@ -361,15 +362,14 @@ def deserted(folder: Path) -> Iterator[bool]:
             os.close(lock)
 
 
-def _lock(folder: Path, *, patience_s: float = _LOOKED_AT_S) -> int | None:
-    """Take the run's lock; None where another process holds it."""
+def _lock(folder: Path, until: float = 0.0) -> int | None:
+    """Take the run's lock; None where another process holds it, at that time still."""
     handle = os.open(folder / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-    deadline = time.monotonic() + patience_s
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if time.monotonic() < deadline:
+            if time.monotonic() < until:
                 time.sleep(_LOOKED_AT_S / 10)
                 continue
             os.close(handle)
