@@ -1,6 +1,7 @@
 """Sends what earlier runs could not: `python -m raybench.tracking sync RUN`, or the next run."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,9 +50,10 @@ def left(folder: Path, uri: str) -> Iterator[Path]:
 
 
 def _is_for(folder: Path, uri: str) -> bool:
-    if not Writer(folder, uri).unsent and not killed.was(folder):
-        return False
-    return spool.address(folder) == redacted(uri)
+    with suppress(OSError):  # what may not be read holds up no others
+        if Writer(folder, uri).unsent or killed.was(folder):
+            return spool.address(folder) == redacted(uri)
+    return False
 
 
 def send(folder: Path, uri: str, *, moved: Callable[[], None] = lambda: None) -> Done:

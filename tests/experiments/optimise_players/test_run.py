@@ -13,7 +13,11 @@ from helpers import last_run, raybench, results_of, start_raybench, with_store
 from keyed import check
 
 pytest.importorskip("dspy", reason="programs need DSPy")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.usefixtures("on_lasting_ray"),
+]
 
 ROSTER = (
     "roster.models=[{name: taught, engine: simulated, options: {ability: 0.2, learns: 0.6%s}}, "

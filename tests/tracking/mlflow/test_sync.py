@@ -206,6 +206,25 @@ def test_the_next_run_sends_what_earlier_ones_could_not(tmp_path: Path, store: s
     assert len(said) == 1
 
 
+def test_a_run_that_may_not_be_read_holds_up_no_others(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("closed", "open"):
+        run = tmp_path / "demo" / name
+        run.mkdir(parents=True)
+        told(opened(store, run, send=False))
+    real = spool.size
+
+    def size(folder: Path) -> int:
+        if folder.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return real(folder)
+
+    monkeypatch.setattr(spool, "size", size)
+    found = [*sync.waiting(tmp_path, store, but=tmp_path / "demo" / "own")]
+    assert found == [tmp_path / "demo" / "open"]
+
+
 def test_mistakes_are_told_in_one_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
