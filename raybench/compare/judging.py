@@ -10,15 +10,16 @@ from collections.abc import Iterable, Sequence
 from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
 from raybench.stats import mcnemar, paired
-from raybench.stats.distributions import normal_quantile, student_quantile
+from raybench.stats.distributions import student_quantile
+from raybench.stats.searching import least
 
 LEVEL = 0.05
 """How often at most a comparison of equal models calls any of them better or worse."""
 POWER = 0.8
 TWO_POINTS = 0.02
 _SMALLEST_P = 0.001
-_MOST = 1000.0
-"""Times the root of the questions that more of them are told."""
+_MOST = 1_000_000
+"""Times the questions there are, that more of them are told."""
 
 
 def concluded(found: Sequence[Compared]) -> list[Concluded]:
@@ -90,9 +91,7 @@ def detectable(score: Score, tests: int) -> float | None:
         return seen.detectable(LEVEL / tests, POWER)
     if not (stderr := _stderr(score)):
         return None
-    degrees = score.independent - 1
-    found = student_quantile(1 - LEVEL / (2 * tests), degrees) + student_quantile(POWER, degrees)
-    return found * stderr
+    return _reach(score.independent, tests) * stderr
 
 
 def needed(score: Score, tests: int, target: float) -> int | None:
@@ -106,9 +105,19 @@ def needed(score: Score, tests: int, target: float) -> int | None:
         return seen.needed(target, LEVEL / tests, POWER)
     if not (stderr := _stderr(score)):
         return None
-    reach = normal_quantile(1 - LEVEL / (2 * tests)) + normal_quantile(POWER)
-    times = reach * stderr / target
-    return math.ceil(score.difference.n * times**2) if times < _MOST else None
+    n, each = score.difference.n, score.independent
+    found = least(
+        lambda sources: _reach(sources, tests) * stderr * math.sqrt(each / sources) <= target,
+        2,
+        _MOST * each,
+    )
+    return None if found is None else math.ceil(n * found / each)
+
+
+def _reach(sources: int, tests: int) -> float:
+    """Return how many standard errors off a difference is that so many independent ones show."""
+    degrees = sources - 1
+    return student_quantile(1 - LEVEL / (2 * tests), degrees) + student_quantile(POWER, degrees)
 
 
 def _seen(score: Score) -> mcnemar.Seen | None:

@@ -18,6 +18,7 @@ from raybench.stats.distributions import (
     normal_below,
     normal_quantile,
 )
+from raybench.stats.searching import least
 
 _EXACT = 1000
 """Questions that differ on the average, up to which power is computed without approximation."""
@@ -84,18 +85,8 @@ class Seen:
 
     def needed(self, difference: float, level: float, wanted: float) -> int | None:
         """Return how many questions show a difference as often; None where nobody asks so many."""
-        shares, low, high = self._shares(difference), 0, 1
-        while power(*shares, high, level) < wanted:
-            low, high = high, 2 * high
-            if low > _MOST * self.n:
-                return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if power(*shares, middle, level) < wanted:
-                low = middle
-            else:
-                high = middle
-        return high
+        shares = self._shares(difference)
+        return least(lambda n: power(*shares, n, level) >= wanted, 1, _MOST * self.n)
 
     def _shares(self, difference: float) -> tuple[float, float]:
         """Return what shares only the better, and only the worse model gets right."""

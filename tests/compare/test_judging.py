@@ -120,8 +120,22 @@ def test_the_smallest_difference_that_would_show_is_28_standard_errors_alone() -
 
 
 def test_so_many_questions_would_have_shown_it() -> None:
-    # sd of one question's difference: 0.02 · √100 = 0.2; ((1.96 + 0.84) · 0.2 / 0.02)² = 785.
-    assert judging.needed(made("a", 0.5), 1, 0.02) == 785
+    # sd of one question's difference: 0.02 · √100 = 0.2; ((1.96 + 0.84) · 0.2 / 0.02)² = 785,
+    # and two for Student's t.
+    assert judging.needed(made("a", 0.5), 1, 0.02) == 787
+    assert judging.needed(made("a", 0.5), 1, 1e-9) is None
+
+
+@given(n=st.integers(2, 3000), stderr=st.floats(1e-3, 1), tests=st.integers(1, 40))
+def test_as_many_questions_as_there_are_would_show_what_would_have_shown(
+    n: int, stderr: float, tests: int
+) -> None:
+    """Of 14 questions it was said that one would show what they showed."""
+    score = made("a", 0.5, stderr=stderr, n=n)
+    shown = judging.detectable(score, tests)
+    assert shown is not None
+    needed = judging.needed(score, tests, shown * (1 + 1e-9))
+    assert needed == n
 
 
 @given(
