@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browsing import chromium as chromium  # fixtures for whoever asks
@@ -12,6 +13,7 @@ from clusters import NO_TOKEN, lasting
 from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
+from scheduling import EnginesApart
 
 os.environ[MARK] = str(os.getpid())
 # Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.
@@ -29,10 +31,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 1 if ON_GPU else 2
 
 
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart:
+    """Deal out files so that no two of them bring up real engines at once."""
+    return EnginesApart(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slow files, so that `make test`, which runs two at once, ends with neither."""
-    slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in slow)
+    """Begin with the slowest files, so that `make test`, which runs two at once, ends with none."""
+    marks = ("engines", "slow")
+    engines, slow = ({it.path for it in items if it.get_closest_marker(of)} for of in marks)
+    items.sort(key=lambda item: (item.path not in engines, item.path not in slow))
 
 
 def _told(request: pytest.FixtureRequest) -> Iterator[None]:

@@ -23,6 +23,7 @@ from raybench.experiments.autobench.setup import settings
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.engines,
     pytest.mark.timeout(900),
     NEEDS_MODEL,
 ]

@@ -12,6 +12,7 @@ from raybench.types import ModelSpec
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.engines,
     pytest.mark.timeout(600),
     NEEDS_MODEL,
 ]
