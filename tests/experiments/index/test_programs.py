@@ -120,7 +120,7 @@ def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     plan = raybench(*command, "dry_run=true", cwd=ready)
     assert plan.returncode == 0, plan.stderr
     assert "humaneval: replies are programs and run WITHOUT WALLS" in plan.stdout
-    done = raybench(*command, cwd=ready)
+    done = raybench(*command, cwd=ready, timeout=240)
     assert done.returncode == 0, done.stderr
     (ran,) = results_of(ready)["run"]["programs"]["ran"]
     assert (ran["backend"], ran["programs"]) == ("unsafe", 2 * 4)
