@@ -25,7 +25,6 @@ HEADLINES: Mapping[str, str] = {
 }
 """What each ranks by. The index has several scores, and says by which."""
 _INTELLIGENCE = "index/intelligence"
-_Apart = tuple[Mapping[str, Any], tuple[str, ...], tuple[str, ...]]
 
 
 class Room(Protocol):
@@ -79,24 +78,15 @@ class Part:
         return same and "failed" not in told
 
     @property
-    def limits(self) -> tuple[str, ...]:
-        """The settings that say only how far it goes."""
-        return self._told_apart[1]
-
-    @property
-    def _told_apart(self) -> _Apart:
-        """What its runs are known again by: its settings, which are limits, and which are aside."""
-        if told_apart := getattr(self.room, "told_apart", None):
-            return cast(_Apart, told_apart(self.config, self.resolved))
-        return self.resolved, (), ()
-
-    @property
     def _runs(self) -> list[Path]:
         """Return the folders of its runs, the newest first.
 
         What its config.yaml was run with by hand, with something changed, lies beside them.
         """
-        resolved, limits, aside = self._told_apart
+        own: tuple[Mapping[str, Any], tuple[str, ...], tuple[str, ...]] = self.resolved, (), ()
+        if told_apart := getattr(self.room, "told_apart", None):
+            own = told_apart(self.config, self.resolved)
+        resolved, limits, aside = own
         mark = fingerprint(resolved, without=(*self.room.CONCLUSIONS, *limits, *aside))
         wanted = settings(resolved, limits)
         return [
@@ -116,14 +106,9 @@ def room(name: str) -> Room:
     return cast(Room, rooms.load(name))
 
 
-def conclusions(config: Config, resolved: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the settings with which a finished suite is opened again: ours, and all parts'.
-
-    They change only what is made of journals, or how far parts go: who raises a part's limit has
-    that part go on in a run of its own, and what the others found stays.
-    """
-    limits = (it for part in of(config, resolved, Path()) for it in part.limits)
-    return "suite.external", *(it for name in PARTS for it in room(name).CONCLUSIONS), *limits
+def conclusions() -> tuple[str, ...]:
+    """Return the settings that change only what is made of journals: all parts', and our own."""
+    return ("suite.external", *(it for name in PARTS for it in room(name).CONCLUSIONS))
 
 
 def of(config: Config, resolved: Mapping[str, Any], folder: Path) -> Iterator[Part]:

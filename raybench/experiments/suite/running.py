@@ -23,7 +23,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
         resolved,
         planning.whole(config, plans),
         journal="parts",
-        conclusions=parts.conclusions(config, resolved),
+        conclusions=parts.conclusions(),
         aside=("games.at_once",),
         quiet=True,
     ) as session:
@@ -54,8 +54,14 @@ async def _run(
                     failed[part.name] = str(error)
                     rest = "the others go on" if number < len(every) else "what there is, is told"
                     console.warn(f"{part.name} failed: {error}\n({rest})")
-            if part.over and part.name not in known:
-                session.keep({"part": part.name, "ended_ms": round(time() * 1000)})
+            if part.over and part.name not in known and part.last is not None:
+                session.keep(
+                    {
+                        "part": part.name,
+                        "run": part.last.parent.name,
+                        "ended_ms": round(time() * 1000),
+                    }
+                )
         if house.account is not None:
             session.asked_by_parts(house.account)
     return failed

@@ -112,23 +112,3 @@ def test_a_finished_suite_is_compared_with_another_table_without_asking_anybody(
     assert "is finished: it is concluded anew" in done.stderr and "starting Ray" not in done.stderr
     assert {name: part(finished, name) for name in PARTS} == before
     assert results(finished)["agreement"]["consensus_vs_more"]["kendall"]["value"] < 0
-
-
-def test_a_finished_suite_goes_on_where_only_a_limit_of_its_games_is_raised(finished: Path) -> None:
-    """All of it was run anew, but for the replies that are kept for other runs."""
-    suite, names = last_run(finished, "suite"), PARTS[:-1]
-    before = {name: part(finished, name) for name in names}
-    first = part(finished, "games")
-    settings = ("suite.external.other=other.csv", "games.matches=36")
-    done = raybench(*SMALL, *FOUR, *settings, cwd=finished, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert last_run(finished, "suite") == suite
-    assert {name: part(finished, name) for name in names} == before
-    assert f"{first.relative_to(finished)} is finished: this run goes on from" in done.stderr
-    _, second = sorted((suite / "parts" / "games").iterdir())
-    played = {it: (it / "journal/matches.jsonl").read_bytes() for it in (first, second)}
-    assert played[second].startswith(played[first])
-    assert len(played[second].splitlines()) == 36
-    found = results(finished)
-    assert found["run"]["parts"]["games"]["run"] == second.name
-    assert found["run"]["parts"]["games"]["units"] == 36
