@@ -97,15 +97,15 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     noisy = [order(scores) for scores in drawn]
     anew = [order(np.take_along_axis(scores, fresh, 1)) for scores in drawn]
 
-    def found(name: str, by: Correlation, *, bounded: bool) -> Estimate:
+    def found(name: str, by: Correlation, *, bounded: bool, told: str = "") -> Estimate:
         value, far = float(by(ours, theirs)), ends(by, ours, theirs, both)
         within = far if bounded else _LIMITS
         spread, *limits = _limits(value, by(*noisy), by(*true), far, within)
-        method = f"{name}; {_told(len(models))}{METHOD}"
+        method = f"{name}; {told}{METHOD}"
         return Estimate(value, spread, (limits[0], limits[1]), len(models), method)
 
     # Pairs that hold bound τ, which counts pairs; ρ depends on how far the others lie apart, too.
-    tau = found("Kendall's τ-b", kendall, bounded=True)
+    tau = found("Kendall's τ-b", kendall, bounded=True, told=_told(len(models)))
     return Agreement(
         tau,
         found("Spearman's ρ", spearman, bounded=False),

@@ -18,6 +18,15 @@ def one_line(text: str, most: int | None = None) -> str:
     return line if most is None or len(line) <= most else line[: most - 1] + "…"
 
 
+def short_name(name: str, most: int) -> str:
+    """Return a name on one line, a long one without its middle: checkpoints differ at the end."""
+    line = one_line(name)
+    if len(line) <= most:
+        return line
+    end = most // 2
+    return f"{line[: most - 1 - end]}…{line[len(line) - end :]}"
+
+
 def clipped(text: str, most: int = 6000) -> str:
     """Return a text, or the beginning and the end of one that is too long to show.
 

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,10 +224,27 @@ def test_without_a_headline_the_least_p_stands_for_a_pair_and_says_of_what_it_is
         tmp_path / "b", [*units("m", marks), *units("m", [True] * 48, benchmark="gpqa_diamond")]
     )
     found = concluded(one, other)
-    standing = summary.standing(found.scores)
+    standing = summary.standing(found.scores, found.verdict)
     assert standing is not None and standing.score.metric == "gpqa_diamond/accuracy"
     (row, _) = summary.rows([found, found])
     assert row.score == "GPQA Diamond" and row.p_holm == words.p_shown(standing.p_holm)
+
+
+def test_a_verdict_stands_beside_a_score_that_it_comes_from(tmp_path: Path) -> None:
+    """'better' stood beside an index of which nobody can tell."""
+    marks = [True] * 40 + [False] * 8
+    one = run(tmp_path / "a", [*units("m", marks), *units("m", marks, benchmark="gpqa_diamond")])
+    other = run(
+        tmp_path / "b",
+        [*units("m", marks[::-1]), *units("m", [True] * 48, benchmark="gpqa_diamond")],
+    )
+    found = concluded(one, other)
+    first, second = sorted(found.scores, key=lambda it: it.score.metric)
+    assert (first.verdict, second.verdict) == ("better", "not distinguishable")
+    there = [replace(second, score=replace(second.score, metric="index/intelligence")), first]
+    standing = summary.standing(there, "better")
+    assert standing is first
+    assert summary.standing(there, "not distinguishable") is there[0]
 
 
 def test_pairs_that_differ_come_first_in_the_table_and_below_it(tmp_path: Path) -> None:

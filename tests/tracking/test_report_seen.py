@@ -150,6 +150,18 @@ def test_a_number_that_is_only_bounded_is_sorted_by_its_bound(reader: Any) -> No
     assert column(reader, "#bounds table", 1) == [*"beacd"]
 
 
+def test_checkpoints_are_told_apart_in_the_list(seen: Seen, tmp_path: Path) -> None:
+    names = [f"our-lab/very-long-experiment-name-checkpoint-{number}" for number in (1000, 2000)]
+    made = [unit(f"key-{at}", [("reply", "So.")], model=name) for at, name in enumerate(names)]
+    path = tmp_path / "report.html"
+    path.write_text(page(several(*made, facets=(Facet("model"),))), encoding="utf-8")
+    opened = seen.open(path)
+    opened.wait_for_selector("#reader[data-ready]")
+    cells = opened.locator("table.units td:not(.line)")
+    assert cells.all_inner_texts() == ["our-lab/very…eckpoint-1000", "our-lab/very…eckpoint-2000"]
+    assert [it.get_attribute("title") for it in cells.all()] == names
+
+
 def test_a_long_table_leaves_the_rows_that_hold_a_text(reader: Any) -> None:
     assert reader.locator(".filter input").count() == 1
     reader.locator("#parts thead button", has_text="range").click()

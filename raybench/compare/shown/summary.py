@@ -55,12 +55,13 @@ def ordered(found: Sequence[Concluded]) -> list[Concluded]:
     return sorted(found, key=lambda it: _ORDER.index(it.verdict) if it.scores else -1)
 
 
-def standing(scores: Sequence[Judged]) -> Judged | None:
+def standing(scores: Sequence[Judged], verdict: Overall) -> Judged | None:
     """Return the score that stands for a pair: the headline, or the one with the least p.
 
-    None where all are refused.
+    It is one of those that the pair's verdict comes from. None where all are refused.
     """
-    there = [it for it in scores if not it.score.refused]
+    known = [it for it in scores if not it.score.refused]
+    there = [it for it in known if it.verdict == verdict] or known
     headline = (it for name in _HEADLINES for it in there if it.score.metric == name)
     return next(headline, None) or min(
         there, key=lambda it: 1.0 if it.score.p is None else it.score.p, default=None
@@ -80,7 +81,7 @@ def _beside(found: Sequence[Concluded]) -> Iterator[Row]:
 def _row(place: int, found: Concluded) -> Row:
     baseline, candidate = found.compared.pair.titles
     verdicts = [it.verdict for it in found.scores]
-    of = standing(found.scores)
+    of = standing(found.scores, found.verdict)
     return Row(
         place,
         candidate,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from itertools import combinations, pairwise
 
-from raybench.tracking.text import one_line
+from raybench.tracking.text import short_name
 
 TITLE = "What this run supports"
 _NAMED = 6
@@ -26,13 +26,15 @@ def orders(ranked: Sequence[str], sure: Collection[tuple[str, str]], how: str) -
             f"No order of two models holds ({how}): nobody can say from this run that one of these "
             f"{len(ranked)} is better than another. The places above are what chance left them in."
         )
+    if held == len(pairs) == 1:
+        return f"The order of the two models holds ({how})."
     if held == len(pairs):
         return f"All {held:,} orders of two models hold ({how}), and so does the whole ranking."
     near = [it for it in pairwise(ranked) if it not in sure and it[::-1] not in sure]
     text = f"{held:,} of {len(pairs):,} orders of two models hold ({how})."
     if not near:
         return f"{text} Every model is told apart from its neighbours in rank."
-    named = "; ".join(" and ".join(one_line(name, _LONG) for name in it) for it in near[:_NAMED])
+    named = "; ".join(" and ".join(short_name(name, _LONG) for name in it) for it in near[:_NAMED])
     more = len(near) - _NAMED
     return (
         f"{text} Not told apart are {len(near)} of {len(ranked) - 1} pairs of neighbours in rank: "

@@ -45,7 +45,8 @@ def _answer(compared: Compared, models: int) -> Iterator[str]:
         yield from _elsewhere(compared)
         return
     named = _WORDS[ways] if ways < len(_WORDS) else f"{ways} ways"
-    yield f"{_headline(named, known)}: Kendall's τ is {_span(known)}."
+    chance = ", as unrelated orders of so few models may by chance" if _may_be_chance(known) else ""
+    yield f"{_headline(named, known)}{chance}: Kendall's τ is {_span(known)}."
     yield from _sure(known)
     yield from _shifted(compared)
     yield from _elsewhere(compared)
@@ -120,6 +121,13 @@ def _interval(found: Agreement) -> str:
     return f"95 % interval {ends[0]:z.2f} to {ends[1]:z.2f}" if ends else "without an interval"
 
 
+def _may_be_chance(known: _Pairs) -> bool:
+    """Tell whether some pairs are told to agree or contradict, and none more than by chance."""
+    agree, against, *_ = _sorted(known)
+    raised = chances(known)
+    return bool(agree or against) and all(raised[pair] >= LEVEL for pair in agree | against)
+
+
 def _sure(known: _Pairs) -> Iterator[str]:
     """Yield what the data say of which pairs of ways: of these models, and beyond chance."""
     agree, against, hardly, open_ = _sorted(known)
@@ -143,8 +151,6 @@ def _sure(known: _Pairs) -> Iterator[str]:
     for way, of in (("agree", agree), ("contradict each other", against)):
         if beyond := [pair for pair in of if raised[pair] < LEVEL]:
             yield f"{_capital(_several(beyond))} {way} more than unrelated orders do by chance."
-    if (agree or against) and not any(raised[pair] < LEVEL for pair in agree | against):
-        yield "Unrelated orders of so few models may do as much by chance."
 
 
 def _shifted(compared: Compared) -> Iterator[str]:

@@ -92,7 +92,7 @@ class Tracker:
                     "name": run_name,
                     "user": _user(),
                     "started_ms": _now_ms(),
-                    "tags": {"resumed": "false", **_tags(tags)},
+                    "tags": {"resumed": str(begun).lower(), **_tags(tags)},
                     "params": texts,
                 }
             )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from raybench.tracking.text import one_line
+from raybench.tracking.text import one_line, short_name
 
 # Okabe and Ito's palette, told apart by colour-blind readers, without its black and its yellow,
 # which vanish on a dark and on a light page, and with its blue a little lighter.
@@ -61,7 +61,7 @@ def drawing(width: float, height: float) -> Iterator[tuple[Any, Callable[[str], 
 
 def named(name: str, most: int = _NAME) -> str:
     """Return a model's name as plots have room for it."""
-    return one_line(name, most)
+    return short_name(name, most)
 
 
 def finite(value: Number) -> Number:

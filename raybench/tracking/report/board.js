@@ -44,10 +44,10 @@ const board = (() => {
     const said = make("p", { className: "said", role: "status" });
     const go = (name, text, to) =>
       make("button", { type: "button", ariaLabel: name, title: name, onclick: () => show(to()) }, text);
-    const first = go("First position", "\u23EE\uFE0E", () => 0);
+    const first = go("First position", "\u00AB", () => 0);
     const before = go("Previous move", "\u25C0\uFE0E", () => at - 1);
     const after = go("Next move", "\u25B6\uFE0E", () => at + 1);
-    const last = go("Last position", "\u23ED\uFE0E", () => plies.length - 1);
+    const last = go("Last position", "\u00BB", () => plies.length - 1);
     const slider = make("input", {
       type: "range", min: "0", max: String(plies.length - 1), value: "0", ariaLabel: "Move",
       oninput: () => show(Number(slider.value)),

@@ -4,6 +4,7 @@
   const ROWS = 50;
   const MOST_OPTIONS = 400;
   const KEPT = 6;
+  const NAME = 26;
   const FOLDED = 1;
   const REPLY = 2;
   const root = document.getElementById("reader");
@@ -250,6 +251,12 @@
       make("p", { className: "told" }, status, " ", group, reset, deeper),
       listed, pager));
 
+    /* A name without its middle where it is long: checkpoints differ in their ends. */
+    function short(name) {
+      const letters = Array.from(name);
+      return letters.length <= NAME ? name : [...letters.slice(0, NAME / 2 - 1), "\u2026", ...letters.slice(-NAME / 2)].join("");
+    }
+
     function row(unit) {
       const link = make("a", { href: address({ ...state, unit: list.keys[unit], beside: false }) }, list.summaries[unit]);
       if (list.keys[unit] === state.unit) link.setAttribute("aria-current", "true");
@@ -257,7 +264,8 @@
         const value = facet.number ? facet.values[unit] : facet.labels[facet.codes[unit]];
         const text = value === null || value === undefined ? "\u2014"
           : facet.number ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : value;
-        const cell = make("td", { className: facet.number ? "number" : "" }, text);
+        const cell = facet.number ? make("td", { className: "number" }, text)
+          : make("td", { title: text.length > NAME ? text : "" }, text.split(", ").map(short).join(", "));
         cell.dataset.name = facet.name;
         if (facet.name === "outcome") cell.classList.add(`is-${text.replace(/\W+/g, "-")}`);
         return cell;

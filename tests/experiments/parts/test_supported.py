@@ -41,5 +41,6 @@ def test_whatever_holds_is_counted_once(models: list[str], data: st.DataObject) 
     sure = data.draw(st.sets(st.sampled_from(pairs)))
     turned = {pair[::-1] if data.draw(st.booleans()) else pair for pair in sure}
     text = supported.orders(models, turned, HOW)
-    said = {0: "No order", len(pairs): f"All {len(pairs)} orders"}
+    whole = "The order of the two" if len(pairs) == 1 else f"All {len(pairs)} orders"
+    said = {0: "No order", len(pairs): whole}
     assert text.startswith(said.get(len(sure), f"{len(sure)} of {len(pairs)} orders"))

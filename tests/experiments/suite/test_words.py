@@ -42,7 +42,7 @@ def test_where_no_pair_can_be_told_from_0_nothing_is_said_to_agree() -> None:
 def test_a_strength_is_only_of_the_pairs_that_can_be_told() -> None:
     said = told([SURE, *[OPEN] * 5])
     assert said.startswith(
-        "The four ways agree strongly in the 1 of 6 pairs where that can be told:"
+        "The four ways agree strongly in the 1 of 6 pairs where that can be told, as unrelated "
     )
     assert "Index and Exam surely have more pairs of these models alike than not" in said
     assert "the other 5 pairs cannot be told from 0 with so little data" in said
@@ -50,7 +50,9 @@ def test_a_strength_is_only_of_the_pairs_that_can_be_told() -> None:
 
 def test_where_all_can_be_told_the_ways_agree() -> None:
     said = told([SURE] * 6)
-    assert said.startswith("The four ways agree strongly: Kendall's τ is 0.80 on average, from")
+    assert said.startswith("The four ways agree strongly, as unrelated orders of so few ")
+    assert "by chance: Kendall's τ is 0.80 on average, from" in said
+    assert told([SURE] * 6, p=1e-9).startswith("The four ways agree strongly: Kendall's τ is 0.80")
     assert "All intervals lie above 0" in said
 
 
@@ -59,7 +61,7 @@ def test_where_all_can_be_told_the_ways_agree() -> None:
     [
         (SURE, 5, "above 0: of these models more pairs stand alike than not."),
         (NONE, 5, "The two ways agree hardly at all: Kendall's τ is 0.00, 95 % interval -0.05"),
-        (AGAINST, 5, "The two ways agree strongly, but the other way round:"),
+        (AGAINST, 5, "The two ways agree strongly, but the other way round, as"),
         (OPEN, 2, "two orders are the same or the opposite"),
     ],
 )
@@ -74,7 +76,7 @@ def test_one_model_has_no_order() -> None:
 def test_more_than_chance_is_said_by_permutations_of_models_and_by_no_interval() -> None:
     """Of five models known exactly, two unrelated orders have a τ above 0 in two of five cases."""
     said = told([SURE], ways=2, p=0.2)
-    assert "Unrelated orders of so few models may do as much by chance" in said
+    assert said.startswith("The two ways agree strongly, as unrelated orders of so few models may")
     assert "more than unrelated" not in said
     assert "Index and Exam agree more than unrelated orders do by chance" in told(
         [SURE], ways=2, p=0.01
@@ -86,9 +88,9 @@ def test_more_than_chance_is_said_by_permutations_of_models_and_by_no_interval()
 def test_ways_that_agree_and_ways_that_contradict_have_no_mean() -> None:
     said = told([SURE, AGAINST, AGAINST], ways=3)
     assert said.startswith(
-        "Some of the three ways agree strongly, others contradict each other strongly: "
-        "Kendall's τ is from -0.80 (Index and Peers"
+        "Some of the three ways agree strongly, others contradict each other strongly, as "
     )
+    assert "Kendall's τ is from -0.80 (Index and Peers" in said
     assert "on average" not in said
 
 

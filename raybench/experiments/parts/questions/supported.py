@@ -6,10 +6,14 @@ from raybench.experiments.parts.questions.view import View
 from raybench.stats import paired
 
 _LEVEL = 0.05
-_HOLM = "over the same questions, at 5 % by Holm's steps over all pairs"
+_HOLM = (
+    "over the same questions, at 5 % by Holm's steps over all pairs, for this score alone: "
+    "raybench.compare counts all the scores that it compares, and may say less"
+)
 _EACH = (
     "over the same questions, where the interval of the difference excludes 0: each at 5 %, so "
-    "that of pairs that do not differ one in twenty seems to"
+    "that of pairs that do not differ one in twenty seems to, and raybench.compare, which counts "
+    "all its tests, may say less"
 )
 
 
