@@ -11,10 +11,13 @@ from raybench.compare.results import estimate, estimate_of, shown
 from raybench.compare.runs import CONFIG, RESULTS, Stored
 from raybench.config.suite import TITLES
 from raybench.errors import ConfigurationError
+from raybench.tracking.text import short_name
 
 NAME = "suite"
 _PARTS = "parts"
 _RANK, _SCORE = "suite/consensus_rank", "suite/consensus_score"
+_NAMED, _NAME = 6, 40
+"""Models that are named in a row, and letters of each."""
 _AGREE = ("kendall", "Kendall's τ"), ("spearman", "Spearman's ρ")
 
 
@@ -43,7 +46,7 @@ def parts(named: Sequence[Named]) -> tuple[dict[str, list[Named]], list[str]]:
 def beside(named: Sequence[Named]) -> Iterator[Compared]:
     """Yield what all parts together came to, of the first suite and each other one."""
     first, *others = named
-    for other in others:
+    for other in (it for it in others if it.run.folder != first.run.folder):
         pair = Pair(Side(first.run, ""), Side(other.run, ""))
         tables = [it for it in (_ranks(pair), _agreement(pair)) if it.rows]
         notes = [
@@ -88,11 +91,16 @@ def _ranks(pair: Pair) -> Table:
 def _moved(pair: Pair) -> str:
     """Say how the places of models that both suites rank moved; '' where there are none."""
     one, other = pair.baseline.run, pair.candidate.run
-    return ", ".join(
-        f"{model} {_rank(one, model)} → {_rank(other, model)}"
-        for model in _standing(other)
-        if model in _standing(one)
-    )
+    common = [model for model in _standing(other) if model in _standing(one)]
+    moved = [
+        f"{short_name(model, _NAME)} {was} → {now}"
+        for model in common
+        if (was := _rank(one, model)) != (now := _rank(other, model))
+    ]
+    if common and not moved:
+        return "no rank moved"
+    more = f", and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
+    return ", ".join(moved[:_NAMED]) + more
 
 
 def _rank(run: Stored, model: str) -> str:

@@ -373,6 +373,16 @@ def test_suites_are_compared_part_by_part_and_by_consensus_and_agreement(tmp_pat
     assert agreement.rows[0][:2] == ("Index and Exam", "Kendall's τ")
     assert agreement.rows[0][2:] == ("0.300 [0.30, 0.30]", "0.700 [0.70, 0.70]")
     assert [it.verdict for it in judging.concluded(found)] == ["not tested", "better", "better"]
+    assert whole.moved == "m 2 → 1"
+    same, _ = compared(one, suite(tmp_path / "runs" / "c", [True] * 20, 2, 0.7))
+    assert same[0].moved == "no rank moved"
+
+
+def test_one_suite_has_no_consensus_before_and_after(tmp_path: Path) -> None:
+    """Models of one suite stood below a row of ranks that did not move, of '(itself)'."""
+    one = suite(tmp_path / "runs" / "a", [False] * 20, 2, 0.3)
+    found, _ = compared(one, one)
+    assert [it.pair.part for it in found] == ["Index", "Exam"]
 
 
 def test_a_part_that_one_suite_lacks_is_told_and_the_others_are_compared(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from raybench.compare.shown.words import difference, p_shown
 
 ABOUT = (
     "The difference of each pair is that of what its experiment ranks by; where there is no such "
-    "score, of the one with the least p, chosen because it is: read its interval with that in mind."
+    "score, or the verdict comes from others, of the one of these with the least p, chosen because "
+    "it is: read its interval with that in mind."
 )
 _HEADLINES = (
     "index/intelligence",
