@@ -162,6 +162,14 @@ def test_checkpoints_are_told_apart_in_the_list(seen: Seen, tmp_path: Path) -> N
     assert [it.get_attribute("title") for it in cells.all()] == names
 
 
+def test_a_link_to_what_nobody_has_is_told(reader: Any) -> None:
+    reader.evaluate("location.hash = '#model=nobody'")
+    reader.wait_for_function("location.hash === '#model=nobody'")
+    expected = "0 of 241 samples. No sample has the model 'nobody'."
+    status = "document.querySelector('#reader [role=status]').innerText"
+    reader.wait_for_function(f"{status} === {json.dumps(expected)}")
+
+
 def test_a_long_table_leaves_the_rows_that_hold_a_text(reader: Any) -> None:
     assert reader.locator(".filter input").count() == 1
     reader.locator("#parts thead button", has_text="range").click()

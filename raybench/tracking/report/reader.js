@@ -297,7 +297,9 @@
       sorter.value = state.sort ? (state.down ? "-" : "") + state.sort : "";
       if (document.activeElement !== box) box.value = state.q;
       const told = `${shown(found.length)} of ${shown(count)} ${count === 1 ? list.name : list.names}`;
-      status.textContent = inTexts ? `${told}. ${inTexts.told}` : told;
+      const unknown = chosenBy.filter((facet) => facet.name in state.where && !facet.options.includes(state.where[facet.name]))
+        .map((facet) => `No ${list.name} has the ${facet.name} '${state.where[facet.name]}'.`);
+      status.textContent = [inTexts ? `${told}. ${inTexts.told}` : told, ...unknown].join(unknown.length ? ". " : "");
       const all = found.length === count && !state.q && !state.sort;
       reset.hidden = all;
       group.hidden = state.group === "";
