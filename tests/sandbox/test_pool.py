@@ -114,10 +114,12 @@ async def test_a_slot_that_is_killed_costs_a_try_and_nothing_else(
 async def test_a_slot_that_does_not_answer_costs_a_try_too(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 3)
+    # On a busy machine a new slot takes some seconds to begin.
+    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 15)
     work = noting(tmp_path, lambda times: time.sleep(60) if times == 1 else f"try {times}")
     assert await pool.call(work) == "try 2"
-    with pytest.raises(SandboxFaultError, match=r"same work: no answer within 3 s\."):
+    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 2)
+    with pytest.raises(SandboxFaultError, match=r"same work: no answer within 2 s\."):
         await pool.call(time.sleep, 60)
 
 
