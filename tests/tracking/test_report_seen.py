@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -385,12 +386,17 @@ def test_a_wide_leaderboard_fits_on_a_printed_sheet(seen: Seen, tmp_path: Path) 
     path = tmp_path / "report.html"
     path.write_text(html, encoding="utf-8")
     opened = seen.open(path)
-    opened.set_viewport_size({"width": 718, "height": 1000})  # A4 between margins of 1 cm
+    across = tmp_path / "report.pdf"
+    opened.pdf(path=str(across), format="A4", prefer_css_page_size=True)
+    sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", across.read_bytes())
+    assert {float(width) > float(height) for width, height in sheets} == {True, False}
+    opened.set_viewport_size({"width": 1047, "height": 700})  # A4 across, margins of 1 cm
     opened.emulate_media(media="print")
     assert not seen.overflows()
     for table in opened.locator(".wide > table").all():
         box = table.bounding_box()
-        assert box["x"] + box["width"] <= 718
+        assert box["x"] + box["width"] <= 1047
+    opened.set_viewport_size({"width": 718, "height": 1000})
     command = opened.locator("#again pre")
     assert command.bounding_box()["width"] <= 718 and "x=y" in command.inner_text()
 
