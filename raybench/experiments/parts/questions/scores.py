@@ -37,7 +37,8 @@ def benchmark(view: View, name: str) -> Section:
     accuracies = list(view.of(f"{name}/accuracy"))
     add("accuracy", iter(accuracies))
     add("n", (it and it.n for it in accuracies))
-    add("stderr", (it and it.stderr for it in accuracies))
+    # Of questions that went alike the sample's is 0, which nobody should take for certainty.
+    add("stderr", (it and (it.stderr or None) for it in accuracies))
     add("chance", (chance for _ in accuracies))
     add("against chance", (it and guessing.against(it, chance) for it in accuracies))
     others = view.tally.beside(name)

@@ -31,6 +31,13 @@ def test_a_refused_score_is_an_estimate_whose_reason_becomes_a_footnote() -> Non
     assert "truncated" not in table(section).columns
 
 
+def test_questions_that_went_alike_have_no_standard_error_of_0() -> None:
+    units = [*asked("math_500", "R", "R", "R"), *asked("math_500", "R", "w", "R", model="b")]
+    alike, other = lines(scores.benchmark(view(units), "math_500"))
+    assert alike["accuracy"].ci95 is not None and alike["stderr"] is None
+    assert other["stderr"] > 0
+
+
 def test_a_model_at_chance_is_told_by_words() -> None:
     units = [
         *asked("mmlu_pro", *"R" * 12, *"w" * 28, model="guesser"),
