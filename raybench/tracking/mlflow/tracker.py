@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from raybench.tracking.mlflow import entries, killed
 from raybench.tracking.mlflow.sender import Sender
-from raybench.tracking.mlflow.spool import PARENT, Entry, Spool, address, ended, give_up
+from raybench.tracking.mlflow.spool import PARENT, Entry, Spool, address, ended, give_up, sent_to
 from raybench.tracking.mlflow.told import Told
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import absolute, redacted
@@ -102,10 +102,13 @@ class Tracker:
         return tracker
 
     def _go_elsewhere(self, uri: str) -> None:
-        """Have a run that is gone on with under another address told there, all of it."""
-        if (before := address(self._folder)) and before != uri:
+        """Have a run that is gone on with under another address told there, all of it.
+
+        But where that is one that was given up for another, as the run's own may be.
+        """
+        before = address(self._folder)
+        if before and before != uri and not sent_to(self._folder, uri).instead:
             give_up(self._folder, before, instead=uri)
-            self._warn(f"MLflow at {before} hears no more of this run: {uri} hears all of it")
 
     @property
     def run_id(self) -> str | None:
