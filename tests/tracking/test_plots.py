@@ -18,7 +18,7 @@ def test_forest() -> None:
         {NASTY: estimate(0.5, [0.4, 0.6]), "two": estimate(0.3), "three": estimate(None)}, "score"
     )
     text = sound(svg)
-    assert "<script>alert(1)" in text  # shown as text, cut to its room
+    assert "<script>al" in text  # shown as text, cut to its room
     assert "two" in text
     assert "refused" in text
     assert "currentColor" in svg
@@ -42,7 +42,7 @@ def test_versus() -> None:
     }
     svg = plots.versus({"places": both, "points": {"with": {}}})
     text = sound(svg)
-    assert "<script>alert(1)" in text
+    assert "<script>al" in text
     for word in ("places", "points", "with", "without"):
         assert text.split().count(word) == 1  # one legend for both panels
     assert text.count("three") == 1  # nor are the rows named twice
@@ -97,7 +97,7 @@ def test_reliability() -> None:
     found = reliability.reliability(stated, [1] * 15 + [0] * 25)
     svg = plots.reliability({NASTY: found, "two": found, "three": found, "four": found})
     text = sound(svg)
-    assert "<script>alert(1)" in text
+    assert "<script>al" in text
     assert text.count("75 %") == 4  # the highest of each histogram
     assert "stated confidence, %" in text
     # Two points and two whiskers a panel, none for the eight empty bins.
@@ -120,7 +120,7 @@ def test_budgets() -> None:
     text = sound(svg)
     for tick in ("256", "512", "1,024", "8,192", "accuracy", "hollow: fewer than 30 replies"):
         assert tick in text
-    assert "<script>alert(1)" in text
+    assert "<script>al" in text
     assert re.search(r"\b0 ", text)
 
 

@@ -27,7 +27,7 @@ def test_bars_have_a_panel_for_each_measure_and_their_rows_in_common() -> None:
     }
     svg = plots.bars(panels, "accuracy")
     text = sound(svg)
-    assert "<script>alert(1)" in text and text.count("two") == 1
+    assert "<script>al" in text and text.count("two") == 1
     assert text.count("refused") == 1
     assert text.count("accuracy") == 2
     assert svg.count(f"fill: {COLOURS[0]}; opacity: 0.55") == 3  # a bar for each number
@@ -67,7 +67,7 @@ def test_profiles_have_a_panel_for_each_model() -> None:
     }
     svg = plots.profiles(models, ["algebra (3)", "logic (2)"], {NASTY: 0.5, "two": None}, "score")
     text = sound(svg)
-    assert "<script>alert(1)" in text and "two" in text
+    assert "<script>al" in text and "two" in text
     assert text.count("algebra (3)") == 1  # rows are named once
     assert text.count("score") == 2
     # A marker for each number, and none for what is refused.
