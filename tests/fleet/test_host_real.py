@@ -79,12 +79,13 @@ async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:
 async def test_waiting_for_a_place_in_the_engine_is_no_time_of_the_models(fleet: Fleet) -> None:
     prompts = [f"Write a long essay on the number {number}." for number in range(3 * 64)]
     completions = await fleet.complete("greedy", [ask(prompt, max_tokens=4) for prompt in prompts])
-    seconds = max(completion.seconds for completion in completions)
-    assert all(completion.own_seconds > 0 for completion in completions)
-    # 64 are worked on at once.
-    assert max(completion.own_seconds for completion in completions) < 0.6 * seconds
+    own = [completion.own_seconds for completion in completions]
+    assert all(seconds > 0 for seconds in own)
+    # 64 are worked on at once: each of the others waits until one of them is through, at the least.
+    waits = [completion.seconds - completion.own_seconds for completion in completions]
+    assert sum(wait > 0.9 * min(own) for wait in waits) >= 2 * 64
     (alone,) = await fleet.complete("greedy", [ask("Write a long essay on trees.")])
-    assert 0.3 * alone.seconds < alone.own_seconds < alone.seconds
+    assert 0 < alone.own_seconds < alone.seconds
 
 
 async def test_a_request_is_ended_when_the_model_has_worked_on_it_for_so_long(

@@ -98,7 +98,7 @@ def test_every_part_has_a_section(outcome: Outcome) -> None:
 
 def test_the_report_opens_with_which_orders_hold(outcome: Outcome) -> None:
     text = outcome.sections[0].text
-    assert text.startswith("By Math Index:") and "of two models hold" in text
+    assert text.startswith("By Math Index:") and "of the two models holds" in text
     figures = {it.title: it.figure for it in outcome.sections}
     assert "Math Index" in (figures["Indices"] or "")
     assert "stroke-dasharray" in (figures["Benchmarks"] or "")  # guessing has its line
