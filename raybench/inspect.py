@@ -10,8 +10,8 @@ from pathlib import Path
 from raybench.errors import RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
 from raybench.experiments.parts.reproducing import publishable
-from raybench.experiments.parts.session import CONFIG
 from raybench.pipeline.datasets import Dataset
+from raybench.pipeline.store import CONFIG
 from raybench.pipeline.units import unit_id
 from raybench.tracking.inspect import headers
 from raybench.tracking.inspect.archive import archive

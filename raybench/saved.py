@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from raybench.errors import ConfigurationError
 from raybench.paths import expanded
+from raybench.pipeline.store import CONFIG
 from raybench.tracking.uri import MASK
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
 
 FLAG = "--from"
-_FILE = "config.yaml"
 
 
 def taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
@@ -22,7 +22,7 @@ def taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
             return argument.partition("=")[2], rest[:at] + rest[at + 1 :]
         if argument == FLAG:
             if at + 1 == len(rest):
-                raise ConfigurationError(f"{FLAG} needs a file: {FLAG} RUN/{_FILE}")
+                raise ConfigurationError(f"{FLAG} needs a file: {FLAG} RUN/{CONFIG}")
             return rest[at + 1], rest[:at] + rest[at + 2 :]
     return None, rest
 
@@ -86,17 +86,18 @@ def _loaded(file: str) -> dict[str, Any]:
     path = expanded(file)
     try:
         if path.is_dir():
-            path /= _FILE
+            path /= CONFIG
         held = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(
-            f"{FLAG} '{file}' cannot be read ({error.strerror}): give the {_FILE} of a run's folder"
+            f"{FLAG} '{file}' cannot be read ({error.strerror}): give the {CONFIG} of a run's "
+            "folder"
         ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise ConfigurationError(f"{FLAG} '{file}' is not YAML: {reason}") from error
     if not isinstance(held, dict) or "experiment" not in held:
         raise ConfigurationError(
-            f"{FLAG} '{file}' is not the {_FILE} of a run: it names no experiment"
+            f"{FLAG} '{file}' is not the {CONFIG} of a run: it names no experiment"
         )
     return held

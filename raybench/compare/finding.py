@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from raybench.compare.runs import CONFIG, REPORT, Stored
+from raybench.compare.runs import Stored
 from raybench.errors import ConfigurationError, did_you_mean
+from raybench.pipeline.store import CONFIG, REPORT
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import absolute, check_uri, masked, probe, redacted, sqlite_path
 

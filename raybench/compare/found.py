@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from raybench.compare.runs import REPORT, Stored
+from raybench.compare.runs import Stored
+from raybench.pipeline.store import REPORT
 from raybench.types import Counts, Estimate
 
 _MOMENT = len("20260101-000000")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import raybench
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline.sources import SAMPLES
+from raybench.pipeline.store import CONFIG, INPUTS, RESULTS
 
-CONFIG, RESULTS, INPUTS, REPORT = "config.yaml", "results.json", "inputs.json", "report.html"
 _LEVELS = {"run": 1, "models": 3, "counts": 2}
 """How deep what is read of the results is made of objects."""
 _VERSION = re.compile(r"# (\S+) (.+)")

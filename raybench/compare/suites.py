@@ -8,9 +8,10 @@ from raybench.compare import settings
 from raybench.compare.finding import Named
 from raybench.compare.found import Compared, Pair, Side, Table
 from raybench.compare.results import estimate, estimate_of, shown
-from raybench.compare.runs import CONFIG, RESULTS, Stored
+from raybench.compare.runs import Stored
 from raybench.config.suite import TITLES
 from raybench.errors import ConfigurationError
+from raybench.pipeline.store import CONFIG, RESULTS
 from raybench.tracking.text import short_name
 
 NAME = "suite"

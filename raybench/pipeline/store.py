@@ -25,8 +25,11 @@ from typing import Any, Self
 from raybench.errors import RunFailed
 from raybench.pipeline import whole
 
-RESULTS = "results.json"
-_INPUTS = "inputs.json"
+CONFIG, RESULTS, REPORT = "config.yaml", "results.json", "report.html"
+HEADLINE = "headline.jsonl"
+"""The headline of all models, with the covariance of their errors."""
+INPUTS = "inputs.json"
+"""The digests by which a run that goes on knows again what it read."""
 JOURNAL_FOLDER = "journal"
 """Where a run's journals lie, in its folder."""
 _ASIDE = ".journal.tmp"
@@ -219,8 +222,8 @@ def open_run(
             if last and _raised(last, config, limits) and not _changed(last, inputs):
                 _copy(last, run.folder)
                 passed.append(f"{last} is finished: this run goes on from a copy of its journal")
-        if inputs and not (run.folder / _INPUTS).exists():
-            run.write_json(_INPUTS, dict(inputs))
+        if inputs and not (run.folder / INPUTS).exists():
+            run.write_json(INPUTS, dict(inputs))
         return run
     except OSError as error:
         raise RunFailed(
@@ -273,7 +276,7 @@ def inputs_of(folder: Path) -> dict[str, str]:
     There are none where it was killed before it wrote them: nothing was asked yet.
     """
     try:
-        return dict(json.loads((folder / _INPUTS).read_bytes()))
+        return dict(json.loads((folder / INPUTS).read_bytes()))
     except (FileNotFoundError, ValueError):
         return {}
 

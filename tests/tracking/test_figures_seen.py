@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from browsing import PHONE, Seen
 from figures import DRAWN, MANY, shares
+from reading import whole
 
-from raybench.tracking import plots, report
+from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
 
@@ -36,7 +37,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "counts": {"a": {"ok": 3}},
         "simulated": False,
     }
-    html = report.render(
+    html = whole(
         title="figures",
         subtitle="all kinds",
         results=results,

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from reading import whole
 
-from raybench.tracking import plots, report
+from raybench.tracking import plots
 from raybench.tracking.leaderboard import SIMULATED, UNSAFE, Column
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
@@ -83,7 +84,7 @@ def results() -> dict[str, Any]:
 
 
 def written(path: Path, results: dict[str, Any], sections: list[Section]) -> Page:
-    page = report.render(
+    page = whole(
         title=f"Title {NASTY}",
         subtitle="Sub & title",
         results=results,
@@ -201,6 +202,4 @@ def test_sections_have_addresses_of_their_own_and_a_long_page_links_to_them(
     assert ids[:4] == ["mmlu-pro", "mmlu-pro-2", "script-alert-1-script", "section-4"]
     links = [value for name, value in page.attributes if name == "href"]
     assert links == [f"#{address}" for address in ids]
-    assert not Page(
-        report.render(title="t", subtitle="", results=results, columns=COLUMNS, sections=[], run={})
-    ).tags & {"nav"}
+    assert not Page(whole(results=results, columns=COLUMNS)).tags & {"nav"}

@@ -11,11 +11,12 @@ from typing import Any
 
 from raybench import benchmarks
 from raybench.compare.found import Compared, Flip, Flips, Side
-from raybench.compare.runs import CONFIG, Stored
+from raybench.compare.runs import Stored
 from raybench.config import DataConf
 from raybench.errors import RaybenchError
 from raybench.pipeline import put, questions, sources
 from raybench.pipeline.stages import Asking
+from raybench.pipeline.store import CONFIG
 from raybench.pipeline.terms import asking_of
 from raybench.pipeline.typed import config_in
 from raybench.tracking.text import clipped

@@ -18,7 +18,7 @@ from typing import Any
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.parts import (
-    kept,
+    leaving,
     recording,
     reproducing,
     surroundings,
@@ -29,15 +29,12 @@ from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
-from raybench.pipeline.store import RESULTS, Journal, Keep, Run, open_run, settings
+from raybench.pipeline.store import CONFIG, RESULTS, Journal, Keep, Run, open_run, settings
 from raybench.tracking import console, leaderboard
 from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import ModelSpec, Plan
 
-CONFIG, PAGE = "config.yaml", "report.html"
-HEADLINE = "headline.jsonl"
-"""The headline of all models, with the covariance of their errors."""
 _LOOK_S = 2.0
 
 
@@ -201,57 +198,27 @@ class Session:
         run, outcome = self._run, self._concluded()
         self._progress.stage("writing")
         run.write(CONFIG, self._config_text)  # limits may be others than those it began with
-        about = self._about()
-        account = (self._of_parts or self._account).to_json()
-        results = {
-            "run": about,
-            "models": {
-                model: {name: estimate.to_json() for name, estimate in metrics.items()}
-                for model, metrics in outcome.metrics.items()
-            },
-            "counts": {model: counts.to_json() for model, counts in outcome.counts.items()},
-            "agreement": {
-                other: {name: estimate.to_json() for name, estimate in of.items()}
-                for other, of in outcome.agreement.items()
-            },
-            # A resumed run asked for less than it holds: the engines' work is this session's only.
-            "fleet": {"this_session": account},
-            "simulated": self._plan.simulated,
-        }
-        written = [
-            run.write(
-                leaderboard.BOARD,
-                leaderboard.with_boards(
-                    leaderboard.to_markdown(results, outcome.columns, outcome.notes, of=outcome.of),
-                    outcome.boards,
-                ),
-            ),
-            run.write("leaderboard.csv", leaderboard.to_csv(results, outcome.columns, outcome.of)),
-            run.write_lines("failures.jsonl", outcome.failures),
-            *(run.write_lines(name, rows) for name, rows in outcome.files.items()),
-            *(run.write_parts(name, parts()) for name, parts in outcome.texts.items()),
-        ]
-        if outcome.joint is not None:
-            written.append(run.write_lines(HEADLINE, outcome.joint.lines()))
-        for name, rows in outcome.unshared.items():
-            run.write_lines(name, rows)
-        told = recording.own_settings(self._config, self._plan.experiment)
-        html = page(self._plan, self._config.roster.name, outcome, results, told, self._back())
-        written += [run.write_parts(PAGE, html), run.folder / CONFIG, kept.pointer(run)]
-        written += kept.plots(run, outcome.sections)
-        written.append(run.write(surroundings.PACKAGES, self._packages))
+        results = leaving.results(
+            outcome,
+            self._about(),
+            (self._of_parts or self._account).to_json(),
+            simulated=self._plan.simulated,
+        )
+        own = recording.own_settings(self._config, self._plan.experiment)
+        html = page(self._plan, self._config.roster.name, outcome, results, own, self._back())
+        written = leaving.write(run, outcome, results, html, self._packages)
         if outcome.unfinished:
             self._tracker.fail(outcome.unfinished, written)
             return results
         # All that ends a run in MLflow follows from its folder: whoever comes by tells it, if this
         # process is killed before it has.
-        about["files"] = [str(path.relative_to(run.folder)) for path in written]
+        results["run"]["files"] = [str(path.relative_to(run.folder)) for path in written]
         # Last: a folder with results is a finished run, and is never touched again.
         run.write_json(RESULTS, results)
         self._tracker.finish(
             results,
             [*written, run.folder / RESULTS],
-            inputs=about.get("inputs", {}),
+            inputs=results["run"].get("inputs", {}),
             note=(run.folder / leaderboard.BOARD).read_text(encoding="utf-8"),
         )
         return results

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.experiments.parts.outcome import Outcome, commonest
-from raybench.pipeline.store import RESULTS, Run
+from raybench.pipeline.store import REPORT, RESULTS, Run
 from raybench.tracking import console
 from raybench.types import Plan
 
@@ -46,7 +46,7 @@ def tell(
     paths = {
         "folder": folder,
         "results": None if outcome.unfinished else folder / RESULTS,
-        "report": folder / "report.html",
+        "report": folder / REPORT,
         "leaderboard": folder / "leaderboard.csv",
         "failures": folder / "failures.jsonl" if outcome.failures else None,
         "mlflow": mlflow,

@@ -10,9 +10,8 @@ from raybench import experiments as rooms
 from raybench.config import Config, parts
 from raybench.config.suite import PARTS, TITLES
 from raybench.errors import RunFailed
-from raybench.experiments.parts.session import HEADLINE
 from raybench.experiments.parts.within import House
-from raybench.pipeline.store import RESULTS, fingerprint, marked, settings
+from raybench.pipeline.store import HEADLINE, RESULTS, fingerprint, marked, settings
 from raybench.stats.joint import Joint
 from raybench.types import Estimate, Plan
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from raybench.config import Config
 from raybench.errors import RaybenchError
-from raybench.experiments.parts.session import PAGE, Session, open_session
+from raybench.experiments.parts.session import Session, open_session
 from raybench.experiments.parts.within import House
 from raybench.experiments.suite import parts, planning
 from raybench.experiments.suite.conclusion import concluded
 from raybench.experiments.suite.parts import Part
+from raybench.pipeline.store import REPORT
 from raybench.tracking import console
 from raybench.types import Plan
 
@@ -40,7 +41,7 @@ async def _run(
     failed: dict[str, str] = {}
     known = {record["part"] for record in session.journal.records}
     models = planning.asked(plans)
-    page = session.folder / PAGE
+    page = session.folder / REPORT
     async with House(models, config.fleet, parent=session.mlflow_run_id, page=page) as house:
         for number, part in enumerate(every, start=1):
             where = f"Part {number} of {len(every)}, {part.name}"

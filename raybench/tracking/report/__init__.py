@@ -8,7 +8,7 @@
 A unit has an address: `report.html#unit=KEY`, with a key of `raybench.tracking.addresses`.
 """
 
-from raybench.tracking.report.page import Item, Section, Table, Value, parts, render
+from raybench.tracking.report.page import Item, Section, Table, Value, parts
 from raybench.tracking.report.units import Body, Facet, Ply, Text, Unit, Units
 
 __all__ = [
@@ -23,5 +23,4 @@ __all__ = [
     "Units",
     "Value",
     "parts",
-    "render",
 ]

@@ -76,40 +76,6 @@ class Section:
     """What somebody can type, each below what is said of it."""
 
 
-def render(
-    *,
-    title: str,
-    subtitle: str,
-    results: Mapping[str, Any],
-    columns: Sequence[Column],
-    sections: Sequence[Section],
-    run: Mapping[str, str],
-    of: str = "model",
-    units: Units | None = None,
-    answer: str = "",
-    back: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Return the page's HTML. Why a column has no number for any model is said below the table.
-
-    `of` is what the leaderboard's lines are, `answer` what is said before it. `units` can be opened
-    one by one. `back` are the pages that this one is a part of, and where they lie from here.
-    """
-    return "".join(
-        parts(
-            title=title,
-            subtitle=subtitle,
-            results=results,
-            columns=columns,
-            sections=sections,
-            run=run,
-            of=of,
-            units=units,
-            answer=answer,
-            back=back,
-        )
-    )
-
-
 def parts(
     *,
     title: str,
@@ -123,9 +89,12 @@ def parts(
     answer: str = "",
     back: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """Yield the same in parts, which need not be in memory together.
+    """Yield the page's HTML in parts, which need not be in memory together.
 
-    The list of units stands before their bodies, so that it can be used before these are read.
+    Why a column has no number for any model is said below the table. `of` is what the leaderboard's
+    lines are, `answer` what is said before it. `back` are the pages that this one is a part of, and
+    where they lie from here. `units` can be opened one by one: their list stands before their
+    bodies, so that it can be used before these are read.
     """
     columns, none = measured(results, columns, of)
     lines = rows(results, columns)

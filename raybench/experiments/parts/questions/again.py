@@ -20,11 +20,10 @@ from raybench.errors import ConfigurationError, RunFailed
 from raybench.experiments.parts.questions.lookup import withheld
 from raybench.experiments.parts.questions.reading import Place, Record, place_of
 from raybench.experiments.parts.questions.setup import prepared, repeats_of
-from raybench.experiments.parts.session import CONFIG
 from raybench.pipeline import chains, put, shards
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.stages import Asking
-from raybench.pipeline.store import RESULTS, inputs_of
+from raybench.pipeline.store import CONFIG, RESULTS, inputs_of
 from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.typed import config_in
 from raybench.tracking.inspect.samples import Put

@@ -7,6 +7,7 @@ from raybench.autobench.analysis.tables import Table as Scores
 from raybench.experiments.suite import facts, words
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank, chances
 from raybench.experiments.suite.parts import Found
+from raybench.pipeline.store import REPORT
 from raybench.stats.agreement import Agreement
 from raybench.stats.disagreement import Shift
 from raybench.tracking import plots
@@ -237,7 +238,7 @@ def _parts(found: Sequence[Found], folder: Path) -> Section:
         "Each is a whole run with a report of its own.",
         links={
             f"{it.title}: {it.results['run']['experiment']}, {it.units}": (
-                (it.folder / "report.html").relative_to(folder).as_posix()
+                (it.folder / REPORT).relative_to(folder).as_posix()
             )
             for it in found
         },

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 from peerage import fair, journal
+from reading import whole
 
 from raybench.autobench.settings import Settings, Task
 from raybench.experiments.autobench.conclusion import concluded
 from raybench.experiments.autobench.report import reading, texts
 from raybench.experiments.autobench.reuse import Kept
-from raybench.tracking import report
 from raybench.tracking.report import Section
 from raybench.types import Estimate
 
@@ -27,14 +27,7 @@ def page(records: list[dict[str, Any]], settings: Settings) -> tuple[dict[str, S
         },
         "counts": {model: of.to_json() for model, of in outcome.counts.items()},
     }
-    html = report.render(
-        title="t",
-        subtitle="s",
-        results=results,
-        columns=outcome.columns,
-        sections=outcome.sections,
-        run={},
-    )
+    html = whole(results=results, columns=outcome.columns, sections=outcome.sections)
     return {section.title: section for section in outcome.sections}, html
 
 
