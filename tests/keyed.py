@@ -73,6 +73,9 @@ def check(folder: Path, experiment: str) -> dict[str, str]:
         assert (it.data.tags["resumed"], it.data.tags["simulated"]) == ("false", "true")
         inputs = {each.dataset.name: each.dataset.digest for each in it.inputs.dataset_inputs}
         assert inputs == {name: digest[:36] for name, digest in read.items()}
+    # Repeats are told apart in a list of runs: each is called by when it began.
+    began = "-".join(run.name.split("-")[:2])
+    assert parent.info.run_name == f"{about['experiment']} {about['roster']} {began}"
     # The run's page shows the leaderboard, as its description.
     board = (run / "leaderboard.md").read_text().splitlines()[0]
     assert parent.data.tags["mlflow.note.content"].splitlines()[0] == board

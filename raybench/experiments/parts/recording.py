@@ -32,6 +32,12 @@ def config_text(resolved: Mapping[str, Any], versions: Mapping[str, str]) -> str
     return head + yaml.safe_dump(plain, sort_keys=False)
 
 
+def name(config: Config, plan: Plan, run: str) -> str:
+    """Return what a run is called among others: what it is, of whom, and when it began."""
+    date, time, *_ = run.split("-")
+    return f"{plan.experiment} {config.roster.name} {date}-{time}"
+
+
 def params(config: Config, plan: Plan) -> dict[str, Param]:
     """Return the run's parameters, of whatever experiment."""
     return {

@@ -369,7 +369,7 @@ async def open_session(
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
             run_dir=run.folder,
-            run_name=f"{plan.experiment} {config.roster.name}",
+            run_name=recording.name(config, plan, run.id),
             models={model.name: recording.model_params(model) for model in plan.models},
             params=recording.params(config, plan) | recording.settings(resolved, plan.experiment),
             tags=recording.tags(config, plan, versions, run=run.id, text=text)
