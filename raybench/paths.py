@@ -22,7 +22,7 @@ def is_file(path: Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113
 
 
-def expanded(path: str) -> Path:
+def expanded(path: str | Path) -> Path:
     """Return the path with its '~' spelt out, where it is somebody's."""
     return Path(os.path.expanduser(path))  # noqa: PTH111
 

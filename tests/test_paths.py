@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers import raybench
 
 from raybench import paths, problems
 from raybench.cli import check, compose
@@ -49,3 +50,34 @@ def test_places_in_a_closed_folder_are_told(closed: Path, monkeypatch: pytest.Mo
         check_uri(config.tracking.uri)
     with pytest.raises(ConfigurationError, match="cannot be read"):
         experiment_of(str(closed / "config.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "others"),
+    [
+        ("data.dir", ["+experiment=index"]),
+        ("autobench.tasks", ["+experiment=autobench"]),
+        ("hle_screen.candidates", ["+experiment=hle_screen"]),
+        ("sandbox.python", ["+experiment=index", "data=samples"]),
+    ],
+)
+def test_places_in_the_home_of_nobody_are_told(
+    setting: str, others: list[str], tmp_path: Path
+) -> None:
+    given = f"{setting}='~no-such-user/x'"
+    done = raybench(*others, "roster=simulated", "dry_run=true", given, cwd=tmp_path)
+    assert done.returncode == 2
+    assert setting in done.stderr and "~no-such-user/x" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_store_in_the_home_of_nobody_has_another_mend() -> None:
+    with pytest.raises(ConfigurationError, match=r"Set tracking\.uri to"):
+        check_uri("sqlite:///~no-such-user/mlflow.db")
+
+
+def test_homes_are_spelt_out_in_one_place() -> None:
+    """`Path.expanduser` raises RuntimeError where a path names the home of nobody."""
+    package = Path(paths.__file__).parent
+    those = [it for it in package.rglob("*.py") if ".expanduser()" in it.read_text("utf-8")]
+    assert those == []

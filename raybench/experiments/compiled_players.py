@@ -7,6 +7,7 @@ from typing import Any
 from raybench import games
 from raybench.config import Config
 from raybench.errors import ConfigurationError, did_you_mean
+from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
 from raybench.tracking import console
@@ -71,16 +72,16 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     )
     if conf.give is not None:
         for entry in listed:
-            console.say(f"Given: {compiled.copied(entry, Path(conf.give).expanduser())}")
+            console.say(f"Given: {compiled.copied(entry, expanded(conf.give))}")
 
 
 def _folder(config: Config) -> Path:
-    return Path(config.optimise_players.folder).expanduser()
+    return expanded(config.optimise_players.folder)
 
 
 def _files(path: Path) -> list[Path]:
     """Return a file, or those of a folder."""
-    path = path.expanduser()
+    path = expanded(path)
     if not path.exists():
         raise ConfigurationError(
             f"compiled_players.take: '{path}' is not there: give a file that "

@@ -12,6 +12,7 @@ from typing import Any
 from raybench.config import FleetConf
 from raybench.fleet import embedded, remote, simulated, vllm_options
 from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
+from raybench.paths import expanded
 from raybench.types import EngineKind, ModelSpec
 
 CPU_KV_CACHE_GIB = 1.0
@@ -147,14 +148,14 @@ def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[
             )
     elif is_path(weights):
         try:
-            folder = Path(weights).expanduser()
+            folder = expanded(weights)
             json.loads((folder / "config.json").read_text(encoding="utf-8"))
             if formatted or any(file.suffix in _WEIGHTS for file in folder.iterdir()):
                 return
             there = f"holds no weights ({', '.join(_WEIGHTS)})"
         except FileNotFoundError:
             there = "holds no config.json" if folder.is_dir() else "does not exist"
-        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: '~nobody'
+        except (OSError, ValueError) as error:
             there = f"cannot be read ({getattr(error, 'strerror', None) or error})"
         yield (
             f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
@@ -189,7 +190,7 @@ def weights_gib(weights: str) -> float:
     """Return the size of the weights' files; 0 where they are not here."""
     if weights == embedded.NAME:
         return embedded.SIZE_GIB
-    folder = Path(weights).expanduser()
+    folder = expanded(weights)
     files = [*folder.glob("*.safetensors"), *folder.glob("*.bin")] if is_path(weights) else []
     return sum(file.stat().st_size for file in files) / GIB
 

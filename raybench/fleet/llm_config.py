@@ -11,6 +11,7 @@ from raybench.fleet import embedded, vllm_options
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import CPU_KV_CACHE_GIB, EngineSpec, is_path
 from raybench.fleet.reasons import mended, of_hub
+from raybench.paths import expanded
 
 _CPU_MAX_MODEL_LEN = 4096
 _CPU_MAX_NUM_SEQS = 64
@@ -40,7 +41,7 @@ def llm_config(
     """Return what `ray.serve.llm.LLMConfig` is given for this engine."""
     source = embedded.prepare() if spec.weights == embedded.NAME else spec.weights
     local = is_path(str(source))
-    source = str(Path(source).expanduser().resolve()) if local else str(source)
+    source = str(expanded(source).resolve()) if local else str(source)
     arguments: dict[str, Any] = {
         "revision": spec.revision,
         "max_num_seqs": conf.max_num_seqs,

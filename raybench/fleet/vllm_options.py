@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.errors import did_you_mean
+from raybench.paths import expanded
 
 
 def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
@@ -55,7 +56,7 @@ def _template(template: str) -> str:
     """Return a template's text, given itself or as a file; vLLM tells them apart like this."""
     if any(mark in template for mark in "{}\n"):
         return template
-    return Path(template).expanduser().read_text(encoding="utf-8")
+    return expanded(template).read_text(encoding="utf-8")
 
 
 def _template_problems(where: str, template: Any) -> Iterator[str]:
@@ -64,7 +65,7 @@ def _template_problems(where: str, template: Any) -> Iterator[str]:
     where = f"{where}: options.chat_template"
     try:
         text = _template(template)
-    except (OSError, TypeError, ValueError, RuntimeError) as error:  # RuntimeError: '~nobody'
+    except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         yield f"{where} '{template}' cannot be read ({reason}): give a Jinja file, or its text"
         return

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
+from raybench.paths import expanded
 from raybench.types import Finish, ModelSpec, Request
 
 Response = dict[str, Any]
@@ -53,7 +54,7 @@ def identity(model: ModelSpec, context: int | None = None) -> str | None:
     elif model.engine != "vllm":
         return None
     elif model.weights != embedded.NAME:
-        folder = Path(model.weights).expanduser()
+        folder = expanded(model.weights)
         if folder.is_dir():
             weights = _files(folder)
         elif len(model.revision or "") != 40:

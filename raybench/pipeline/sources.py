@@ -8,6 +8,7 @@ from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Source
 from raybench.config import DataConf
 from raybench.errors import ConfigurationError, did_you_mean
+from raybench.paths import expanded
 from raybench.pipeline import hub_files, revisions
 from raybench.pipeline.files import ENDINGS, ending
 
@@ -76,7 +77,7 @@ def _rolling_problems(conf: DataConf) -> Iterator[str]:
 
 
 def _grows(conf: DataConf) -> bool:
-    return conf.dir is not None and revisions.newest(Path(conf.dir).expanduser()) is not None
+    return conf.dir is not None and revisions.newest(expanded(conf.dir)) is not None
 
 
 def _beside_problems(given: str, asked: Sequence[Benchmark]) -> Iterator[str]:
@@ -87,7 +88,7 @@ def _beside_problems(given: str, asked: Sequence[Benchmark]) -> Iterator[str]:
         yield f"data.beside is '{given}', and no file goes with questions of {names}: leave it out"
         return
     try:
-        there = {path.name for path in _listed(Path(given).expanduser(), "data.beside")}
+        there = {path.name for path in _listed(expanded(given), "data.beside")}
     except ConfigurationError as error:
         yield str(error)
         return
@@ -130,7 +131,7 @@ def find(benchmark: Benchmark, conf: DataConf, languages: Container[str] = ()) -
     Raises ConfigurationError where there are none, RunFailed where the hub does not answer.
     """
     if conf.dir is not None:
-        folder = Path(conf.dir).expanduser()
+        folder = expanded(conf.dir)
         if _grows(conf):
             folder = revisions.published(folder, conf.revision)
             place = _in_folder(benchmark, folder, *_given(conf))
@@ -168,7 +169,7 @@ def _beside_hub(benchmark: Benchmark, conf: DataConf) -> dict[str, Path]:
 
 def _given(conf: DataConf) -> list[Path]:
     """Return the folder that was given for what goes with the questions, if one was."""
-    return [] if conf.beside is None else [Path(conf.beside).expanduser()]
+    return [] if conf.beside is None else [expanded(conf.beside)]
 
 
 def _beside(benchmark: Benchmark, *folders: Path) -> dict[str, Path]:

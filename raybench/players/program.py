@@ -10,10 +10,10 @@ DSPy is an optional extra (raybench[dspy]) and imported when a program is used.
 
 import importlib.util
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
 
 from raybench.options import FILE, Options
+from raybench.paths import expanded
 from raybench.players.parts.contract import Decision, Made
 from raybench.players.parts.programs.saved import NOTHING, Saved
 
@@ -67,7 +67,7 @@ class Program(Options):
 
 def _content(file: str) -> str:
     try:
-        return Path(file).expanduser().read_text(encoding="utf-8")
+        return expanded(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error
         raise ValueError(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.paths import expanded
 from raybench.sandbox import recipes
 from raybench.sandbox.interpreters import (
     Interpreter,
@@ -115,7 +116,7 @@ def ready(base: Interpreter) -> bool:
 
 @lru_cache
 def _configured(python: str) -> Environment:
-    where = str(Path(shutil.which(Path(python).expanduser()) or python).absolute())
+    where = str(Path(shutil.which(expanded(python)) or python).absolute())
     wanted = recipes.pins(recipes.scientific_list().read_text(encoding="utf-8"))
     fonts = _cache() / f"matplotlib-{hashlib.sha256(where.encode()).hexdigest()[:12]}"
     try:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.errors import ConfigurationError, RunFailed
+from raybench.paths import expanded
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin")
 """What every program needs; an interpreter names only what it needs beyond."""
@@ -152,7 +153,7 @@ def barred(path: str, uid: int) -> str | None:
 @lru_cache
 def _configured(python: str) -> Interpreter:
     # Of a name, the first on PATH that works: shims of pyenv come first and may be dead.
-    given = Path(python).expanduser()
+    given = expanded(python)
     folders = [Path()] if os.sep in python else map(Path, os.get_exec_path())
     why = "there is no such program"
     for path in (folder.absolute() / given for folder in folders):

@@ -169,7 +169,8 @@ def _check_sqlite(uri: str) -> None:
     if "%" in name:
         raise _refused(uri, "MLflow's parts disagree on what '%' means in a path", _MEND)
     if name.startswith("~"):
-        mend = f"Write {_SQLITE}{paths.expanded(name)}"
+        path = paths.expanded(name)
+        mend = f"Write {_SQLITE}{path}" if path.is_absolute() else _MEND
         raise _refused(uri, "SQLite takes '~' for the name of a folder", mend)
     path = Path(name).absolute()
     if paths.exists(path):

@@ -147,7 +147,7 @@ def test_a_sound_roster_has_no_problems(tmp_path: Path, monkeypatch: pytest.Monk
         ("/no/such/folder", ["does not exist", "config.json", "ORG/NAME", "embedded"]),
         ("./no/such/folder", ["does not exist"]),
         ("~/no/such/folder", ["does not exist"]),
-        ("~nobody-of-this-name/model", ["cannot be read", "home directory"]),
+        ("~nobody-of-this-name/model", ["does not exist"]),
         ("embeded", ["neither a folder nor a hub id", "ORG/NAME", "embedded"]),
         ("https://hub/org/name", ["neither a folder nor a hub id"]),
         ("org/name/file", ["neither a folder nor a hub id"]),

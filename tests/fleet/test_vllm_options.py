@@ -68,7 +68,7 @@ def test_tags_that_transformers_knows_are_no_mistake(tag: str) -> None:
         ({"chat_template": "/no/such.jinja"}, ["'/no/such.jinja' cannot be read", "No such file"]),
         ({"chat_template": "chatml"}, ["'chatml' cannot be read", "a Jinja file, or its text"]),
         ({"chat_template": "/"}, ["'/' cannot be read", "directory"]),
-        ({"chat_template": "~nobody-of-this-name/a.jinja"}, ["cannot be read", "home directory"]),
+        ({"chat_template": "~nobody-of-this-name/a.jinja"}, ["cannot be read", "No such file"]),
         ({"chat_template": 5}, ["'5' cannot be read"]),
         ({"chat_template": "a\n{% for x in %}"}, ["no Jinja template", "line 2"]),
         ({"chat_template": "two\nlines"}, ["holds no Jinja template"]),

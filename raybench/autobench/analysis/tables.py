@@ -8,9 +8,9 @@ import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from raybench.errors import ConfigurationError, closest
+from raybench.paths import expanded
 
 FEWEST = 3
 """Fewer models have hardly an order to agree on."""
@@ -56,7 +56,7 @@ def read(name: str, path: str, models: Sequence[str], *, setting: str = SETTING)
     lines, spaces and percent signs are taken. Raises ConfigurationError with everything that is
     wrong, each with its line.
     """
-    file = Path(path).expanduser()
+    file = expanded(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -7,6 +7,7 @@ from pathlib import Path
 from raybench import autobench
 from raybench.autobench.settings import Task
 from raybench.errors import ConfigurationError
+from raybench.paths import expanded
 
 _MEND = "each line is a JSON object with task, and perhaps topic and difficulty"
 
@@ -21,7 +22,7 @@ def read(path: str | Path, setting: str = "autobench.tasks") -> tuple[Task, ...]
     `setting` is what names the file: mistakes are told with it.
     """
     try:
-        lines = Path(path).expanduser().read_bytes().splitlines()
+        lines = expanded(path).read_bytes().splitlines()
     except OSError as error:
         raise ConfigurationError(
             f"{setting}: {path} cannot be read ({error.strerror or error}): name a file "

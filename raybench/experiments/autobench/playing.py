@@ -22,6 +22,7 @@ from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.reuse import Lines, spent
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
+from raybench.paths import expanded
 from raybench.pipeline.responses import identity
 from raybench.types import ModelSpec
 
@@ -98,7 +99,7 @@ def _identity(model: ModelSpec, config: Config) -> str:
     """
     context = config.fleet.max_model_len
     about = asdict(model) | {"name": "", "family": "", "identity": identity(model, context)}
-    template = Path(str(model.options.get("chat_template", ""))).expanduser()
+    template = expanded(str(model.options.get("chat_template", "")))
     with suppress(OSError, ValueError):  # the option may be the template itself
         about["template"] = template.read_text()
     return json.dumps([about, context], sort_keys=True, default=str)

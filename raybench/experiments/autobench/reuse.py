@@ -10,6 +10,7 @@ from raybench.arena import known
 from raybench.autobench.steps import Reply
 from raybench.config import Config
 from raybench.errors import ConfigurationError
+from raybench.paths import expanded
 from raybench.pipeline.store import RESULTS
 
 JOURNAL = "replies"
@@ -85,7 +86,7 @@ def inputs(config: Config, extended: Extended | None) -> dict[str, str]:
     """Return the digests of what a run reads beside its configuration."""
     found = {}
     if (tasks := config.autobench.tasks) is not None:
-        found["autobench.tasks"] = hashlib.sha256(Path(tasks).expanduser().read_bytes()).hexdigest()
+        found["autobench.tasks"] = hashlib.sha256(expanded(tasks).read_bytes()).hexdigest()
     if extended is not None:
         found["autobench.extends"] = extended.folder.name
     return found
@@ -104,7 +105,7 @@ def _folder(name: str, runs: Path, mark: str) -> Path:
                 "leave it out"
             )
         return finished[-1]
-    for folder in (Path(name).expanduser(), runs / name):
+    for folder in (expanded(name), runs / name):
         if _file(folder).is_file():
             return folder
     raise ConfigurationError(

@@ -20,6 +20,7 @@ from raybench.experiments.autobench import given, reuse
 from raybench.experiments.autobench import setup as plain
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
+from raybench.paths import expanded
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
@@ -63,7 +64,7 @@ def inputs(config: Config, extended: reuse.Extended | None) -> dict[str, str]:
     """Return the digests of what a run reads beside its configuration."""
     found = reuse.inputs(config, extended)
     if FIXED in played(config):
-        tasks = _fixed(config).expanduser().read_bytes()
+        tasks = expanded(_fixed(config)).read_bytes()
         found["autobench_ablations.tasks"] = hashlib.sha256(tasks).hexdigest()
     return found
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from raybench.config import Config
@@ -10,6 +9,7 @@ from raybench.errors import ConfigurationError
 from raybench.experiments.optimise_players import setup
 from raybench.games import Game
 from raybench.games.parts import choice as games
+from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
 from raybench.positions import Positions, load
@@ -62,7 +62,7 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
             if game != positions.game:
                 continue
             about = setup.about(config, model, named)
-            entry = compiled.find(Path(conf.folder).expanduser(), about)
+            entry = compiled.find(expanded(conf.folder), about)
             if entry is None:
                 missing.append(f"{model}, {positions.name} ({compiled.key_of(about)})")
             else:

@@ -24,6 +24,7 @@ from raybench.experiments.optimise_players.ledger import JOURNAL as MARKS
 from raybench.experiments.optimise_players.ledger import Ledger as Learned
 from raybench.experiments.optimise_players.studying import Work, do, written
 from raybench.experiments.parts.session import Session, open_session
+from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.store import Journal
 from raybench.tournament.records import Match
@@ -72,7 +73,7 @@ class Running:
     @property
     def folder(self) -> Path:
         """Where compiled players lie."""
-        return Path(self.config.optimise_players.folder).expanduser()
+        return expanded(self.config.optimise_players.folder)
 
     def played(self) -> dict[str, list[Match]]:
         """Return the matches that have ended, by tournament."""

@@ -24,6 +24,7 @@ from raybench.experiments.parts.questions.lookup import looked_up
 from raybench.experiments.parts.questions.setup import repeats_of, shown_of
 from raybench.experiments.parts.questions.units import units as readable
 from raybench.experiments.parts.questions.view import View
+from raybench.paths import expanded
 from raybench.pipeline import revisions
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import Revision
@@ -125,7 +126,7 @@ def _published(
         halves[each.private].append(each.entry.candidate.row)
     asked = (*config.roster.models, *configuration.judges(config))
     revision = revisions.publish(
-        Path(config.hle_screen.dataset).expanduser(),
+        expanded(config.hle_screen.dataset),
         halves[False],
         halves[True],
         removed=batch.removed,
@@ -147,7 +148,7 @@ def _sheets(
     """Write the sheets: what is held out is reviewed where it lies."""
     if revision is None:
         return []
-    private = revisions.held_out(Path(config.hle_screen.dataset).expanduser(), revision.number)
+    private = revisions.held_out(expanded(config.hle_screen.dataset), revision.number)
     halves = {
         run: [each for each in accepted if not each.private],
         private: [each for each in accepted if each.private],

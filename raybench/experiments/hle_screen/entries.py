@@ -11,6 +11,7 @@ from raybench.benchmarks.parts.hle.screening import candidates
 from raybench.benchmarks.parts.hle.screening.candidates import Candidate
 from raybench.config import SHIPPED
 from raybench.errors import ConfigurationError
+from raybench.paths import expanded
 from raybench.pipeline import files
 from raybench.pipeline.digests import digest
 from raybench.pipeline.files import ENDINGS
@@ -54,7 +55,7 @@ def paths(given: str) -> list[Path]:
     """
     if given == SHIPPED:
         return [_SHIPPED]
-    path = Path(given).expanduser()
+    path = expanded(given)
     kinds = ", ".join(ENDINGS)
     if path.is_dir():
         found = sorted(it for it in path.iterdir() if it.is_file() and files.ending(it.name))

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import decisions, review
 from raybench.benchmarks.parts.hle.screening.decisions import Decided
 from raybench.benchmarks.parts.hle.screening.review import SheetError
 from raybench.errors import ConfigurationError
+from raybench.paths import expanded
 from raybench.pipeline.written_once import Row
 
 FILE = "reviewed.jsonl"
@@ -32,7 +32,7 @@ class Reviews:
         read: list[list[tuple[int, dict[str, str]]]] = []
         for sheet in sheets:
             try:
-                path = Path(sheet).expanduser()
+                path = expanded(sheet)
                 filled = list(review.rows(path.read_text(encoding="utf-8-sig")))
                 if not filled:
                     raise SheetError("it has no row below its first line")

@@ -11,6 +11,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import candidates
 from raybench.config import Config
+from raybench.paths import expanded
 from raybench.pipeline import revisions, store, written_once
 from raybench.pipeline.digests import digest
 from raybench.pipeline.revisions import Revision
@@ -38,7 +39,7 @@ class Standing:
         cls, config: Config, resolved: Mapping[str, Any], conclusions: Sequence[str], asked: str
     ) -> "Standing":
         """Look at the dataset; `asked` is the digest of the candidates."""
-        folder = Path(config.hle_screen.dataset).expanduser()
+        folder = expanded(config.hle_screen.dataset)
         own = {
             run.name
             for run in store.begun(

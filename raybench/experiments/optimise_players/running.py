@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from pathlib import Path
 from typing import Any
 
 from raybench.arena.studies import Study
@@ -15,6 +14,7 @@ from raybench.experiments.optimise_players.studying import Work, do
 from raybench.experiments.parts.session import Session, open_session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
+from raybench.paths import expanded
 from raybench.pipeline.store import Journal
 from raybench.types import Completion
 
@@ -39,7 +39,7 @@ async def _do(
     session.phase("drawing positions")
     work = Work(
         setup.curriculum(config),
-        Path(config.optimise_players.folder).expanduser(),
+        expanded(config.optimise_players.folder),
         config.optimise_players.cache,
         await asyncio.to_thread(_abouts, config, missing),
         ledger,
