@@ -131,10 +131,10 @@ async def test_a_repeat_comes_from_the_cache_and_says_so(fleet: Fleet) -> None:
 
 async def test_a_batch_in_the_order_of_its_prefixes_hits_the_cache(fleet: Fleet) -> None:
     def shuffled(name: str) -> list[Request]:
-        """What has 32 beginnings, of which the cache holds some, with three ends each."""
+        """What has 16 beginnings, of which the cache holds some, with three ends each."""
         found = [
             ask(f"{name} {stem}: " + f"word{stem} and " * 60 + f"What is {end}?", max_tokens=1)
-            for stem in range(32)
+            for stem in range(16)
             for end in range(3)
         ]
         return random.Random(0).sample(found, len(found))
