@@ -18,9 +18,10 @@ setup:   ## .venv from the pinned lists (nothing to do when it is there)
 demo: setup   ## a peer assessment of the embedded models, to its leaderboard
 	$(bin)/python -m raybench +experiment=autobench $(ARGS)
 
-# Two files are tested at once: small matrices in many threads only hold each other up.
+# Two files are tested at once: small matrices in many threads only hold each other up. Hundreds of
+# processes import the same files: their bytecode is kept, whatever the machine's habit is.
 test: lint   ## lint, types, floors, all tests
-	OPENBLAS_NUM_THREADS=1 $(bin)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(bin)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: setup   ## style, format, types, the floors of the house
 	$(bin)/ruff check
