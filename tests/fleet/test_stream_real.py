@@ -148,7 +148,7 @@ async def test_a_batch_in_the_order_of_its_prefixes_hits_the_cache(fleet: Fleet)
     print(f"prefix hit rate: {as_they_came:.3f} as they came, {ordered:.3f} ordered")
     # Two of three could be hits, but for their last, partial blocks.
     assert ordered > 0.5
-    assert as_they_came < ordered / 1.5
+    assert as_they_came < ordered / 1.3
     told = sum(completion.cached_tokens or 0 for completion in together)
     assert fleet.account.total.cached_tokens == before + told
 
