@@ -72,6 +72,12 @@ class Pair:
         return self.baseline.key[0] == self.candidate.key[0]
 
     @property
+    def ranked_by(self) -> str:
+        """The metric by which both runs ranked their models; '' where they do not agree on one."""
+        one, other = self.baseline.run.ranked_by, self.candidate.run.ranked_by
+        return one if one == other else ""
+
+    @property
     def short(self) -> str:
         """Return what the candidate is called where its run need not be told."""
         name = self.candidate.model or self.candidate.run.id
@@ -181,7 +187,7 @@ class Judged:
 class Setting:
     """Something that the two sides were told differently."""
 
-    kind: Literal["model", "asking", "questions", "versions"]
+    kind: Literal["model", "questions", "asking", "judges", "versions"]
     name: str
     baseline: str
     candidate: str

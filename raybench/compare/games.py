@@ -72,7 +72,7 @@ def _rated(pair: Pair) -> Iterator[Score]:
             f"{pair.baseline.run.made}: copy the whole folder of the run, or run it again"
         ) from error
     there = False
-    for of, names, found, p in told:
+    for of, names, found, p, degrees in told:
         if {*names} != {pair.baseline.model, pair.candidate.model}:
             continue
         there = True
@@ -88,7 +88,7 @@ def _rated(pair: Pair) -> Iterator[Score]:
             found,
             p=p if found.value is not None else None,
             test="Wald, of the difference of ratings",
-            independent=found.n,
+            independent=math.floor(degrees) + 1,
             of="matches",
             scale=RATING,
             counts=counts if of == _ALL else None,
@@ -100,9 +100,15 @@ def _rated(pair: Pair) -> Iterator[Score]:
         )
 
 
-def _difference(told: Mapping[str, Any]) -> tuple[str, tuple[str, str], Estimate, float | None]:
-    """Return of which game a line is, of whom over whom, by how much, and how sure that is."""
-    return told["of"], (told["model"], told["above"]), estimate(told["points"]), told.get("p")
+def _difference(
+    told: Mapping[str, Any],
+) -> tuple[str, tuple[str, str], Estimate, float | None, float]:
+    """Return of which game a line is, of whom over whom, by how much, and how sure that is.
+
+    At the end come the degrees of freedom by which it is: a run that does not say has none to tell.
+    """
+    names = told["model"], told["above"]
+    return told["of"], names, estimate(told["points"]), told.get("p"), told.get("degrees", 0.0)
 
 
 def _between(pair: Pair, most: int) -> tuple[list[str], list[Flips]]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import raybench
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline.sources import SAMPLES
-from raybench.pipeline.store import CONFIG, INPUTS, RESULTS
+from raybench.pipeline.store import CONFIG, HEADLINE, INPUTS, RESULTS
 
 _LEVELS = {"run": 1, "models": 3, "counts": 2}
 """How deep what is read of the results is made of objects."""
@@ -131,6 +131,21 @@ class Stored:
         if isinstance(told, Mapping) and told:
             return told
         return {name: {"digest": it} for name, it in _json(self.folder / INPUTS).items()}
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """Digests of what else was asked or read, by name."""
+        told = self.results.get("run", {}).get("inputs")
+        return {k: str(it) for k, it in told.items()} if isinstance(told, Mapping) else {}
+
+    @cached_property
+    def ranked_by(self) -> str:
+        """The metric by which it ranked its models; '' where it does not say."""
+        try:
+            with (self.folder / HEADLINE).open("rb") as lines:
+                return str(json.loads(next(lines))["metric"])
+        except (OSError, StopIteration, ValueError, LookupError, TypeError):
+            return ""
 
     def digest(self, benchmark: str) -> str | None:
         """Return the digest of a benchmark's questions; None where the run does not tell."""

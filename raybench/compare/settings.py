@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from raybench.compare.found import Pair, Setting
+from raybench.compare.found import Pair, Setting, Side
 from raybench.compare.runs import Stored
 from raybench.tracking.text import one_line
 
@@ -18,6 +18,9 @@ _ALSO = {
     "optimise_players": ("games",),
 }
 """Other experiments' settings by which an experiment goes."""
+_PEERS = "autobench"
+"""How experiments begin in which the models judge each other."""
+_DIGITS = 16
 _ASIDE = ("cache", "validate", "review", "accept_failures", "partial")
 """Settings that change how a run goes or what is concluded of it, and no reply or grade."""
 
@@ -30,7 +33,10 @@ def different(pair: Pair) -> list[Setting]:
         return found
     common = [name for name in one.run.data if name in other.run.data]
     found += _of("questions", _questions(one.run, common), _questions(other.run, common))
+    read = [name for name in one.run.inputs if name in other.run.inputs]
+    found += _of("questions", _inputs(one.run, read), _inputs(other.run, read))
     found += _of("asking", _asking(one.run), _asking(other.run))
+    found += _of("judges", _judges(pair, one), _judges(pair, other))
     found += _of("versions", one.run.versions, other.run.versions)
     return found
 
@@ -55,6 +61,20 @@ def _asking(run: Stored) -> dict[str, Any]:
     return found
 
 
+def _judges(pair: Pair, side: Side) -> dict[str, Any]:
+    """Return what the judges of peers are made of: all models of the run but those compared."""
+    if not side.run.experiment.startswith(_PEERS):
+        return {}
+    own = {pair.baseline.model, pair.candidate.model}
+    every = {name: spec for name, spec in side.run.models.items() if name not in own}
+    parts = ((name, *leaf) for name, spec in every.items() for leaf in _model(spec).items())
+    return {f"{name}, {part}": it for name, part, it in parts}
+
+
+def _inputs(run: Stored, names: Iterable[str]) -> dict[str, Any]:
+    return {f"{name}, digest": run.inputs[name][:_DIGITS] for name in names}
+
+
 def _questions(run: Stored, common: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in common:
@@ -62,7 +82,7 @@ def _questions(run: Stored, common: Iterable[str]) -> dict[str, Any]:
         for what in ("digest", "origin", "questions", "repeats"):
             if what in about:
                 told = about[what]
-                found[f"{name}, {what}"] = told[:16] if what == "digest" else told
+                found[f"{name}, {what}"] = told[:_DIGITS] if what == "digest" else told
     return found
 
 

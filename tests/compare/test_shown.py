@@ -230,6 +230,22 @@ def test_without_a_headline_the_least_p_stands_for_a_pair_and_says_of_what_it_is
     assert row.score == "GPQA Diamond" and row.p_holm == words.p_shown(standing.p_holm)
 
 
+def test_what_the_runs_ranked_by_stands_for_a_pair(tmp_path: Path) -> None:
+    few, none, every = [False] * 30 + [True] * 18, [False] * 48, [True] * 48
+    one = run(tmp_path / "a", [*units("m", few), *units("m", none, benchmark="gpqa_diamond")])
+    other = run(tmp_path / "b", [*units("m", every), *units("m", every, benchmark="gpqa_diamond")])
+    (row,) = summary.rows([concluded(one, other)])
+    assert row.score == "GPQA Diamond"
+    for it in (one, other):
+        line = {"model": "m", "metric": "mmlu_pro/accuracy", "value": 0.5, "covariance": {"m": 0}}
+        (it.folder / "headline.jsonl").write_text(json.dumps(line))
+    (row,) = summary.rows([concluded(Stored.at(one.folder), Stored.at(other.folder))])
+    assert row.score == "MMLU-Pro"
+    (one.folder / "headline.jsonl").write_text("no JSON")
+    (row,) = summary.rows([concluded(Stored.at(one.folder), Stored.at(other.folder))])
+    assert row.score == "GPQA Diamond"
+
+
 def test_a_verdict_stands_beside_a_score_that_it_comes_from(tmp_path: Path) -> None:
     """'better' stood beside an index of which nobody can tell."""
     marks = [True] * 40 + [False] * 8

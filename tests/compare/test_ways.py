@@ -9,8 +9,10 @@ from compare.making import pair, run
 from scipy import stats
 
 from raybench.compare import autobench, games, judging
-from raybench.compare.found import Pair, Side
+from raybench.compare.found import Judged, Pair, Side
 from raybench.errors import ConfigurationError
+from raybench.stats.distributions import two_sided
+from raybench.stats.intervals import student
 
 JUDGES = ["x", "y"]
 
@@ -161,5 +163,51 @@ def test_models_of_one_tournament_are_compared_by_its_own_differences(tmp_path: 
     assert score.difference.value == -50.0
     assert score.difference.ci95 == (-90.0, -10.0)
     assert score.p == 0.012
+    assert judging.detectable(score, 1) is None, "an older run does not say of how few it is"
     with pytest.raises(ConfigurationError, match="cannot be compared with itself"):
         list(games.compare([Pair(Side(made, "old"), Side(made, "old"))]))
+
+
+def test_other_tasks_and_judges_are_what_differs_between_runs_of_peers(tmp_path: Path) -> None:
+    def made(name: str, digest: str, weights: str) -> Any:
+        told = result(3.0, 0.03)
+        told["run"] = {"id": name, "inputs": {"autobench.asked": digest * 64}}
+        models = [{"name": "x", "weights": "org/x"}, {"name": "y", "weights": weights}]
+        return run(
+            tmp_path / name, [iteration(1, name, x=2.0)], experiment="autobench",
+            journal="iterations", models=JUDGES, results=told,
+            config={"roster": {"models": models}},
+        )  # fmt: skip
+
+    one, other = made("a", "1", "org/y"), made("b", "2", "org/other")
+    (found,) = autobench.compare([Pair(Side(one, "x"), Side(other, "x"))])
+    assert [(it.kind, it.name, it.baseline, it.candidate) for it in found.settings] == [
+        ("questions", "autobench.asked, digest", "1" * 16, "2" * 16),
+        ("judges", "y, weights", "org/y", "org/other"),
+    ]
+
+
+@pytest.mark.parametrize("degrees", [1.0, 6.4, 40.0])
+def test_what_would_have_shown_between_ratings_goes_by_what_their_p_does(
+    tmp_path: Path, degrees: float
+) -> None:
+    def judged(value: float) -> Judged:
+        half = student(degrees) * 95.0
+        points = {
+            "value": value, "stderr": 95.0, "ci95": [value - half, value + half], "n": 21,
+            "method": "BT",
+        }  # fmt: skip
+        line = {
+            "of": "chess", "model": "new", "above": "old", "points": points,
+            "p": two_sided(value / 95.0, degrees), "degrees": degrees,
+        }  # fmt: skip
+        made = tournament(tmp_path / f"{value}", [], ["old", "new"])
+        (made.folder / "pairs.jsonl").write_text(json.dumps(line) + "\n")
+        found = games.compare([Pair(Side(made, "old"), Side(made, "new"))])
+        (told,) = judging.concluded([*found]).pop().scores
+        return told
+
+    small = judged(34.0)
+    assert small.verdict == "not distinguishable"
+    assert small.detectable_here is not None and small.detectable_here > student(degrees) * 95.0
+    assert judged(small.detectable_here).verdict == "better"

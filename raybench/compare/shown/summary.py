@@ -56,14 +56,16 @@ def ordered(found: Sequence[Concluded]) -> list[Concluded]:
     return sorted(found, key=lambda it: _ORDER.index(it.verdict) if it.scores else -1)
 
 
-def standing(scores: Sequence[Judged], verdict: Overall) -> Judged | None:
+def standing(scores: Sequence[Judged], verdict: Overall, ranked_by: str = "") -> Judged | None:
     """Return the score that stands for a pair: the headline, or the one with the least p.
+
+    The headline is what its runs ranked by, or else what their experiment does.
 
     It is one of those that the pair's verdict comes from. None where all are refused.
     """
     known = [it for it in scores if not it.score.refused]
     there = [it for it in known if it.verdict == verdict] or known
-    headline = (it for name in _HEADLINES for it in there if it.score.metric == name)
+    headline = (it for name in (ranked_by, *_HEADLINES) for it in there if it.score.metric == name)
     return next(headline, None) or min(
         there, key=lambda it: 1.0 if it.score.p is None else it.score.p, default=None
     )
@@ -82,7 +84,7 @@ def _beside(found: Sequence[Concluded]) -> Iterator[Row]:
 def _row(place: int, found: Concluded) -> Row:
     baseline, candidate = found.compared.pair.titles
     verdicts = [it.verdict for it in found.scores]
-    of = standing(found.scores, found.verdict)
+    of = standing(found.scores, found.verdict, found.compared.pair.ranked_by)
     return Row(
         place,
         candidate,

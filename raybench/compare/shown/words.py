@@ -24,6 +24,7 @@ _KINDS = {
     "model": "the model",
     "questions": "the questions",
     "asking": "how they were asked",
+    "judges": "the judges",
     "versions": "versions",
 }
 _INDEX = "index/"

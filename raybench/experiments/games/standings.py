@@ -79,6 +79,7 @@ class Standing:
                 "points": order.difference.to_json(),
                 "wins": self._ratings.chance(order.better, order.worse).to_json(),
                 "p": order.p,
+                "degrees": order.degrees,
                 "holm": order.holm,
                 "share_of_replicates": order.share,
             }

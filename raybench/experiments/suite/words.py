@@ -174,8 +174,9 @@ def _elsewhere(compared: Compared) -> Iterator[str]:
         found = of.get(alone or CONSENSUS)
         if found is not None and found.kendall.value is not None:
             yield (
-                f"With the table '{name}' {alone or 'their consensus'} agrees by τ "
-                f"{found.kendall.value:z.2f} ({_interval(found)})."
+                f"Between {alone or 'their consensus'} and the table '{name}' τ is "
+                f"{found.kendall.value:z.2f} ({_interval(found)}; {len(found.models)} models in "
+                "both)."
             )
         else:
             them = f"{alone} agrees" if alone else "they agree"

@@ -29,6 +29,8 @@ class Order:
     difference: Estimate
     p: float | None
     """How often chance alone would set two equal models this far apart (sandwich, Student's t)."""
+    degrees: float
+    """Of freedom, which that goes by."""
     holm: float | None
     """The same, raised for the number of pairs: those below 0.05 hold together."""
     share: float | None
@@ -67,8 +69,9 @@ def orders(ratings: Ratings) -> tuple[Order, ...]:
             # Where the two were equal, as in a replicate of ties alone, neither was the better.
             share = float(np.mean((np.sign(drawn) + 1) / 2)) if len(drawn) >= FEWEST else None
             difference = ratings.difference(better, worse)
-            p = _p(difference, ratings.freedom(aim))
-            found.append(Order(better, worse, difference, p, None, share))
+            degrees = ratings.freedom(aim)
+            p = _p(difference, degrees)
+            found.append(Order(better, worse, difference, p, degrees, None, share))
     raised = holm({(it.better, it.worse): it.p for it in found if it.p is not None})
     return tuple(replace(it, holm=raised.get((it.better, it.worse))) for it in found)
 

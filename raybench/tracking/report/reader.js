@@ -228,7 +228,7 @@
       key: (down ? "-" : "") + (name || "summary"), text: `${name || list.name} ${down ? "\u2193" : "\u2191"}` })));
     const sorter = make("select", { onchange: () => {
       go({ sort: sorter.value.replace(/^-/, ""), down: sorter.value.startsWith("-") });
-    } }, make("option", { value: "" }, "as it came"), ...orders.map(({ key, text }) => make("option", { value: key }, text)));
+    } }, make("option", { value: "" }, "as given"), ...orders.map(({ key, text }) => make("option", { value: key }, text)));
     const body = make("tbody", {});
     const table = make("table", { className: "units" },
       make("caption", { className: "unseen" }, `${list.names}, one a row`),

@@ -99,8 +99,8 @@ def test_one_way_alone_agrees_with_a_table_all_the_same() -> None:
     part = Found("index", {}, "m", scores, Path())
     other = Table("arena", {"a": 1.0, "b": 2.0, "c": 3.0}, ())
     said = words.answer(compared([part], [other]), {}, 3)
-    assert "There is one ranking" in said
-    assert "With the table 'arena' Index agrees by τ 1.00" in said
+    assert "There is one ranking" in said and "; 3 models in both)" in said
+    assert "Between Index and the table 'arena' τ is 1.00 (95 % interval" in said
 
 
 def test_a_model_alone_is_ranked_by_ways_but_beside_nobody() -> None:

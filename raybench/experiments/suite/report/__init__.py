@@ -1,6 +1,6 @@
 """What the page of a suite shows below its answer and its table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from raybench.autobench.analysis.tables import Table as Scores
@@ -9,6 +9,7 @@ from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank, cha
 from raybench.experiments.suite.parts import Found
 from raybench.pipeline.store import REPORT
 from raybench.stats.agreement import Agreement
+from raybench.stats.consensus import Consensus
 from raybench.stats.disagreement import Shift
 from raybench.tracking import plots
 from raybench.tracking.report import Item, Section, Table, Value
@@ -109,7 +110,8 @@ def _pairs(compared: Compared, found: Sequence[Found]) -> Iterator[Section]:
             "stand alike in both and how many the other way round. Noise lowers a correlation, "
             "so intervals reach beyond it; where its sign is open, to where it would be if all "
             "pairs that do not hold stood alike on both sides, or the other way round."
-            + (f" Beware: {common}." if common else ""),
+            + (f" Beware: {common}." if common else "")
+            + (f" {alone}" if (alone := _open(compared.pairs.values())) else ""),
             digits=3,
         ),
     )
@@ -132,6 +134,16 @@ def _pair(names: tuple[str, str], found: Agreement) -> list[Value]:
         len(found.opposed),
         found.others,
     ]
+
+
+def _open(found: Iterable[Agreement]) -> str:
+    """Say why some τ has no interval over other models, where that is so."""
+    reasons = (
+        it.others.method.rpartition("; ")[2]
+        for it in found
+        if it.others.value is not None and it.others.ci95 is None
+    )
+    return "".join(f"Were the models others: {why}." for why in dict.fromkeys(reasons))
 
 
 def _shifts(compared: Compared, found: Sequence[Found]) -> Iterator[Section]:
@@ -202,7 +214,9 @@ def _external(compared: Compared, tables: Sequence[Scores]) -> Iterator[Section]
             table=Table(
                 ("way", *_HEADS),
                 [[way, *_pair(("", ""), it)[1:]] for way, it in of.items()],
-                f"{remarks[name]}." if remarks.get(name) else "",
+                " ".join(
+                    filter(None, [remarks.get(name) and f"{remarks[name]}.", _open(of.values())])
+                ),
                 digits=3,
             ),
         )
@@ -211,7 +225,7 @@ def _external(compared: Compared, tables: Sequence[Scores]) -> Iterator[Section]
 def _consensus(compared: Compared) -> Section:
     agreed = compared.consensus
     same = agreed.unsettled == 0
-    kemeny = "the same" if same else f"another in {agreed.unsettled} pairs of models"
+    kemeny = _the_same(agreed) if same else f"another in {agreed.unsettled} pairs of models"
     less = [place for place in agreed.places if len(place.rankings) < len(compared.rankings)]
     return Section(
         "How the consensus is made",
@@ -229,6 +243,18 @@ def _consensus(compared: Compared) -> Section:
             if less
             else ""
         ),
+    )
+
+
+def _the_same(agreed: Consensus) -> str:
+    """Return that Kemeny's order is the same, and how it has those that are equal in this one."""
+    equals: dict[int, list[str]] = {}
+    ranks = {it.model: it.rank for it in agreed.places}
+    for model in agreed.kemeny:
+        equals.setdefault(ranks[model], []).append(model)
+    told = [" before ".join(each) for each in equals.values() if len(each) > 1]
+    return (
+        f"the same; of those that are equal here it has {', '.join(told)}" if told else "the same"
     )
 
 

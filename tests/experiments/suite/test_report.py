@@ -1,0 +1,49 @@
+"""What the suite's page says below its table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from raybench.autobench.analysis.tables import Table
+from raybench.experiments.suite import report
+from raybench.experiments.suite.comparison import Compared, compared
+from raybench.experiments.suite.parts import Found
+from raybench.stats.joint import Joint
+
+
+def ways(*orders: str) -> list[Found]:
+    """Return ways that rank models of one letter in these orders, each surely, the best first."""
+    found = []
+    for name, order in zip(("index", "hle", "autobench", "games"), orders, strict=False):
+        values = np.arange(len(order), 0, -1, dtype=np.float64)
+        scores = Joint("m", tuple(order), values, 1e-9 * np.eye(len(order)))
+        found.append(Found(name, {"run": {}}, "m", scores, Path()))
+    return found
+
+
+def text(found: Compared) -> str:
+    return report._consensus(found).text
+
+
+def test_kemenys_order_is_the_same_or_tells_equals_apart_or_is_another() -> None:
+    assert "is the same." in text(compared(ways("abcd", "abcd", "abdc"), []))
+    # Borda: a 2+2+0, b 1+1+2, c 0+0+1, each of three; a and b are equal, and a leads in two ways.
+    tied = compared(ways("abc", "abc", "bca"), [])
+    assert [it.rank for it in tied.consensus.places] == [1, 1, 3]
+    assert "is the same; of those that are equal here it has a before b." in text(tied)
+
+
+def test_a_tau_without_an_interval_over_models_says_why() -> None:
+    table = Table("arena", {"a": 3.0, "b": 2.0, "c": 1.0}, ())
+
+    def captions(*orders: str, of: Sequence[Table] = ()) -> list[str]:
+        ranked = compared(ways(*orders), of)
+        parts = [*report._pairs(ranked, []), *report._external(ranked, of)]
+        return [it.table.caption for it in parts if it.table]
+
+    why = "Were the models others: no interval over models from fewer than 4"
+    pairs, arena = captions("abcdef", "abcdfe", "bacdef", of=[table])
+    assert why not in pairs and why in arena
+    (pairs,) = captions("abc", "acb")
+    assert why in pairs
