@@ -1,5 +1,6 @@
 """Differences with their intervals, one below the other, and where none would be."""
 
+import math
 from collections.abc import Sequence
 
 from raybench.compare.found import RATING, SCORE, SHARE, Judged, Scale, Word
@@ -14,7 +15,7 @@ _OTHER = (COLOURS[0], "o")
 def differences(scores: Sequence[Judged], label: str) -> str | None:
     """Return the plot of the shares, or else of ratings, or else of other scores; None without.
 
-    Colour and shape say what a verdict is; grey ticks are what would have shown.
+    Colour and shape say what a verdict is; grey ticks are what would have shown to that side.
     """
     for scale in (SHARE, RATING, SCORE):
         those = [it for it in scores if it.score.scale == scale and not it.score.refused]
@@ -32,8 +33,9 @@ def _drawn(scores: Sequence[Judged], scale: Scale, label: str) -> str:
             difference = it.score.difference
             assert difference.value is not None
             if it.detectable_here is not None and not beyond(it.score, it.detectable_here):
-                ends = [-it.detectable_here, it.detectable_here]
-                axes.plot(ends, [place, place], "|", color="#808080", ms=11, mew=1)
+                # To the side on which it lies: both would make the plot twice as wide.
+                end = math.copysign(it.detectable_here, difference.value)
+                axes.plot([end], [place], "|", color="#808080", ms=11, mew=1)
             if difference.ci95 is not None:
                 axes.plot(
                     difference.ci95, [place, place], color=colour, lw=2, solid_capstyle="butt"
