@@ -45,7 +45,7 @@ def test_each_part_is_a_whole_run_of_its_own_in_the_suites_folder(finished: Path
             assert (own / file).exists(), (name, file)
         assert f"parts/{name}/{own.name}/report.html" in (run / "report.html").read_text()
     answer = results(finished)["agreement"]["consensus_vs_other"]["kendall"]["value"]
-    assert f"' τ is {answer:.2f} (95 % interval" in (run / "report.html").read_text()
+    assert f" τ is {answer:.2f} (95 % interval" in (run / "report.html").read_text()
     assert [json.loads(it)["part"] for it in (run / "journal" / "parts.jsonl").open()] == [*PARTS]
 
 
