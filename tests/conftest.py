@@ -10,7 +10,7 @@ import pytest
 from browsing import chromium as chromium  # fixtures for whoever asks
 from browsing import seen as seen
 from clusters import NO_TOKEN, lasting
-from helpers import MARK, ON_GPU, ONE_THREAD, STARTED, with_store
+from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
 from scheduling import EnginesApart
@@ -20,10 +20,6 @@ os.environ[MARK] = str(os.getpid())
 os.environ.pop("CI", None)
 # To import MLflow and to send it a run takes seconds: runs do so whose tests look (mark: mlflow).
 os.environ["RAYBENCH_TRACKING_SEND"] = "later"
-if "PYTEST_XDIST_WORKER" in os.environ:
-    # Another file is tested at once. An engine's threads, one bound to each core, would wait for
-    # each other at every step, and so for whatever else runs: one, bound to none, is quicker.
-    os.environ.update(ONE_THREAD)
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -29,9 +29,6 @@ NEEDS_MODEL = pytest.mark.skipif(
 ON_GPU = on_gpu(FleetConf())
 """Engines of these tests run on what the machine has, as everybody's do."""
 
-ONE_THREAD = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
-"""What has an engine on CPUs work with one thread, which runs where there is room."""
-
 ROOT = Path(__file__).parents[1]
 MARK = "RAYBENCH_TESTED_BY"
 """Inherited by all that a process of the tests starts, however often it forks."""

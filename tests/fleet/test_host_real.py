@@ -1,6 +1,7 @@
 """Real vLLM under Ray Serve on the embedded model, behind the one door."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -107,6 +108,10 @@ async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
     openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
     assert ("libiomp5.so" in mapped) == openmp.is_file()
     assert ("libtcmalloc" in mapped) == bool(find_library("tcmalloc_minimal"))
+    # Each core has a thread of its own, which stays there.
+    tasks = Path(f"/proc/{worker}/task").iterdir()
+    bound = [os.sched_getaffinity(int(task.name)) for task in tasks]
+    assert {core for cores in bound if len(cores) == 1 for core in cores} == os.sched_getaffinity(0)
 
 
 async def test_ray_runs_nothing_beside_the_engine_that_nobody_asked_for(fleet: Fleet) -> None:
