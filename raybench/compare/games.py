@@ -107,8 +107,8 @@ def _difference(
 
     At the end come the degrees of freedom by which it is: a run that does not say has none to tell.
     """
-    names = told["model"], told["above"]
-    return told["of"], names, estimate(told["points"]), told.get("p"), told.get("degrees", 0.0)
+    names, degrees = (told["model"], told["above"]), float(told.get("degrees") or 0.0)
+    return told["of"], names, estimate(told["points"]), told.get("p"), degrees
 
 
 def _between(pair: Pair, most: int) -> tuple[list[str], list[Flips]]:

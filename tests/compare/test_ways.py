@@ -164,6 +164,11 @@ def test_models_of_one_tournament_are_compared_by_its_own_differences(tmp_path: 
     assert score.difference.ci95 == (-90.0, -10.0)
     assert score.p == 0.012
     assert judging.detectable(score, 1) is None, "an older run does not say of how few it is"
+    (made.folder / "pairs.jsonl").write_text(json.dumps(line | {"degrees": "many"}) + "\n")
+    with pytest.raises(ConfigurationError, match=r"pairs\.jsonl cannot be read"):
+        list(games.compare([Pair(Side(made, "old"), Side(made, "new"))]))
+    (made.folder / "pairs.jsonl").write_text(json.dumps(line | {"degrees": None}) + "\n")
+    assert [*games.compare([Pair(Side(made, "old"), Side(made, "new"))])]
     with pytest.raises(ConfigurationError, match="cannot be compared with itself"):
         list(games.compare([Pair(Side(made, "old"), Side(made, "old"))]))
 
