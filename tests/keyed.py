@@ -1,11 +1,14 @@
 """What MLflow is to have of a run, of whatever experiment: held against what its folder has."""
 
 import json
+import shutil
+import subprocess
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import last_run
+from helpers import ROOT, last_run
 from tracked import client_of
 
 from raybench.tracking.mlflow import entries, sync
@@ -20,6 +23,15 @@ KEPT = {
     "report.html", "leaderboard.md", "leaderboard.csv", "failures.jsonl", "config.yaml",
     "journal.json", "results.json", "requirements.txt",
 }  # fmt: skip
+
+
+def commit() -> str:
+    """Return which commit this checkout is of; '' where git does not say."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return ""
+    asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return said.stdout.strip() if said.returncode == 0 else ""
 
 
 def expected(results: dict[str, Any], model: str) -> dict[str, float]:
@@ -70,6 +82,8 @@ def check(folder: Path, experiment: str) -> dict[str, str]:
     for it in found:
         assert set(it.data.tags) >= TAGS
         assert it.data.tags["config_hash"] == run.name.rpartition("-")[2]
+        assert it.data.tags["ray"] == metadata.version("ray")
+        assert it.data.tags.get("mlflow.source.git.commit", "") == commit()
         assert (it.data.tags["resumed"], it.data.tags["simulated"]) == ("false", "true")
         inputs = {each.dataset.name: each.dataset.digest for each in it.inputs.dataset_inputs}
         assert inputs == {name: digest[:36] for name, digest in read.items()}
