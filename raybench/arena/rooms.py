@@ -1,9 +1,10 @@
 """Where a tournament's matches are played: a room in this process, or in actors of the cluster."""
 
 import gc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import MappingProxyType
 
 from raybench.arena.room import Begun, House, Room, Told
 from raybench.arena.seats import Seats, in_actors
@@ -16,11 +17,19 @@ Rooms = Seats[Begun, Told]
 
 @asynccontextmanager
 async def rooms(
-    fleet: Fleet, link: Link, house: House, *, actors: int, say: Say, room: type[Room] = Room
+    fleet: Fleet,
+    link: Link,
+    house: House,
+    *,
+    actors: int,
+    say: Say,
+    room: type[Room] = Room,
+    on: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[Rooms]:
     """Set up so many actors, or one `room` in this process where it is 0.
 
-    `say` is told what actors wait for; the fleet of this process tells that by itself.
+    `say` is told what actors wait for; the fleet of this process tells that by itself. `on` chooses
+    the actors' nodes by their labels.
     """
     if not actors:
 
@@ -39,7 +48,10 @@ async def rooms(
             await opened.close()
             await mine.close()
         return
-    async with listening(link, say) as heard, in_actors(actors, _Remote, heard, house) as seats:
+    async with (
+        listening(link, say) as heard,
+        in_actors(actors, _Remote, heard, house, on=on) as seats,
+    ):
         yield seats
 
 

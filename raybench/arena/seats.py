@@ -4,7 +4,7 @@ What an actor that died was asked, its successor is asked again, as far as it ha
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -163,15 +163,25 @@ class Seats(Generic[O, B]):
 
 
 @asynccontextmanager
-async def in_actors(count: int, make: type, *given: Any) -> AsyncIterator[Seats[Any, Any]]:
-    """Open so many seats in actors of the cluster, each made of a class and what it is given."""
+async def in_actors(
+    count: int, make: type, *given: Any, on: Mapping[str, str]
+) -> AsyncIterator[Seats[Any, Any]]:
+    """Open so many seats in actors of the cluster, each made of a class and what it is given.
+
+    `on` chooses its nodes by their labels.
+    """
     import ray
 
     handles: list[Any] = []
 
     def another() -> Seat[Any, Any]:
-        # They wait for engines and take no processor for themselves; who dies is replaced here.
-        handles.append(ray.remote(num_cpus=0, max_restarts=0)(make).remote(*given))
+        actor = ray.remote(make).options(
+            # They wait for engines and take no processor for themselves, so that Ray would put all
+            # of them on one node.
+            num_cpus=0, scheduling_strategy="SPREAD", label_selector=dict(on),
+            max_restarts=0,  # who dies is replaced here
+        )  # fmt: skip
+        handles.append(actor.remote(*given))
         return _Remote(handles[-1])
 
     opened = Seats([another() for _ in range(count)], another)

@@ -33,7 +33,7 @@ async def tables(
         return
     async with (
         listening(link, say) as heard,
-        in_actors(actors, _Seated, heard, settings, decoding) as seats,
+        in_actors(actors, _Seated, heard, settings, decoding, on=link.conf.work_nodes) as seats,
     ):
         yield seats
 

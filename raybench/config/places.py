@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from raybench.config import labels
 from raybench.config.missing import MISSING
 from raybench.errors import did_you_mean
 
@@ -21,6 +22,10 @@ class FleetConf:
     """How engines are hosted. The vLLM settings are defaults; a model's `options` override them."""
 
     address: str | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    """Labels of the nodes that engines go to."""
+    work_nodes: dict[str, str] = field(default_factory=dict)
+    """Labels of the nodes where models are asked from, replies graded and matches played."""
     device: str = "auto"
     memory_share: float = 0.9
     kv_cache_gib: float | None = None
@@ -76,6 +81,8 @@ class SandboxConf:
     scientific_python: str | None = None
     backend: str = "auto"
     slots: int | None = None
+    nodes: dict[str, str] = field(default_factory=dict)
+    """Labels of the nodes that they run on."""
 
 
 @dataclass
@@ -91,6 +98,8 @@ def fleet_problems(fleet: FleetConf) -> Iterator[str]:
         yield f"fleet.device is '{fleet.device}'." + did_you_mean(
             fleet.device, ("auto", "cpu", "gpu")
         )
+    yield from labels.problems("fleet.nodes", fleet.nodes)
+    yield from labels.problems("fleet.work_nodes", fleet.work_nodes)
     if not 0 < fleet.memory_share <= 1:
         yield (
             f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
@@ -137,6 +146,7 @@ def tracking_problems(tracking: TrackingConf) -> Iterator[str]:
 
 def sandbox_problems(sandbox: SandboxConf) -> Iterator[str]:
     """Yield what is wrong with what programs are to run in."""
+    yield from labels.problems("sandbox.nodes", sandbox.nodes)
     if sandbox.backend not in SANDBOXES:
         yield f"sandbox.backend is '{sandbox.backend}'." + did_you_mean(sandbox.backend, SANDBOXES)
     if sandbox.slots is not None and sandbox.slots < 1:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING
 
-from raybench.config import FleetConf
+from raybench.config import FleetConf, labels
 from raybench.errors import RunFailed
 from raybench.fleet.devices import GIB, build, elsewhere
 from raybench.fleet.places import Node
@@ -92,11 +92,20 @@ def on_gpus(conf: FleetConf) -> bool:
     return ours and ray.cluster_resources().get("GPU", 0) > 0
 
 
-def nodes(*, gpu: bool) -> list[Node]:
-    """Return the machines of the cluster with what they have."""
+def here() -> dict[str, str]:
+    """Return the labels by which this process's node is chosen."""
     import ray
 
-    alive = [node for node in ray.nodes() if node["Alive"]]
+    return {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
+
+
+def nodes(conf: FleetConf, *, gpu: bool) -> list[Node]:
+    """Return the machines of the cluster that engines may go to, with what they have."""
+    import ray
+
+    alive = [
+        node for node in ray.nodes() if node["Alive"] and labels.chosen(node["Labels"], conf.nodes)
+    ]
     found = []
     for node in alive:
         resources = node["Resources"]

@@ -10,7 +10,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
-from raybench.fleet.cluster import nodes, serving
+from raybench.fleet.cluster import here, nodes, serving
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.hub import sizes
@@ -113,7 +113,7 @@ async def host(
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
     async with serving(conf, say) as gpu:
-        plan = layout(specs, nodes(gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
+        plan = layout(specs, nodes(conf, gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
         keeper = await keep(specs, conf, plan, gpu=gpu)
 
         def tell(status: Status) -> None:
@@ -159,7 +159,8 @@ async def keep(
     await reserve(plan, conf, gpu=gpu)
     keeper = (
         ray.remote(Keeper)
-        .options(num_cpus=0, max_concurrency=100_000)
+        # It is wanted for as long as its driver, and dies of nothing else that happens to a node.
+        .options(num_cpus=0, max_concurrency=100_000, label_selector=here())
         .remote(specs, conf, plan, gpu=gpu)
     )
     with _telling_of_its_death():

@@ -77,7 +77,7 @@ class EndpointKeeper(Keeper):
         app = serve.get_replica_context().app_name
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
-        there = await asyncio.to_thread(nodes, gpu=gpu)
+        there = await asyncio.to_thread(nodes, conf, gpu=gpu)
         plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
         await reserve(plan, conf, gpu=gpu)
         super().__init__(specs, conf, plan, gpu=gpu)

@@ -24,7 +24,8 @@ class Link:
     secrets: Mapping[str, str] = field(repr=False)
     """Endpoints' keys by the variable that holds them: a cluster's nodes have none of their own."""
     remarks: Any = None
-    """The queue into which goes what endpoints are waited for; None where nobody listens."""
+    """The queue into which goes what endpoints and nodes are waited for; None where nobody listens.
+    """
 
     @classmethod
     def to(cls, fleet: Fleet, models: Sequence[ModelSpec], conf: FleetConf) -> Self:
@@ -44,7 +45,7 @@ class Link:
         specs = group_engines(self.models)
         os.environ.update(self.secrets)
         async with AsyncExitStack() as stack:
-            engines = await stack.enter_async_context(unhosted(specs, self.conf, self._remark))
+            engines = await stack.enter_async_context(unhosted(specs, self.conf, self.remark))
             if hosted := hosted_by_us(specs):
                 from raybench.fleet.host import connect
 
@@ -52,24 +53,35 @@ class Link:
                 engines.update(await stack.enter_async_context(connected))
             yield Fleet(specs, engines)
 
-    def _remark(self, text: str) -> None:
+    def remark(self, text: str, *, lasting: bool = False) -> None:
+        """Say something where somebody listens: what goes on, or what is to be kept in mind."""
         if self.remarks is not None:
-            self.remarks.actor.put_nowait.remote(text)  # nobody waits for it to be read
+            # Nobody waits for it to be read.
+            self.remarks.actor.put_nowait.remote((text, lasting))
 
 
 @asynccontextmanager
-async def listening(link: Link, say: Say) -> AsyncIterator[Link]:
-    """Yield the link with which other processes are heard: what endpoints are waited for."""
-    if not link.endpoints:
+async def listening(
+    link: Link, say: Say, *, nodes: bool = False, warn: Say | None = None
+) -> AsyncIterator[Link]:
+    """Yield the link with which other processes are heard: what they wait for.
+
+    They wait for endpoints or, where they say so, for nodes; where neither can be, nobody listens.
+    `warn` is told what is to be kept in mind.
+    """
+    if not (link.endpoints or nodes):
         yield link
         return
     from ray.util.queue import Queue
 
-    remarks = Queue(actor_options={"num_cpus": 0})
+    from raybench.fleet.cluster import here
+
+    remarks = Queue(actor_options={"num_cpus": 0, "label_selector": here()})
 
     async def listen() -> None:
         while True:
-            say(await remarks.get_async())
+            text, lasting = await remarks.get_async()
+            (warn if warn and lasting else say)(text)
 
     listener = asyncio.create_task(listen())
     try:

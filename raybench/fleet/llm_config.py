@@ -79,6 +79,8 @@ def llm_config(
             "max_constructor_retry_count": 2,
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
+            # Of all its bundles. Where we say which node, it is one of those already.
+            **({"placement_group_bundle_label_selector": [dict(conf.nodes)]} if conf.nodes else {}),
             "graceful_shutdown_timeout_s": _STOP_S,
         },
         **({} if gpu and not place else _uncounted(place)),

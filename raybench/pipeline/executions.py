@@ -26,6 +26,17 @@ class Noted(ExecutionCallback):
         _under_way.append(executor)
 
 
+def nodes() -> set[str]:
+    """Return the nodes, by Ray's names, on which actors of executions in this process are."""
+    return {
+        state.actor_location
+        for executor in list(_under_way)
+        for operator in list(executor._topology or ())
+        if (pool := getattr(operator, "_actor_pool", None)) is not None
+        for state in list(pool._running_actors.values())
+    }
+
+
 @asynccontextmanager
 async def thread() -> AsyncIterator[Run]:
     """Hand out what runs functions in a thread; on the way out, executions in it are ended."""

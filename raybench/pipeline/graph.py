@@ -4,23 +4,28 @@ It streams: a stage works on a block while the one before it works on the next, 
 back what is not asked for yet, so that memory stays flat however long the benchmarks are.
 """
 
+import asyncio
 import json
 import logging
 import math
 import re
+from array import array
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from raybench import benchmarks
 from raybench.errors import RaybenchError, RunFailed
 from raybench.fleet.client import Say
+from raybench.fleet.cluster import here
 from raybench.fleet.link import Link, listening
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
-from raybench.pipeline.chains import Said
+from raybench.pipeline.chains import Said, heard
 from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel
+from raybench.pipeline.losses import Losses, NodesLost
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.stages import (
     JOB,
@@ -32,7 +37,8 @@ from raybench.pipeline.stages import (
     ordered,
     prompt,
 )
-from raybench.pipeline.units import Job
+from raybench.pipeline.units import Job, unit_id
+from raybench.sandbox.slots import there
 from raybench.types import Grader
 
 _BLOCKS_IN_FLIGHT = 64
@@ -41,6 +47,8 @@ _ENGINES_EACH = 8
 """Engines that it keeps busy with these: each has 256 requests or more, as many as it batches."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
+_LOSSES = 3
+"""How often in a row nodes may be lost before anything is finished."""
 _REMARK = "has constructor arguments in the object store and max_restarts > 0"
 """What Ray prints of each graph of its own making with actors: theirs stay as long as it does."""
 _LIGHT, _SOME = 0.01, 0.5
@@ -68,32 +76,61 @@ class Work:
 
 
 async def stream(
-    work: Work, link: Link, say: Say = lambda text: None
+    work: Work, link: Link, say: Say = lambda text: None, warn: Say = lambda text: None
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
-    `say` is told what endpoints are waited for. Raises RunFailed where a stage breaks in a way that
-    is no unit's, or the stage's own error where that speaks to the person.
+    A node that dies costs what its actors were at: the graph is begun anew with what is left.
+
+    `say` is told what endpoints are waited for, `warn` what becomes of nodes. Raises RunFailed where a
+    stage breaks in a way that is no unit's, or the stage's own error where that speaks to the
+    person.
     """
+    nodes = len(await asyncio.to_thread(there)) > 1 and _has_programs(work)
+    async with listening(link, say, nodes=nodes, warn=warn) as link:
+        done, said, losses = array("Q", work.done), dict(work.said), 0
+        while True:
+            try:
+                async with aclosing(_streamed(replace(work, done=done, said=said), link)) as blocks:
+                    async for units in blocks:
+                        losses = 0
+                        done.extend(map(unit_id, units))
+                        said |= heard(units)
+                        yield units
+                return
+            except NodesLost as lost:
+                losses += 1
+                if losses == _LOSSES:
+                    raise RunFailed(
+                        f"the pipeline broke {losses} times before anything was finished, as "
+                        f"{lost}. What was finished before is kept; look at `ray status`"
+                    ) from None
+                warn(f"{lost}: what was under way is begun anew")
+
+
+async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
+    """Yield graded units. Raises NodesLost where some on which actors of the graph were died."""
     from ray.exceptions import RayError
 
     from raybench.pipeline import executions
 
+    losses = Losses(executions.nodes)
     try:
-        async with listening(link, say) as link, executions.thread() as run:
+        async with executions.thread() as run:
             dataset = await run(_dataset, work, link)
             # None is fetched ahead: the one before it would have to wait for that.
             blocks = iter(
                 dataset.iter_batches(batch_size=None, batch_format="numpy", prefetch_batches=0)
             )
             with without_lines(_REMARK):
-                block = await run(next, blocks, None)
+                block = await losses.beside(run(next, blocks, None))
             while block is not None:
                 yield [json.loads(text) for text in block[UNIT]]
-                block = await run(next, blocks, None)
+                block = await losses.beside(run(next, blocks, None))
     except RayError as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
             raise cause from None  # it says what to do
+        await losses.look()
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
             f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
@@ -107,7 +144,8 @@ def _dataset(work: Work, link: Link) -> Any:
     _settle()
     cpus = int(ray.cluster_resources().get("CPU", 1))
     # The questions lie on this machine's disk, and so do earlier responses.
-    here = {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
+    ours = here()
+    anywhere = dict(link.conf.work_nodes)
     known = ray.put((ordered(work.done), dict(work.said)))
 
     def waiting(size: int) -> ActorPoolStrategy:
@@ -127,7 +165,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_kwargs={"asking": work.asking, "done": known},
             batch_size=None,
             num_cpus=_SOME,
-            label_selector=here,
+            label_selector=ours,
         )
         .map_batches(
             Generate,
@@ -135,6 +173,8 @@ def _dataset(work: Work, link: Link) -> Any:
             batch_size=None,
             compute=waiting(generators(link, work.awake)),
             num_cpus=_LIGHT,
+            # An endpoint's limits and waits are lost with the process that keeps them.
+            label_selector=ours if link.endpoints else anywhere,
         )
         .map_batches(
             Grade,
@@ -142,17 +182,18 @@ def _dataset(work: Work, link: Link) -> Any:
             batch_size=None,
             compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
             num_cpus=_SOME,
+            label_selector=anywhere,
         )
     )
     asked = [benchmarks.load(name) for name in {job.benchmark for job in work.jobs}]
-    if any(benchmark.sandboxed for benchmark in asked):
+    if _has_programs(work):
         graph = graph.map_batches(
             Programs,
-            fn_constructor_args=(work.slots, work.asking, work.grader),
+            fn_constructor_args=(work.slots, link, work.asking, work.grader),
             batch_size=None,
             compute=waiting(1),
             num_cpus=_LIGHT,
-            label_selector=here,
+            label_selector=ours,
         )
     if work.judges is not None and any(benchmark.judged for benchmark in asked):
         graph = graph.map_batches(
@@ -161,7 +202,7 @@ def _dataset(work: Work, link: Link) -> Any:
             batch_size=None,
             compute=waiting(1),
             num_cpus=_LIGHT,
-            label_selector=here,
+            label_selector=ours,
         )
     if work.checker is not None:
         graph = graph.map_batches(
@@ -170,9 +211,13 @@ def _dataset(work: Work, link: Link) -> Any:
             batch_size=None,
             compute=waiting(1),
             num_cpus=_LIGHT,
-            label_selector=here,
+            label_selector=ours,
         )
     return graph
+
+
+def _has_programs(work: Work) -> bool:
+    return any(benchmarks.load(name).sandboxed for name in {job.benchmark for job in work.jobs})
 
 
 def generators(link: Link, awake: int) -> int:

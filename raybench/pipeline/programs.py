@@ -1,8 +1,11 @@
 """The programs' stage: replies that are programs are run, in the slots of the sandbox."""
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 
+from raybench.fleet.link import Link
 from raybench.pipeline import rows
 from raybench.pipeline.stages import (
     Asking,
@@ -19,9 +22,6 @@ from raybench.sandbox.places import Settings
 from raybench.sandbox.pool import Pool
 from raybench.types import Grader
 
-_UNDER_WAY = 2
-"""Units of each slot whose rows are in memory: one that runs, and one that comes next."""
-
 
 @dataclass(frozen=True)
 class Slots:
@@ -32,6 +32,8 @@ class Slots:
     """On every node; None for one of every core but one."""
     profiles: tuple[Profile, ...] = ("plain",)
     """What the programs may need."""
+    on: Mapping[str, str] = field(default_factory=dict)
+    """On nodes with these labels."""
 
 
 class Programs:
@@ -41,9 +43,9 @@ class Programs:
     in memory with the blocks.
     """
 
-    def __init__(self, slots: Slots, asking: Asking, grader: Grader) -> None:
-        self._slots, self._asking, self._grader = slots, asking, grader
-        self._opening: asyncio.Task[tuple[Pool, asyncio.Semaphore]] | None = None
+    def __init__(self, slots: Slots, link: Link, asking: Asking, grader: Grader) -> None:
+        self._slots, self._link, self._asking, self._grader = slots, link, asking, grader
+        self._opening: asyncio.Task[Pool] | None = None
 
     async def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
@@ -52,8 +54,8 @@ class Programs:
     async def _graded(self, unit: Unit) -> Unit:
         if not is_program(unit):
             return unit
-        pool, room = await self._opened()
-        async with room:
+        pool = await self._opened()
+        async with pool.soon():
             if "row" not in unit:
                 unit["row"] = await asyncio.to_thread(rows.at, unit["place"])
             try:
@@ -71,12 +73,17 @@ class Programs:
             told.setdefault("details", {})["first_try"] = first
         return told
 
-    async def _opened(self) -> tuple[Pool, asyncio.Semaphore]:
+    async def _opened(self) -> Pool:
         if self._opening is None:
             self._opening = asyncio.ensure_future(self._open())
         return await asyncio.shield(self._opening)
 
-    async def _open(self) -> tuple[Pool, asyncio.Semaphore]:
-        pool = await asyncio.to_thread(Pool, self._slots.settings, self._slots.each)
-        await pool.ready(self._slots.profiles)
-        return pool, asyncio.Semaphore(_UNDER_WAY * pool.slots)
+    async def _open(self) -> Pool:
+        slots = self._slots
+        pool = Pool(
+            slots.settings, slots.each,
+            on=slots.on, profiles=slots.profiles,
+            say=partial(self._link.remark, lasting=True),
+        )  # fmt: skip
+        await pool.ready()
+        return pool

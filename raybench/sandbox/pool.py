@@ -1,98 +1,91 @@
-"""Slots for untrusted code on every node of a cluster: work goes to whichever is free.
+"""The slots of a cluster, given out: work goes to whichever is free.
 
-A slot is a Ray actor that has servers of its own (`places.py`), one user and one core for its
-programs. What a slot is given is a function that may call `sandbox.run`; it is called there.
+Programs run on every node on which a first one did, also on nodes that come while work goes on.
+Nodes that go take their slots with them; where all are gone, another one is waited for.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
-from raybench import sandbox
+from raybench.config import labels
+from raybench.errors import RaybenchError
+from raybench.sandbox import slots
 from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
 from raybench.sandbox.outcome import Profile
 from raybench.sandbox.places import Settings
+from raybench.sandbox.slots import LONGEST_S, TRIES, Node, Place
 
 T = TypeVar("T")
+Refused = tuple[str, RaybenchError]
+"""The address of a node on which programs cannot run, and the reason."""
 
-_TRIES = 3
-"""How often work is begun whose slot dies under it."""
-_LONGEST_S = 2 * 3600.0
-"""Programs have limits of their own; a slot that has not answered after so long is out of reach."""
-
-
-class Slot:
-    """One place where programs run; made an actor below."""
-
-    def __init__(self, settings: Settings) -> None:
-        """Run programs in this process as told."""
-        sandbox.configure(settings)
-
-    def call(self, function: Callable[..., T], arguments: Sequence[Any]) -> T:
-        """Call a function here."""
-        return function(*arguments)
-
-
-@dataclass
-class _Place:
-    """A slot of a node, whichever actor it is just now."""
-
-    node: str
-    """By Ray's name."""
-    settings: Settings
-    actor: Any = None
-
-    def begin(self) -> None:
-        """Start its actor."""
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        actor = ray.remote(Slot).options(
-            num_cpus=0,  # a slot's programs have a core of their own, which is not Ray's to give
-            # Where the node is no more, this fails, and waits for none that is like it.
-            scheduling_strategy=NodeAffinitySchedulingStrategy(self.node, soft=False),
-        )
-        self.actor = actor.remote(self.settings)
-
-    def end(self) -> None:
-        """End it, and what runs in it."""
-        import ray
-
-        ray.kill(self.actor)
-
-
-@dataclass
-class _Node:
-    """The slots of one node."""
-
-    slots: list[_Place]
-    free: list[_Place]
-    alone: bool = False
-    """Somebody wants the node, or has it, for himself."""
+_LOOK_S = 10.0
+"""How often is looked whether nodes have come, while work goes on."""
+_AWAITED_S = 900.0
+"""How long another node is waited for where every one is gone."""
+_TOLD = 5
+"""Of so many nodes at most is told why they will not do, where none will."""
+_AHEAD = 2
+"""Work of each slot that may be prepared: what runs, and what comes next."""
 
 
 class Pool:
     """The slots, as one process that gives out work sees them."""
 
-    def __init__(self, settings: Settings, each: int | None = None) -> None:
-        """Make slots on every node: so many each as it has cores for, or one for all but one."""
-        self._nodes = []
-        for name, cores in _nodes().items():
-            # More than a core each, and they would only be in one another's way.
-            count = min(each, max(1, cores)) if each else max(1, cores - 1)
-            slots = [_Place(name, replace(settings, slot=number)) for number in range(count)]
-            for slot in slots:
-                slot.begin()
-            self._nodes.append(_Node(slots, [*slots]))
+    def __init__(
+        self,
+        settings: Settings,
+        each: int | None = None,
+        *,
+        on: Mapping[str, str] = MappingProxyType({}),
+        profiles: Sequence[Profile] = ("plain",),
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """Have so many slots on every node as it has cores for, or one for all but one.
+
+        `on` chooses nodes by their labels, `profiles` are what programs may need, `say` is told of
+        nodes that are left out.
+        """
+        self._settings, self._each, self._on = settings, each, on
+        self._profiles, self._say = profiles, say
+        self._nodes: list[Node] = []
+        self._tried: set[str] = set()
+        """All nodes that a first program was to run on, by Ray's names."""
+        self._opening = asyncio.Lock()
+        self._looked = 0.0
+        self._looking: asyncio.Task[None] | None = None
         self._turn = asyncio.Condition()
+        self._prepared = 0
+        self._deserted = False
+        """It was told that every node is gone."""
 
     @property
     def slots(self) -> int:
         """Return how many programs run at once."""
         return sum(len(node.slots) for node in self._nodes)
+
+    async def ready(self) -> None:
+        """Have a first program run in every slot of every node.
+
+        Raises SandboxUnavailableError where no node will do, with the reasons.
+        """
+        refused = await self._open()
+        if self.slots:
+            self._tell(refused)
+        elif not refused:
+            raise SandboxUnavailableError(
+                f"the cluster has no node for programs{self._where()}: look at `ray status`"
+            )
+        elif len(refused) == 1:
+            raise refused[0][1]
+        else:
+            told = "".join(f"\n{address}: {why}" for address, why in refused[:_TOLD])
+            more = f"\nand {len(refused) - _TOLD} more" if len(refused) > _TOLD else ""
+            raise SandboxUnavailableError(f"programs can run on none of the nodes:{told}{more}")
 
     async def call(self, function: Callable[..., T], *arguments: Any, alone: bool = False) -> T:
         """Call a function in a free slot; `alone`, while its node's other slots do nothing.
@@ -104,58 +97,79 @@ class Pool:
         from ray.exceptions import RayError, RayTaskError
 
         tries, gone = 0, set[str]()
-        while tries < _TRIES:
+        while tries < TRIES:
             async with self._taken(alone) as (node, slot):
                 try:
                     answer = slot.actor.call.remote(function, arguments)
-                    result: T = await asyncio.wait_for(answer, _LONGEST_S)
+                    result: T = await asyncio.wait_for(answer, LONGEST_S)
                 except RayTaskError as error:
                     raise error.cause from None
                 except (RayError, TimeoutError) as error:
-                    last = str(error) or f"no answer within {_LONGEST_S:g} s"
-                    renewed = await self._renew(node, slot)
+                    last = str(error) or f"no answer within {LONGEST_S:g} s"
+                    renewed = await node.renew(slot)
                     tries += renewed or slot.node not in gone
                     gone |= set() if renewed else {slot.node}
                     continue
                 return result
         raise SandboxFaultError(
-            f"a slot of the sandbox died {_TRIES} times over the same work: {last}. The work has "
+            f"a slot of the sandbox died {TRIES} times over the same work: {last}. The work has "
             "no outcome; run again, with fewer slots (sandbox.slots=1) if memory is short"
         )
 
-    async def ready(self, profiles: Iterable[Profile] = ("plain",)) -> None:
-        """Have every slot run a first program. Raises SandboxUnavailableError where one cannot."""
-        every = [slot for node in self._nodes for slot in node.slots]
-        for profile in profiles:
-            first = partial(sandbox.run, "", profile=profile)
-            begun = asyncio.gather(*(slot.actor.call.remote(first, ()) for slot in every))
-            try:
-                await asyncio.wait_for(begun, _LONGEST_S)
-            except TimeoutError:
-                raise SandboxUnavailableError(
-                    f"a first program in every slot of the sandbox took more than {_LONGEST_S:g} "
-                    "s: look at `ray status`, then run again"
-                ) from None
+    @asynccontextmanager
+    async def soon(self) -> AsyncIterator[None]:
+        """Wait until a slot may be free before long: work for it need not be prepared sooner."""
+        async with self._turn:
+            await self._turn.wait_for(lambda: self._prepared < max(1, _AHEAD * self.slots))
+            self._prepared += 1
+        try:
+            yield
+        finally:
+            async with self._turn:
+                self._prepared -= 1
+                self._turn.notify_all()
 
-    async def _renew(self, node: _Node, slot: _Place) -> bool:
-        """Start a slot that died anew; one whose node died goes with it. Return whether it did not.
+    def close(self) -> None:
+        """End all slots, and what runs in them."""
+        if self._looking is not None:
+            self._looking.cancel()
+        for node in self._nodes:
+            for slot in node.slots:
+                slot.end()
 
-        A node that has just died may pass for one that is there: that shows at the next try.
-        """
-        slot.end()  # it may be out of reach and no more
-        if slot.node in await asyncio.to_thread(_nodes):
-            slot.begin()
-            return True
-        node.slots.remove(slot)
-        return False
+    async def _open(self) -> list[Refused]:
+        """Open the slots of nodes that are new; return which ones will not do, and why."""
+        async with self._opening:
+            found = await asyncio.to_thread(slots.nodes, self._settings, self._each, self._on)
+            new = [node for node in found if node.name not in self._tried]
+            refused = await asyncio.gather(*(node.opened(self._profiles) for node in new))
+            # Not before: who is interrupted here leaves them new.
+            self._tried |= {node.name for node in new}
+            self._looked = time.monotonic()
+        told = [(node, why) for node, why in zip(new, refused, strict=True)]
+        async with self._turn:
+            self._nodes += [node for node, why in told if why is None and node.slots]
+            self._turn.notify_all()
+        return [(node.address, why) for node, why in told if why is not None]
+
+    async def _look(self) -> None:
+        """Look for new nodes beside the work that goes on."""
+        self._tell(await self._open())
+        self._looking = None
+
+    def _tell(self, refused: Sequence[Refused]) -> None:
+        for address, why in refused:
+            self._say(f"no programs run on {address}: {why}")
+
+    def _where(self) -> str:
+        return f" with {labels.told(self._on)} (sandbox.nodes)" if self._on else ""
 
     @asynccontextmanager
-    async def _taken(self, alone: bool) -> AsyncIterator[tuple[_Node, _Place]]:
+    async def _taken(self, alone: bool) -> AsyncIterator[tuple[Node, Place]]:
+        if self._looking is None and time.monotonic() - self._looked > _LOOK_S:
+            self._looking = asyncio.create_task(self._look())
         async with self._turn:
-            if alone:
-                node = await self._emptied()
-            else:
-                node = await self._open()
+            node = await (self._emptied() if alone else self._with_room())
             slot = node.free.pop()
         try:
             yield node, slot
@@ -166,17 +180,17 @@ class Pool:
                 node.alone = node.alone and not alone
                 self._turn.notify_all()
 
-    async def _open(self) -> _Node:
+    async def _with_room(self) -> Node:
         """Wait for a node with a free slot that nobody wants for himself; the emptiest first."""
         while True:
-            if there := [node for node in self._there() if node.free and not node.alone]:
+            if there := [node for node in await self._there() if node.free and not node.alone]:
                 return max(there, key=lambda node: len(node.free))
             await self._turn.wait()
 
-    async def _emptied(self) -> _Node:
+    async def _emptied(self) -> Node:
         """Wait for a node to oneself."""
         while True:
-            if there := [node for node in self._there() if not node.alone]:
+            if there := [node for node in await self._there() if not node.alone]:
                 node = max(there, key=lambda node: len(node.free))
                 node.alone = True
                 try:
@@ -191,25 +205,23 @@ class Pool:
             else:
                 await self._turn.wait()
 
-    def _there(self) -> list[_Node]:
-        """Return the nodes that are left."""
-        if there := [node for node in self._nodes if node.slots]:
-            return there
-        raise SandboxUnavailableError(
-            "every node that programs ran on has died: look at `ray status`, then run again"
-        )
-
-    def close(self) -> None:
-        """End all slots, and what runs in them."""
-        for node in self._nodes:
-            for slot in node.slots:
-                slot.end()
-
-
-def _nodes() -> dict[str, int]:
-    """Return the nodes that compute, by Ray's names for them, and how many cores each has."""
-    import ray
-
-    alive = [node for node in ray.nodes() if node["Alive"]]
-    cores = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in alive}
-    return {name: count for name, count in cores.items() if count} or dict([*cores.items()][:1])
+    async def _there(self) -> list[Node]:
+        """Return the nodes that are left; where there is none, wait for one that comes."""
+        until = time.monotonic() + _AWAITED_S
+        while not (there := [node for node in self._nodes if node.slots]):
+            if time.monotonic() > until:
+                raise SandboxUnavailableError(
+                    "every node that programs ran on has died, and no other one came within "
+                    f"{_AWAITED_S:g} s{self._where()}: look at `ray status`, then run again"
+                )
+            if not self._deserted:
+                self._deserted = True
+                self._say(f"every node that programs ran on is gone; waiting{self._where()}")
+            self._turn.release()
+            try:
+                self._tell(await self._open())
+                await asyncio.sleep(0 if self.slots else 1)
+            finally:
+                await self._turn.acquire()
+        self._deserted = False
+        return there

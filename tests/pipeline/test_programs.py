@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import contest
 import pytest
 
 from raybench.benchmarks import Draw, Grade, Row
+from raybench.config import FleetConf
+from raybench.fleet.link import Link
 from raybench.pipeline import programs, rows, stages
 from raybench.pipeline.chains import Said
 from raybench.pipeline.programs import Programs, Slots
@@ -64,9 +67,15 @@ class Here:
     def __init__(self, *_: Any) -> None:
         self.now = self.most = 0
         self.alone: list[bool] = []
+        self.prepared = asyncio.Semaphore(2 * self.slots)
 
-    async def ready(self, profiles: tuple[str, ...]) -> None:
+    async def ready(self) -> None:
         pass
+
+    @asynccontextmanager
+    async def soon(self) -> AsyncIterator[None]:
+        async with self.prepared:
+            yield
 
     async def call(self, function: Callable[..., Any], *given: Any, alone: bool = False) -> Any:
         """Call it; what it is given is a copy, as in a cluster."""
@@ -82,12 +91,15 @@ class Here:
 @pytest.fixture
 def pool(monkeypatch: pytest.MonkeyPatch) -> Here:
     found = Here()
-    monkeypatch.setattr(programs, "Pool", lambda *_: found)
+    monkeypatch.setattr(programs, "Pool", lambda *_, **__: found)
     return found
 
 
+LINK = Link((), FleetConf(), None, {})
+
+
 async def graded(block: stages.Block) -> list[Unit]:
-    return stages.unpacked(await Programs(Slots(), stages.Asking({}, 0), "parity")(block))
+    return stages.unpacked(await Programs(Slots(), LINK, stages.Asking({}, 0), "parity")(block))
 
 
 def test_what_travels_does_not_grow_with_the_tests_of_a_row(

@@ -17,7 +17,8 @@ from raybench import sandbox
 from raybench.config import FleetConf
 from raybench.fleet.cluster import cluster
 from raybench.sandbox import Outcome, SandboxFaultError, SandboxUnavailableError, Settings
-from raybench.sandbox.pool import Pool, _nodes
+from raybench.sandbox.pool import Pool
+from raybench.sandbox.slots import there
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,7 +36,7 @@ async def ray() -> AsyncIterator[None]:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def pool(ray: None) -> AsyncIterator[Pool]:
-    opened = await asyncio.to_thread(Pool, Settings(), SLOTS)
+    opened = Pool(Settings(), SLOTS)
     await opened.ready()
     yield opened
     opened.close()
@@ -254,24 +255,25 @@ async def test_who_gives_up_waiting_to_be_alone_is_forgotten(pool: Pool) -> None
 
 
 async def test_where_programs_cannot_be_confined_it_is_told(ray: None) -> None:
-    there = await asyncio.to_thread(Pool, Settings(backend="moat"), 1)
+    moat = Pool(Settings(backend="moat"), 1)
     try:
         with pytest.raises(Exception, match="moat"):
-            await there.ready()
+            await moat.ready()
     finally:
-        there.close()
+        moat.close()
 
 
 async def test_a_node_has_no_more_slots_than_cores(ray: None) -> None:
-    opened = await asyncio.to_thread(Pool, Settings(), 1000)
+    opened = Pool(Settings(), 1000)
     try:
-        assert opened.slots == sum(_nodes().values())
+        await opened.ready()
+        assert opened.slots == sum(cores for _, cores in there().values())
     finally:
         await asyncio.to_thread(opened.close)
 
 
 async def test_slots_end_with_their_pool(ray: None) -> None:
-    opened = await asyncio.to_thread(Pool, Settings(), SLOTS)
+    opened = Pool(Settings(), SLOTS)
     await opened.ready()
     pids = set(await asyncio.gather(*(opened.call(pid_of) for _ in range(4))))
     family = [psutil.Process(pid) for pid in pids]

@@ -10,8 +10,8 @@ import pytest
 from ray.cluster_utils import Cluster
 from ray.exceptions import RayActorError
 
-from raybench.sandbox import SandboxUnavailableError, Settings
-from raybench.sandbox.pool import Pool, _Node
+from raybench.sandbox import SandboxUnavailableError, Settings, slots
+from raybench.sandbox.pool import Pool
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -58,13 +58,15 @@ async def test_a_node_that_dies_costs_no_more_tries_than_it_takes_to_see_that(
 ) -> None:
     """At first it passes for one that is there, and then each of its slots is found out."""
     looks = iter([{"gone": 4, "left": 1}] + [{"left": 1}] * 3)
-    monkeypatch.setattr("raybench.sandbox.pool._nodes", lambda: next(looks))
-    pool: Any = Pool.__new__(Pool)
-    pool._turn = asyncio.Condition()
-    dead: list[Any] = [Slot("gone", RayActorError()) for _ in range(3)]
-    left: Any = Slot("left", "done")
-    pool._nodes = [_Node([*dead], [*dead]), _Node([left], [left])]
-    assert await pool.call(nap) == "done"
+    monkeypatch.setattr(slots, "there", lambda: next(looks))
+    pool = Pool(Settings())
+    pool._looked = time.monotonic()
+    answers: dict[str, Any] = {"gone": RayActorError(), "left": "done"}
+    for name, count in (("gone", 3), ("left", 1)):
+        told = [Slot(name, answers[name]) for _ in range(count)]
+        places: list[Any] = [*told]
+        pool._nodes.append(slots.Node(name, name, places, [*places]))
+    assert str(await pool.call(nap)) == "done"
     assert pool.slots == 1
 
 
@@ -73,13 +75,23 @@ def nap() -> int:
     return os.getpid()
 
 
-async def test_work_goes_on_where_there_are_nodes_left(nodes: Cluster) -> None:
+def where() -> str:
+    import ray
+
+    time.sleep(0.1)
+    return str(ray.get_runtime_context().get_node_id())
+
+
+async def test_work_goes_on_where_there_are_nodes_left(
+    nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nodes.add_node(num_cpus=2)
     three = nodes.add_node(num_cpus=3)
-    pool = await asyncio.to_thread(Pool, Settings())
+    said: list[str] = []
+    pool = Pool(Settings(), say=said.append)
     await pool.ready()
     assert pool.slots == 1 + 2  # a core of each is left to others
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         assert len(set(await asyncio.gather(*(pool.call(nap) for _ in range(12))))) == 3
         work = [asyncio.create_task(pool.call(nap)) for _ in range(9)]
         work += [asyncio.create_task(pool.call(nap, alone=True)) for _ in range(2)]
@@ -89,7 +101,64 @@ async def test_work_goes_on_where_there_are_nodes_left(nodes: Cluster) -> None:
         # Those who do nothing when their node dies are found out one after the other.
         assert len(set(await asyncio.gather(*(pool.call(nap) for _ in range(6))))) == 1
         assert pool.slots == 1
-        (left,) = (node for node in pool._nodes if node.slots)
-        left.slots.clear()
-        with pytest.raises(SandboxUnavailableError, match="every node that programs ran on"):
+
+        # One that comes is looked for beside the work, and has its share of it.
+        monkeypatch.setattr("raybench.sandbox.pool._LOOK_S", 0.5)
+        came = nodes.add_node(num_cpus=4)
+        while pool.slots == 1:
             await pool.call(nap)
+        assert pool.slots == 1 + 3
+        ran = await asyncio.gather(*(pool.call(where) for _ in range(12)))
+        assert came.node_id in ran and len(set(ran)) == 2
+
+        # Where all go, others are waited for.
+        monkeypatch.setattr("raybench.sandbox.pool._LOOK_S", 1000)
+        for node in nodes.list_all_nodes:
+            if node is not nodes.head_node:
+                await asyncio.to_thread(nodes.remove_node, node, allow_graceful=False)
+        waiting = asyncio.create_task(pool.call(where))
+        while not said:
+            await asyncio.sleep(0.1)
+        last = nodes.add_node(num_cpus=1)
+        assert await waiting == last.node_id
+    assert said == ["every node that programs ran on is gone; waiting"]
+    pool.close()
+
+
+async def test_programs_run_on_the_nodes_that_are_meant_and_can_confine_them(
+    nodes: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = [{"sandbox": "yes"}, {"sandbox": "yes"}, {"sandbox": "no"}]
+    one, other, third = [nodes.add_node(num_cpus=2, labels=it) for it in labels]
+    said: list[str] = []
+    pool = Pool(Settings(), on={"sandbox": "!no"}, say=said.append)
+    bare = {other.node_id}
+    begin = slots.Place.begin
+
+    def begun(place: slots.Place) -> None:
+        """Begin it; on that node without a wall that there is."""
+        if place.node in bare:
+            place.settings = Settings(backend="moat")
+        begin(place)
+
+    monkeypatch.setattr(slots.Place, "begin", begun)
+    await pool.ready()
+    assert set(await asyncio.gather(*(pool.call(where) for _ in range(4)))) == {one.node_id}
+    (told,) = said
+    assert "no programs run on" in told and "moat" in told
+    pool.close()
+
+    bare |= {one.node_id, third.node_id}
+    with pytest.raises(SandboxUnavailableError, match="programs can run on none of the nodes"):
+        await Pool(Settings(), on={"sandbox": "in(yes, no)"}).ready()
+    with pytest.raises(SandboxUnavailableError, match=r"sandbox=perhaps \(sandbox.nodes\)"):
+        await Pool(Settings(), on={"sandbox": "perhaps"}).ready()
+
+
+async def test_where_no_node_comes_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raybench.sandbox.pool._AWAITED_S", 0.0)
+    monkeypatch.setattr(slots, "there", lambda on=None: {})
+    pool = Pool(Settings())
+    pool._looked = time.monotonic()
+    with pytest.raises(SandboxUnavailableError, match="every node that programs ran on has died"):
+        await asyncio.wait_for(pool.call(nap), 30)

@@ -152,7 +152,9 @@ async def play(
     async def keep(lines: Lines) -> None:
         await asyncio.to_thread(kept.turns, lines)  # the disk holds no match up
 
-    async with rooms(engines.fleet, engines.link, house, actors=count, say=phase) as opened:
+    async with rooms(
+        engines.fleet, engines.link, house, actors=count, say=phase, on=setup.nodes(config)
+    ) as opened:
         pool = Pool(
             schedule,
             opened,

@@ -254,6 +254,12 @@ def actors(config: Config) -> int:
     return min(os.cpu_count() or 1, config.games.matches // _MATCHES_EACH)
 
 
+def nodes(config: Config) -> dict[str, str]:
+    """Return the labels of the nodes on which matches are played, with the programs in them."""
+    programs = any(game.sandboxed for game in chosen(config))
+    return {**config.fleet.work_nodes, **(config.sandbox.nodes if programs else {})}
+
+
 def units(config: Config) -> int:
     """Return how many matches the run has at most."""
     conf, models = config.games, len(config.roster.models)

@@ -53,7 +53,7 @@ async def do(
     actors = 1 + max(it.engine for it in orders)  # each has one optimiser at a time, and one engine
     async with (
         listening(link, work.phase) as heard,
-        in_actors(actors, Workshop, heard, work.curriculum) as seats,
+        in_actors(actors, Workshop, heard, work.curriculum, on=link.conf.work_nodes) as seats,
     ):
         await seats.put(orders)
         work.phase("learning")

@@ -21,6 +21,7 @@ from raybench.experiments.parts.questions.setup import (
 from raybench.experiments.parts.questions.trial import try_judges
 from raybench.experiments.parts.session import Session
 from raybench.fleet import EngineSpec, group_engines
+from raybench.fleet.devices import elsewhere
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
 from raybench.pipeline import graph, wanted
@@ -33,6 +34,7 @@ from raybench.pipeline.stages import remember
 from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.sandbox import Settings
+from raybench.tracking import console
 from raybench.types import Completion
 
 
@@ -44,7 +46,8 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     if cache:
         await asyncio.to_thread(cache.prepare)
     work = _work(config, data, ledger, cache)
-    if work.slots.profiles:
+    # On a cluster programs run where they can, which need not be here.
+    if work.slots.profiles and not elsewhere(config.fleet):
         session.phase("trying the sandbox")
         await asyncio.to_thread(_try, work.slots)
     # Engines whose models have nothing left to say need not come up.
@@ -55,7 +58,8 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
         await try_judges(work.judges, data, needed, config.fleet, session.phase)
     judges = [it.name for it in work.judges.models.values()] if work.judges else []
     async with session.fleet(asked, ray=True, judges=judges) as fleet:
-        stream = graph.stream(work, Link.to(fleet, asked, config.fleet), session.phase)
+        link = Link.to(fleet, asked, config.fleet)
+        stream = graph.stream(work, link, session.phase, console.warn)
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):

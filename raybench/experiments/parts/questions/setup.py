@@ -75,7 +75,7 @@ def slots_of(config: Config) -> Slots:
     settings = Settings(conf.backend, conf.python, conf.scientific_python, pinned=True)
     asked = [benchmarks.load(name) for name in Terms.of(config).benchmarks]
     needed = {profile for it in asked if it.sandboxed for profile in it.profiles}
-    return Slots(settings, conf.slots, tuple(sorted(needed)))
+    return Slots(settings, conf.slots, tuple(sorted(needed)), dict(conf.nodes))
 
 
 def units_of(config: Config, data: Prepared) -> int:

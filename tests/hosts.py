@@ -1,0 +1,214 @@
+"""Machines of our own, as far as Ray can tell: namespaces of this one, on a network between them.
+
+Each has a network, processes, shared memory and a host name of its own, and sees nothing of folders
+that are hidden from it. Its link can be cut, and whatever runs on it be killed.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from clusters import NO_TOKEN, RAY
+from helpers import MARK, ROOT
+
+_PATIENCE_S = 120
+_NEEDED = ("ip", "unshare", "nsenter", "mount")
+_PORT = 6379
+_SEEN_AFTER = {
+    # How soon Ray takes a machine for dead that does not answer: with its own settings a minute.
+    "RAY_health_check_initial_delay_ms": "2000",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_failure_threshold": "3",
+}
+
+NEEDS_HOSTS = pytest.mark.skipif(
+    os.geteuid() != 0 or any(shutil.which(name) is None for name in _NEEDED),
+    reason="only root can make network namespaces, with iproute2 and util-linux",
+)
+
+
+class Host:
+    """One machine: the first process of its namespaces, and its end of a cable."""
+
+    def __init__(self, number: int, init: int, folder: Path) -> None:
+        self.name = f"host{number}"
+        self.address = _address(number)
+        self.folder = folder
+        """What Ray keeps of its own there."""
+        self._init = init
+
+    def run(self, *command: str | Path, **options: Any) -> "subprocess.Popen[str]":
+        """Start a command on it."""
+        return subprocess.Popen(
+            ["nsenter", f"--target={self._init}", *_INSIDE, *map(str, command)],
+            text=True, stdin=subprocess.DEVNULL, **options,
+        )  # fmt: skip
+
+    def processes(self, name: str) -> list[psutil.Process]:
+        """Return what runs on it under this name."""
+        found = []
+        for process in psutil.process_iter(["name"]):
+            with suppress(psutil.Error, OSError):
+                if process.info["name"] == name and _numbers(process.pid) == _numbers(self._init):
+                    found.append(process)
+        return found
+
+    def kill(self, name: str) -> None:
+        """Kill what runs on it under this name."""
+        for process in self.processes(name):
+            process.send_signal(signal.SIGKILL)
+
+    def end(self) -> None:
+        """Switch it off."""
+        with suppress(ProcessLookupError):
+            os.kill(self._init, signal.SIGKILL)
+
+
+_INSIDE = ("--net", "--mount", "--pid", "--uts", "--ipc", "--")
+
+
+class Lan:
+    """The machines and the switch between them."""
+
+    def __init__(self, hosts: Sequence[Host], switch: int) -> None:
+        self.hosts = hosts
+        self._switch = switch
+
+    @property
+    def address(self) -> str:
+        """Where the head of their cluster listens."""
+        return f"{self.hosts[0].address}:{_PORT}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What programs on them are started with."""
+        inherited = {name: value for name, value in os.environ.items() if name != MARK}
+        return {
+            **inherited, **NO_TOKEN, **_SEEN_AFTER, "RAY_ADDRESS": self.address,
+            "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
+            "NO_COLOR": "1",
+        }  # fmt: skip
+
+    def raybench(self, *arguments: str, cwd: Path) -> "subprocess.Popen[str]":
+        """Start raybench on the first machine."""
+        return self.hosts[0].run(
+            sys.executable, "-m", "raybench", *arguments,
+            cwd=cwd, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+
+    def cut(self, host: Host) -> None:
+        """Pull its cable."""
+        _ip(self._switch, "link", "set", f"to-{host.name}", "down")
+
+    def mend(self, host: Host) -> None:
+        """Plug it in again."""
+        _ip(self._switch, "link", "set", f"to-{host.name}", "up")
+
+    def join(self, host: Host, *options: str) -> None:
+        """Have it be a node of the cluster, the first one its head."""
+        first = host is self.hosts[0]
+        told = host.folder / "ray.log"
+        role = (
+            "--head",
+            f"--port={_PORT}",
+            "--include-dashboard=false",
+            f"--temp-dir={host.folder}",
+        )
+        with told.open("w") as log:
+            process = host.run(
+                RAY, "start", "--disable-usage-stats", f"--node-ip-address={host.address}",
+                "--object-store-memory=100000000", *options,
+                *(role if first else (f"--address={self.address}",)),
+                env={**self.environment, "TMPDIR": str(host.folder)}, stdout=log, stderr=log,
+            )  # fmt: skip
+        if process.wait(_PATIENCE_S):
+            pytest.fail(f"Ray did not start on {host.name}:\n{told.read_text()}")
+
+
+@contextmanager
+def lan(count: int, hidden: Sequence[Path] = ()) -> Iterator[Lan]:
+    """Set up so many machines; all but the first find those folders empty."""
+    with ExitStack() as stack:
+        switch = stack.enter_context(_namespaces("switch", "--net"))
+        _ip(switch, "link", "add", "bridge", "type", "bridge")
+        _ip(switch, "link", "set", "bridge", "up")
+        hosts = []
+        for number in range(count):
+            # The paths of Ray's sockets may have 107 characters: pytest's own folders are too deep.
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix=f"h{number}", ignore_cleanup_errors=True)
+            )
+            init = stack.enter_context(
+                _namespaces(
+                    f"host{number}", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc",
+                    hidden=[Path("/dev/shm"), *(hidden if number else ())],
+                )
+            )  # fmt: skip
+            hosts.append(Host(number, init, Path(folder)))
+            _wire(switch, hosts[-1], init)
+        yield Lan(hosts, switch)
+
+
+@contextmanager
+def cluster(
+    *each: Sequence[str], hidden: Sequence[Path] = (), up: Callable[[Lan], None] = lambda lan: None
+) -> Iterator[Lan]:
+    """Set up as many machines as there are options of `ray start`, and join them."""
+    with lan(len(each), hidden) as found:
+        for host, options in zip(found.hosts, each, strict=True):
+            found.join(host, *options)
+        yield found
+
+
+def _wire(switch: int, host: Host, init: int) -> None:
+    cable = f"to-{host.name}"
+    _ip(switch, "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", str(init))
+    _ip(switch, "link", "set", cable, "master", "bridge", "up")
+    _ip(init, "link", "set", "lo", "up")
+    _ip(init, "address", "add", f"{host.address}/24", "dev", "eth0")
+    _ip(init, "link", "set", "eth0", "up")
+    _ip(init, "route", "add", "default", "dev", "eth0")  # Ray asks which address leads outside
+
+
+def _numbers(pid: int) -> Path:
+    """Return in which namespace a process has its number."""
+    return Path(f"/proc/{pid}/ns/pid").readlink()
+
+
+def _address(number: int) -> str:
+    return f"10.233.0.{number + 1}"
+
+
+def _ip(namespace: int, *command: str) -> None:
+    subprocess.run(["nsenter", f"--target={namespace}", "--net", "ip", *command], check=True)
+
+
+@contextmanager
+def _namespaces(name: str, *kinds: str, hidden: Sequence[Path] = ()) -> Iterator[int]:
+    """Keep namespaces of these kinds; yields a process that is in them, and ends with this one."""
+    covers = "".join(f"mount -t tmpfs tmpfs '{folder}'\n" for folder in hidden)
+    named = f"hostname {name}\n" if "--uts" in kinds else ""
+    script = f"{covers}{named}echo up; exec sleep infinity"
+    process = subprocess.Popen(
+        ["unshare", *kinds, "--fork", "--kill-child=KILL", "sh", "-ec", script],
+        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        if process.stdout.readline() != "up\n":
+            pytest.fail(f"{name} could not be set up")
+        (init,) = psutil.Process(process.pid).children()
+        yield init.pid
+    finally:
+        process.kill()
+        process.wait()
