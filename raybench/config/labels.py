@@ -16,7 +16,9 @@ def problems(setting: str, selector: Mapping[str, str]) -> Iterator[str]:
     for key, value in selector.items():
         if not _KEY.fullmatch(key):
             yield f"{setting}: '{key}' is no label's name: letters, digits, - _ . and one /"
-        if not _VALUE.fullmatch(value):
+        if value in ("True", "False"):
+            yield f"{setting}.{key} is {value.lower()}, no text: quote it, as '\"{value.lower()}\"'"
+        elif not _VALUE.fullmatch(value):
             yield (
                 f"{setting}.{key} is '{value}', which chooses no nodes: give a label's value, "
                 "!value, in(a, b) or !in(a, b)"

@@ -82,9 +82,9 @@ async def stream(
 
     A node that dies costs what its actors were at: the graph is begun anew with what is left.
 
-    `say` is told what endpoints are waited for, `warn` what becomes of nodes. Raises RunFailed where a
-    stage breaks in a way that is no unit's, or the stage's own error where that speaks to the
-    person.
+    `say` is told what endpoints are waited for, `warn` what becomes of nodes. Raises RunFailed
+    where a stage breaks in a way that is no unit's, or the stage's own error where that speaks to
+    the person.
     """
     nodes = len(await asyncio.to_thread(there)) > 1 and _has_programs(work)
     async with listening(link, say, nodes=nodes, warn=warn) as link:

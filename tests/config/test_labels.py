@@ -1,0 +1,59 @@
+"""Which nodes a selector means: as Ray would have it."""
+
+from pathlib import Path
+
+import pytest
+from helpers import raybench
+from hypothesis import given
+from hypothesis import strategies as st
+from ray._private.label_utils import validate_label_key, validate_label_selector_value
+
+from raybench.config import labels
+
+WORDS = st.text("ab1-_./() ,!in", max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("selector", "chosen"),
+    [
+        ({}, [{}, {"role": "cpu"}, {"role": "gpu"}]),
+        ({"role": "cpu"}, [{"role": "cpu"}]),
+        ({"role": "!cpu"}, [{}, {"role": "gpu"}]),
+        ({"role": "in(cpu, gpu)"}, [{"role": "cpu"}, {"role": "gpu"}]),
+        ({"role": "in(cpu,other)"}, [{"role": "cpu"}]),
+        ({"role": "!in(cpu, gpu)"}, [{}]),
+        ({"role": "cpu", "zone": "a"}, []),
+        ({"role": "!cpu", "zone": "!a"}, [{}, {"role": "gpu"}]),
+    ],
+)
+def test_who_is_meant(selector: dict[str, str], chosen: list[dict[str, str]]) -> None:
+    nodes: list[dict[str, str]] = [{}, {"role": "cpu"}, {"role": "gpu"}]
+    assert [node for node in nodes if labels.chosen(node, selector)] == chosen
+
+
+@given(WORDS, WORDS)
+def test_what_we_take_ray_takes(key: str, value: str) -> None:
+    """What Ray would refuse in the middle of a run is refused before it."""
+    if not list(labels.problems("fleet.nodes", {key: value})):
+        assert validate_label_key(key) is None
+        assert validate_label_selector_value(value) is None
+
+
+@given(WORDS, WORDS)
+def test_a_value_and_its_opposite_choose_every_node_once(label: str, value: str) -> None:
+    for node in ({}, {"role": label}):
+        if not value.startswith("!") and not list(labels.problems("", {"role": value})):
+            assert labels.chosen(node, {"role": value}) != labels.chosen(
+                node, {"role": f"!{value}"}
+            )
+
+
+def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
+    told = raybench(
+        "+experiment=index", "roster=simulated", "data=samples", "dry_run=true",
+        "fleet.nodes={role: 'in(a b)'}", "sandbox.nodes={role: true}", "fleet.work_nodes={a//b: c}",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert told.returncode == 2
+    for text in ("fleet.nodes.role is 'in(a b)'", "sandbox.nodes.role is true, no text", "'a//b'"):
+        assert text in told.stderr
