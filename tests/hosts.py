@@ -54,19 +54,34 @@ class Host:
             text=True, stdin=subprocess.DEVNULL, **options,
         )  # fmt: skip
 
-    def processes(self, name: str) -> list[psutil.Process]:
-        """Return what runs on it under this name."""
+    def actors(self, name: str) -> list[psutil.Process]:
+        """Return the actors on it whose class is called so, as Ray names their processes."""
+        return [
+            it
+            for it in self._everybody()
+            if (it.info["cmdline"] or [""])[0].startswith(f"ray::{name}")
+        ]
+
+    def clear(self) -> None:
+        """Kill all that runs on it."""
+        for process in self._everybody():
+            if process.pid != self._init:
+                with suppress(psutil.Error):
+                    process.kill()
+
+    def _everybody(self) -> list[psutil.Process]:
         found = []
-        for process in psutil.process_iter(["name"]):
-            with suppress(psutil.Error, OSError):
-                if process.info["name"] == name and _numbers(process.pid) == _numbers(self._init):
+        for process in psutil.process_iter(["name", "cmdline"]):
+            with suppress(OSError):
+                if _numbers(process.pid) == _numbers(self._init):
                     found.append(process)
         return found
 
     def kill(self, name: str) -> None:
         """Kill what runs on it under this name."""
-        for process in self.processes(name):
-            process.send_signal(signal.SIGKILL)
+        for process in self._everybody():
+            if process.info["name"] == name:
+                process.kill()
 
     def end(self) -> None:
         """Switch it off."""
@@ -99,11 +114,11 @@ class Lan:
             "NO_COLOR": "1",
         }  # fmt: skip
 
-    def raybench(self, *arguments: str, cwd: Path) -> "subprocess.Popen[str]":
+    def raybench(self, *arguments: str, cwd: Path, scratch: Path) -> "subprocess.Popen[str]":
         """Start raybench on the first machine."""
         return self.hosts[0].run(
             sys.executable, "-m", "raybench", *arguments,
-            cwd=cwd, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=cwd, env={**self.environment, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
     def cut(self, host: Host) -> None:

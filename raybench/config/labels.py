@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 _WORD = r"[a-zA-Z0-9](?:[a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?"
 _KEY = re.compile(rf"(?:{_WORD}(?:\.{_WORD})*/)?{_WORD}")
-_VALUE = re.compile(rf"(!?)(?:in\(({_WORD}(?:, ?{_WORD})*)\)|({_WORD})?)")
+_VALUE = re.compile(rf"(?:(!?)(?:in\(({_WORD}(?:, ?{_WORD})*)\)|({_WORD})))?")
 
 
 def problems(setting: str, selector: Mapping[str, str]) -> Iterator[str]:
@@ -40,4 +40,5 @@ def _fits(label: str | None, value: str) -> bool:
     if found is None:
         return False
     no, several, one = found.groups()
-    return (label in (several.replace(" ", "").split(",") if several else [one or ""])) != bool(no)
+    meant = several.replace(" ", "").split(",") if several else [one or ""]
+    return (label in meant) != bool(no)

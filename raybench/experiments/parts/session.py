@@ -25,6 +25,7 @@ from raybench.experiments.parts import (
     taking_part,
     telling,
 )
+from raybench.experiments.parts.nodes import Deaths
 from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
@@ -230,9 +231,12 @@ class Session:
         return taking_part.seen(names, self._account, self._parts, self._plan.each, open_)
 
     async def _watch_engines(self) -> None:
-        """Look at the engines again and again: a unit may take many swaps."""
+        """Look at the engines again and again, as a unit may take many swaps; and at the nodes."""
+        deaths = Deaths() if self._cluster else None
         while True:
             self._look_at_engines()
+            for address in await asyncio.to_thread(deaths.new) if deaths else []:
+                console.warn(f"node {address} of the cluster died: others do what it had to do")
             await asyncio.sleep(_LOOK_S)
 
     def _look_at_engines(self) -> None:
