@@ -47,10 +47,15 @@ class Host:
         """What Ray keeps of its own there."""
         self._init = init
 
-    def run(self, *command: str | Path, **options: Any) -> "subprocess.Popen[str]":
-        """Start a command on it."""
+    def run(
+        self, *command: str | Path, cwd: Path = Path("/"), **options: Any
+    ) -> "subprocess.Popen[str]":
+        """Start a command on it, in a folder as it sees it."""
         return subprocess.Popen(
-            ["nsenter", f"--target={self._init}", *_INSIDE, *map(str, command)],
+            [
+                "nsenter", f"--target={self._init}", *_INSIDE, f"--wdns={cwd}", "--",
+                *map(str, command),
+            ],
             text=True, stdin=subprocess.DEVNULL, **options,
         )  # fmt: skip
 
@@ -89,7 +94,7 @@ class Host:
             os.kill(self._init, signal.SIGKILL)
 
 
-_INSIDE = ("--net", "--mount", "--pid", "--uts", "--ipc", "--")
+_INSIDE = ("--net", "--mount", "--pid", "--uts", "--ipc")
 
 
 class Lan:
@@ -118,7 +123,8 @@ class Lan:
         """Start raybench on the first machine."""
         return self.hosts[0].run(
             sys.executable, "-m", "raybench", *arguments,
-            cwd=cwd, env={**self.environment, "TMPDIR": str(scratch)}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=cwd, env={**self.environment, "TMPDIR": str(scratch)},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
     def cut(self, host: Host) -> None:

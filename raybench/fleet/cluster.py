@@ -189,8 +189,8 @@ def _set_environment() -> None:
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_LOGGING_LEVEL": "WARNING",
         "RAY_worker_niceness": "0",  # engines are what the machine is for
-        # Ray's errors, such as a node's death with a page of its state, would go to stdout, which is
-        # for results. What matters of them we say.
+        # Ray's errors, such as a node's death with a page of its state, would go to stdout, which
+        # is for results. What matters of them we say.
         "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
         # A thread that still works when Ray has been shut down must not start another.
         "RAY_ENABLE_AUTO_CONNECT": "0",

@@ -55,7 +55,8 @@ def layout(
         host_gib=(
             conf.sleep_gib
             if conf.sleep_gib is not None
-            else min((node.memory_gib for node in nodes), default=0.0) / 2
+            # Of nodes without a GPU, such as a small head, none sleeps.
+            else min((it.memory_gib for it in nodes if it.gpus_gib or not gpu), default=0.0) / 2
         ),
     )
     places: dict[str, tuple[str, str]] = {}
