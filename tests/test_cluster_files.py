@@ -1,12 +1,15 @@
 """The files that `ray up` is given, held to what Ray and AWS's own client ask of them."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from helpers import ROOT
+
+from raybench import cli
 
 CLOUD, PREMISE = ROOT / "cluster.yaml", ROOT / "cluster-on-premise.yaml"
 FILES = (CLOUD, PREMISE)
@@ -221,3 +224,50 @@ def test_machines_that_stand_there_make_their_own_environment() -> None:
     # Neither another machine's environment nor what runs have left goes along.
     assert {".venv", ".git", "/runs"} <= set(config["rsync_exclude"])
     assert all("~/raybench/.venv/bin/ray start" in it for it in starts(config).values())
+
+
+def told() -> list[list[str]]:
+    """Return the words of each command of Ray's that serving/README.md tells."""
+    text = (ROOT / "serving" / "README.md").read_text()
+    lines = re.findall(r"^    ray (.+?)(?: +[#>].*| -- .*)?$", text, re.M)
+    return [shlex.split(line) for line in lines]
+
+
+@pytest.mark.parametrize("words", told(), ids=" ".join)
+def test_ray_knows_the_commands_that_the_readme_tells(words: list[str]) -> None:
+    import click
+    from ray.scripts import scripts
+
+    command, context = scripts.cli, click.Context(scripts.cli)
+    while isinstance(command, click.Group):
+        command = command.get_command(context, words.pop(0))
+        assert command is not None
+    parsed, left, _ = command.make_parser(click.Context(command)).parse_args(words)
+    if "cluster_config_file" in parsed:
+        assert parsed["cluster_config_file"] == "cluster.yaml"
+    assert not left
+
+
+def test_the_readme_tells_of_both_and_of_what_goes_to_the_nodes() -> None:
+    readme = (ROOT / "serving" / "README.md").read_text()
+    assert all(f"`{file.name}`" in readme for file in FILES)
+    assert {words[0] for words in told()} >= {"up", "down", "dashboard", "job", "rsync-down"}
+    env = readme.partition("~/.raybench/env) <<END\n")[2].partition("END")[0]
+    assert re.findall(r"^ +(\w+)=", env, re.M) == [
+        "RAY_AUTH_TOKEN", "HF_TOKEN", "MLFLOW_TRACKING_URI",
+    ]  # fmt: skip
+
+
+def test_the_run_that_the_readme_submits_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")  # as Ray tells its jobs
+    readme = (ROOT / "serving" / "README.md").read_text()
+    (overrides,) = re.findall(r"ray job submit .* -- python -m raybench (.+)", readme)
+    config = cli.check(cli.compose(overrides.split()))
+    # What lies there is what the next line fetches, and what the container keeps elsewhere.
+    assert f"ray rsync-down cluster.yaml {config.runs_dir}/ " in readme
+    (kept,) = [it for it in read(CLOUD)["docker"]["head_run_options"] if "runs" in it]
+    assert kept.endswith(f":{config.runs_dir}")
+    # More engines than GPUs that may come would wait in vain.
+    gpu = read(CLOUD)["available_node_types"]["gpu"]
+    engines = {(model.weights, str(model.options)) for model in config.roster.models}
+    assert len(engines) <= gpu["max_workers"] * gpu["resources"]["GPU"]
