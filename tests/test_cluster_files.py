@@ -219,7 +219,10 @@ def test_the_head_has_what_starts_the_rest() -> None:
 
 def test_machines_that_stand_there_make_their_own_environment() -> None:
     config = read(PREMISE)
-    assert config["setup_commands"] == ["cd ~/raybench && make setup"]
+    made, linked = config["setup_commands"]
+    assert made == "cd ~/raybench && make setup"
+    # `ray down` stops Ray by `ray stop`, in a login shell: it left it running.
+    assert linked.endswith("ln -sf ~/raybench/.venv/bin/ray ~/.local/bin/ray")
     assert config["file_mounts"]["~/raybench"] == "."
     # Neither another machine's environment nor what runs have left goes along.
     assert {".venv", ".git", "/runs"} <= set(config["rsync_exclude"])
