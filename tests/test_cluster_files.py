@@ -1,5 +1,6 @@
 """The files that `ray up` is given, held to what Ray and AWS's own client ask of them."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -215,6 +216,26 @@ def test_the_head_has_what_starts_the_rest() -> None:
     from ray.autoscaler._private.kuberay.run_autoscaler import run_kuberay_autoscaler
 
     assert AWSNodeProvider and run_kuberay_autoscaler
+
+
+def test_the_old_autoscaler_is_for_machines_that_stand_there(tmp_path: Path) -> None:
+    """The new one counts the head among the workers: of two that were to come, one did."""
+    from ray.autoscaler._private import commands
+    from ray.autoscaler.v2.instance_manager.config import AutoscalingConfig
+
+    key = tmp_path / "key"
+    key.touch()
+    config = read(PREMISE)
+    config["auth"]["ssh_private_key"] = str(key)
+    (kind,) = AutoscalingConfig(config, skip_content_hash=True).get_node_type_configs().values()
+    machines = len(config["provider"]["worker_ips"])
+    # With the head they are one more: where the first number says so, too, this has been mended.
+    assert (kind.min_worker_nodes, kind.max_worker_nodes) == (machines, machines + 1)
+    assert config["min_workers"] == config["max_workers"] == machines
+    told = "RAY_UP_enable_autoscaler_v2=0 ray up cluster-on-premise.yaml"
+    assert told in PREMISE.read_text()
+    assert f"`{told}`" in (ROOT / "serving" / "README.md").read_text()
+    assert told.partition("=")[0] in inspect.getsource(commands)
 
 
 def test_machines_that_stand_there_make_their_own_environment() -> None:
