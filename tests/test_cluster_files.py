@@ -125,8 +125,8 @@ def test_no_node_is_there_for_nothing() -> None:
         ([({"GPU": 1, "CPU": 1}, {})] * 12, {"gpu": 3}),
         ([({"GPU": 1}, {})] * 40, {"gpu": 3}),
         ([({"CPU": 1}, {})] * 20, {"cpu": 2}),
-        ([({"CPU": 1}, {"raybench/sandbox": "true"})], {"cpu": 1}),
-        ([({"CPU": 1}, {"raybench/engines": "true"})], {"gpu": 1}),
+        ([({"CPU": 1}, {"raybench/sandbox": "yes"})], {"cpu": 1}),
+        ([({"CPU": 1}, {"raybench/engines": "yes"})], {"gpu": 1}),
         ([], {}),
     ],
 )
