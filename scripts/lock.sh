@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements/{gpu,cpu,dspy,dev,inspect}.txt from pyproject.toml (`make lock`).
+# Resolve requirements/{gpu,cpu,dspy,launcher,dev,inspect}.txt from pyproject.toml (`make lock`).
 #
 # Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
 # list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
@@ -66,6 +66,7 @@ on_top() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of 
 }
 
 on_top dspy --excludes requirements/dspy-excludes.txt
+on_top launcher
 on_top dev
 # An environment of its own, which raybench is not in: all of it.
 of_extra inspect

@@ -28,8 +28,8 @@ elif [[ -z ${DEVICE:-} ]]; then
     if timeout 20 nvidia-smi -L >/dev/null 2>&1; then DEVICE=gpu; fi
 fi
 case $DEVICE in
-    cpu) lists=(requirements/{cpu,dspy,dev,torch-cpu}.txt) ;;
-    gpu) lists=(requirements/{gpu,dspy,dev}.txt) ;;
+    cpu) lists=(requirements/{cpu,dspy,launcher,dev,torch-cpu}.txt) ;;
+    gpu) lists=(requirements/{gpu,dspy,launcher,dev}.txt) ;;
     *) fail "DEVICE=$DEVICE is neither cpu nor gpu." ;;
 esac
 python=$(scripts/python.sh)
@@ -64,9 +64,9 @@ if [[ ! -e $stamp || $(cat "$stamp") != "$made_from" ]]; then
     rm -rf .venv
     "$python" -m venv .venv
     if [[ $DEVICE == cpu ]]; then install_torch_cpu; fi
-    say "packages from requirements/$DEVICE.txt, dspy.txt and dev.txt"
+    say "packages from requirements/$DEVICE.txt, dspy.txt, launcher.txt and dev.txt"
     pip install --no-deps --no-compile -r "requirements/$DEVICE.txt" -r requirements/dspy.txt \
-        -r requirements/dev.txt
+        -r requirements/launcher.txt -r requirements/dev.txt
     say "bytecode"    # by all cores, where pip uses one; templates that are no Python do not count
     .venv/bin/python -W ignore -m compileall -qq -j 0 .venv/lib || true
     echo "$DEVICE" > .venv/raybench-device
