@@ -7,12 +7,12 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.loopback import close_token, on_loopback
 from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
@@ -26,8 +26,6 @@ _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
 _OWN = "local"
-_RAY_BEYOND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # on Linux, too: 0 is a node of 127.0.0.1
-_LOOPBACK = {_RAY_BEYOND: "0", "VLLM_HOST_IP": "127.0.0.1"}
 
 
 @contextlib.asynccontextmanager
@@ -36,7 +34,7 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
     say("starting Ray")
     _set_environment()
     address = _address(conf)
-    with _on_loopback() if address == _OWN else contextlib.nullcontext():
+    with on_loopback() if address == _OWN else contextlib.nullcontext():
         async with _joined(address, say):
             yield
 
@@ -163,38 +161,7 @@ def _init(address: str) -> None:
             namespace="raybench",
         )
     if address == _OWN:
-        _close_token()
-
-
-@contextlib.contextmanager
-def _on_loopback() -> Iterator[None]:
-    """Have a Ray of our own, and engines in it, listen where nobody but this machine gets to.
-
-    By itself every process of it listens on all interfaces, and hands out what it measures unasked.
-    """
-    given = {name: os.environ.get(name) for name in _LOOPBACK}
-    for name, value in _LOOPBACK.items():
-        os.environ.setdefault(name, value)
-    from ray._private import ray_constants
-
-    # Ray reads its variable but once, when it is imported: that may have been before.
-    before = ray_constants.ENABLE_RAY_CLUSTER
-    ray_constants.ENABLE_RAY_CLUSTER = os.environ[_RAY_BEYOND] not in ("0", "false")
-    try:
-        yield
-    finally:
-        ray_constants.ENABLE_RAY_CLUSTER = before
-        for name, was in given.items():
-            if was is None:
-                del os.environ[name]
-
-
-def _close_token() -> None:
-    """Keep from others the token with which Ray lets anybody run code: it writes it for all."""
-    if "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ:
-        return
-    with contextlib.suppress(OSError):  # none was asked for, or it is not ours
-        (Path.home() / ".ray" / "auth_token").chmod(0o600)
+        close_token()
 
 
 def _family() -> "list[psutil.Process]":
