@@ -15,10 +15,8 @@ MODULES = frozenset(
 )
 """Whatever loads with them runs what the file says."""
 CALLS = frozenset(("eval", "exec", "compile", "__import__"))
-ATTRIBUTES = frozenset(
-    ("read_pickle", "to_pickle", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader")
-    + ("extractall", "parse_expr", "sympify", "instantiate")
-)
+LOADERS = ("read_pickle", "to_pickle", "unsafe_load", "full_load", "UnsafeLoader", "FullLoader")
+ATTRIBUTES = frozenset((*LOADERS, "extractall", "parse_expr", "sympify", "instantiate"))
 """Of modules of others: loaders that build objects, archives written where they like, shells."""
 YES = frozenset(("allow_pickle", "trust_remote_code", "shell", "weights_only"))
 """What must not be switched on, or (the last one) off."""
