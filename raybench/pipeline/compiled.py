@@ -16,6 +16,7 @@ from typing import Any
 
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline import whole
+from raybench.reading import from_json
 
 ABOUT, MADE, DIGEST, PROGRAM = "about", "made", "digest", "program"
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -89,7 +90,7 @@ def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> st
 def read(path: Path) -> Entry:
     """Read a player. Raises ConfigurationError where the file holds none, or was changed."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = from_json(path.read_text(encoding="utf-8"))
         entry = Entry(path, dict(found[ABOUT]), dict(found[MADE]), dict(found[PROGRAM]))
     except (OSError, ValueError, LookupError, TypeError) as error:
         why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"

@@ -464,7 +464,7 @@ def _of_games() -> Iterator[Parser]:
 
 @cache
 def _played(name: str) -> tuple[list[Any], list[tuple[str, str]]]:
-    states, moves = [], []
+    states, moves = list[Any](), list[tuple[str, str]]()
     for seed in range(3):
         played = conformance.play(games.load(name), seed, good=bool(seed % 2))
         states += [it for it in played.states if not it.over]

@@ -102,4 +102,5 @@ def attempts(parser: Parser, count: int, rng: random.Random) -> tuple[int, str]:
 
 
 def _shown(what: str | bytes) -> str:
-    return f"{what[:300]!r} ({len(what)} long)"
+    ends = f"{what!r}" if len(what) < 300 else f"{what[:150]!r} … {what[-100:]!r}"
+    return f"{ends} ({len(what)} long)"

@@ -11,7 +11,7 @@ or {"_path": …, "step": …, "case": …, "bytes": …} for what is too large 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,11 @@ def read(path: Path, step: str, cases: int) -> Targets:
     return [known.get((step, number)) for number in range(cases)]
 
 
-def problems(listed: Iterable[Any]) -> Iterator[str]:
+def problems(listed: Any) -> Iterator[str]:
     """Yield what is wrong with the targets that stand in a question."""
+    if not isinstance(listed, list | tuple):
+        yield f"the targets are {type(listed).__name__}, and no list"
+        return
     for number, target in enumerate(listed, start=1):
         match target:
             case None | {"_path": str(), "step": str(), "case": int(), "bytes": int()}:
