@@ -21,6 +21,8 @@ from raybench.reading import from_json
 ABOUT, MADE, DIGEST, PROGRAM = "about", "made", "digest", "program"
 _UNSAFE = re.compile(r"[^\w.-]+")
 _DIGITS = 12
+_LONGEST = 50
+"""Letters of a name in a file's: each may take four of the 255 bytes that file systems have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def keep(
 
 def file_of(name: str, about: Mapping[str, Any]) -> str:
     """Return the name of a player's file."""
-    return f"{_UNSAFE.sub('_', name)}.{key_of(about)}.json"
+    return f"{_UNSAFE.sub('_', name)[:_LONGEST]}.{key_of(about)}.json"
 
 
 def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> str:

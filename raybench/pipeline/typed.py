@@ -22,7 +22,7 @@ def config_in(path: Path) -> Config:
         from_yaml(path.read_bytes())  # what grows without end the other reader would follow
         told = OmegaConf.merge(_schema(), OmegaConf.load(path))
         return cast(Config, OmegaConf.to_object(told))
-    except (OmegaConfBaseException, YAMLError, OSError, ValueError) as error:
+    except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} is not what this version writes: {str(error).splitlines()[0]}. Use the "
             "version that its first line names"

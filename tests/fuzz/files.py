@@ -171,6 +171,10 @@ def parsers() -> Iterator[Parser]:
         ours,
         binary=True,
     )
+    # What is no entry of ours ends the sending of that run, which says so.
+    unlike = (*ours, LookupError, TypeError, ValueError, AttributeError)
+    ended = _in(spool.SPOOL, lambda it: list(killed.last_words(it.parent)))
+    yield Parser("spool.last_words", ended, SPOOLED, list, unlike, binary=True)
     yield Parser(
         "spool.mlflow.jsonl", _in(spool.SPOOL, _spooled), SPOOLED, object, ours, binary=True
     )
@@ -264,7 +268,8 @@ def _remembered(run: Stored) -> object:
 
 
 def _spooled(path: Path) -> object:
-    killed.last_words(path.parent)
+    assert spool.ended(path.parent) in (True, False)
+    assert spool.address(path.parent) is None or spool.opened(path.parent)
     entries = spool.Spool(path.parent)
     entries.append({"kind": "again"})
     entries.close()
