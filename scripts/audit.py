@@ -1,8 +1,8 @@
 """Look for known vulnerabilities in what requirements/*.txt pin (`make audit`).
 
 pip-audit asks the package index for them. Exit code 1: there are some that
-requirements/audited.toml gives no reason for; 0: there are none, or nothing can be known here, which
-is said: the index tells of none, or pip-audit cannot be had. With --required that is 2.
+requirements/audited.toml gives no reason for; 0: there are none, or nothing can be known here, and
+that is said: the index tells of none, or pip-audit cannot be had. With --required that is 2.
 """
 
 import argparse

@@ -79,6 +79,11 @@ def test_all_lists_that_pin_are_looked_at(
     audit: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(audit, "asked", lambda file: seen.append(file.name) or report())
+
+    def ask(file: Path) -> dict[str, Any]:
+        seen.append(file.name)
+        return report()
+
+    monkeypatch.setattr(audit, "asked", ask)
     audit.main([])
     assert {"cpu.txt", "gpu.txt", "dev.txt", "dspy.txt", "inspect.txt", "torch-cpu.txt"} == {*seen}
