@@ -46,7 +46,7 @@ class Entry:
 def key_of(about: Mapping[str, Any]) -> str:
     """Return the digest of what a player is made from and for."""
     text = json.dumps(about, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def find(folder: Path, about: Mapping[str, Any]) -> Entry | None:
@@ -138,7 +138,7 @@ def copied(entry: Entry, folder: Path) -> Path:
 
 def _digest(made: Mapping[str, Any], state: Any) -> str:
     text = json.dumps([made, state], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def _write(path: Path, text: str) -> None:
