@@ -54,10 +54,11 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
             say("starting Ray once more: its node did not come up in time")
             _init(address)
     except Exception as error:
-        raise RunFailed(
-            f"Ray could not be {'started' if address == _OWN else f'reached at {address}'}: "
-            f"{last_line(str(error))}. Look at fleet.address and RAY_ADDRESS"
-        ) from error
+        done, mend = "started", "Look at fleet.address and RAY_ADDRESS"
+        if address != _OWN:
+            done = f"reached at {address}"
+            mend += ", and where it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+        raise RunFailed(f"Ray could not be {done}: {last_line(str(error))}. {mend}") from error
     try:
         quieten()
         yield
