@@ -1,4 +1,4 @@
-"""The long form, by hand: python -m tests.fuzz --seconds 600 [--only NAME] [--seed N].
+"""The long form, by hand: python -m tests.fuzz --seconds 600 [--only NAME] [--seed N] | --sweep.
 
 It tries every parser in turn until the time is up, and tells how many texts each was given.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
 from fuzz.parsers import registry  # noqa: E402
-from fuzz.trying import attempts  # noqa: E402
+from fuzz.trying import attempts, sweep  # noqa: E402
 
 _ROUND, _HEAVY = 400, 60  # texts in a row
 
@@ -22,12 +22,20 @@ def main() -> int:
     asked.add_argument("--seconds", type=float, default=600)
     asked.add_argument("--only", default="", help="parsers whose name has this in it")
     asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument(
+        "--sweep", action="store_true", help="every piece again and again behind each other, once"
+    )
     told = asked.parse_args()
     parsers = [it for it in registry() if told.only in it.name]
     counts = {it.name: 0 for it in parsers}
     failed: dict[str, str] = {}
     begun, rng = time.monotonic(), random.Random(told.seed)
-    while time.monotonic() - begun < told.seconds and len(failed) < len(parsers):
+    for parser in parsers if told.sweep else ():
+        counts[parser.name], failed[parser.name] = sweep(parser)
+        if failed[parser.name]:
+            print(f"{parser.name}: {failed[parser.name]}", file=sys.stderr, flush=True)
+    failed = {name: wrong for name, wrong in failed.items() if wrong}
+    while not told.sweep and time.monotonic() - begun < told.seconds and len(failed) < len(parsers):
         for parser in parsers:
             if parser.name not in failed and time.monotonic() - begun < told.seconds:
                 count, wrong = attempts(parser, _HEAVY if parser.heavy else _ROUND, rng)

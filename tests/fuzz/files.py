@@ -1,7 +1,11 @@
 """Readers of files: journals, run folders of strangers, datasets, tables, compiled players."""
 
+import gzip
+import io
 import json
+import random
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -137,12 +141,12 @@ def parsers() -> Iterator[Parser]:
     for name in (store.RESULTS, store.INPUTS):
         yield Parser(f"store.{name}", _in(name, _of_store), RESULTS, dict, ours, binary=True)
     for end in rows.ENDINGS:
-        if end != ".parquet":
-            own = LINES if "json" in end else TABLE
-            reader = _in(f"rows{end}", lambda it: list(rows.rows(it)))
-            yield Parser(f"files{end}", reader, own, list, ours, binary=True)
-    reader = _in("rows.parquet", lambda it: list(rows.rows(it)))
-    yield Parser("files.parquet", reader, ("PAR1", "\x15\x04"), list, ours, binary=True)
+        own = TABLE if rows.is_table(f"x{end}") else LINES
+        reader = _in(f"rows{end}", lambda it: list(rows.rows(it)))
+        yield Parser(f"files{end}", reader, own, list, ours, binary=True)
+    for end, change in ((".parquet", _damaged), (".jsonl.gz", gzip.compress)):
+        reader = _in(f"rows{end}", lambda it: list(rows.rows(it)), change)
+        yield Parser(f"files.whole{end}", reader, LINES, list, ours, binary=True)
     yield Parser("tables.external", _in("t.csv", _table), TABLE, tables.Table, ours, binary=True)
     yield Parser("autobench.given", _in("t.jsonl", _tasks), LINES, tuple, ours, binary=True)
     yield Parser("compiled.read", _in("a.json", compiled.read), PLAYER, object, ours, binary=True)
@@ -181,14 +185,16 @@ def parsers() -> Iterator[Parser]:
     yield Parser("spool.mlflow.json", _in(spool.SENT, _sent), RESULTS, object, ours, binary=True)
 
 
-def _in(name: str, call: Callable[[Path], Any]) -> Callable[[bytes], Any]:
-    """Return what has a file of these bytes read."""
+def _in(
+    name: str, call: Callable[[Path], Any], change: Callable[[bytes], bytes] = bytes
+) -> Callable[[bytes], Any]:
+    """Return what has a file of these bytes read, or of what they are changed into."""
 
     def read(told: bytes) -> Any:
         with TemporaryDirectory(prefix="fuzz") as folder:
             path = Path(folder) / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(told)
+            path.write_bytes(change(told))
             return call(path)
 
     return read
@@ -203,6 +209,25 @@ def _beside(name: str, call: Callable[[Stored], Any]) -> Callable[[bytes], Any]:
         return call(Stored.at(folder))
 
     return _in(name, read)
+
+
+@cache
+def _parquet() -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = {"text": ["x", "y" * 50, None], "whole": [1, 2, 3], "many": [[1.5], [2.0, 3.0], []]}
+    written = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(table), written, compression="snappy")
+    return written.getvalue()
+
+
+def _damaged(told: bytes) -> bytes:
+    """Return a whole Parquet file of which some bytes are others, as these say."""
+    rng, found = random.Random(told), bytearray(_parquet())
+    for _ in range(rng.choice((1, 1, 2, 5, 20))):
+        found[rng.randrange(len(found))] = rng.choice((0, 255, 128, rng.randrange(256)))
+    return bytes(found)
 
 
 def _journal(path: Path) -> list[Any]:

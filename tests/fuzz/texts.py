@@ -2,7 +2,8 @@
 
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from hypothesis import strategies as st
 
@@ -85,6 +86,13 @@ def drawn(rng: random.Random, own: Sequence[str], most: int) -> str:
     again = some(4) if rng.random() < 0.4 else ""
     again = again or _piece(rng, own) or "x"
     return some(3) + again * (rng.choice((300, 3_000, most)) // len(again)) + some(3) + some(3)
+
+
+def swept(own: Sequence[str], most: int) -> Iterator[str]:
+    """Yield every piece of a grammar again and again, behind each other one: chance finds few."""
+    for before, again in product(("", *own), dict.fromkeys((*own, *ANY))):
+        if again:
+            yield before + again * (most // len(again)) + "x"
 
 
 def drawn_data(rng: random.Random, own: Sequence[str], most: int) -> bytes:

@@ -3,14 +3,14 @@
 import random
 import signal
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from fuzz.texts import data, drawn, drawn_data, texts
+from fuzz.texts import data, drawn, drawn_data, swept, texts
 from hypothesis import HealthCheck, given, settings
 
 MOST_S = 6.0
@@ -89,15 +89,28 @@ def searched(parser: Parser, examples: int) -> None:
 
 def attempts(parser: Parser, count: int, rng: random.Random) -> tuple[int, str]:
     """Try so many texts drawn at random; return how many, and what went wrong."""
-    for number in range(count):
-        draw = drawn_data if parser.binary else drawn
+    draw = drawn_data if parser.binary else drawn
+    return _each(parser, (draw(rng, parser.own, parser.most) for _ in range(count)))
+
+
+def sweep(parser: Parser) -> tuple[int, str]:
+    """Try each piece again and again behind each other; return how many, and what went wrong."""
+    every = swept(parser.own, parser.most)
+    if parser.binary:
+        return _each(parser, (it.encode("utf-8", "surrogatepass") for it in every))
+    return _each(parser, every)
+
+
+def _each(parser: Parser, every: Iterable[str | bytes]) -> tuple[int, str]:
+    count = 0
+    for count, what in enumerate(every, start=1):
         try:
-            told(parser, draw(rng, parser.own, parser.most))
+            told(parser, what)
         except Exception as error:
             notes = " ".join(getattr(error, "__notes__", ()))
             *_, last = traceback.extract_tb(error.__traceback__)
             place = f"{Path(last.filename).name}:{last.lineno}"
-            return number + 1, f"{type(error).__name__} at {place}: {str(error)[:400]} {notes}"
+            return count, f"{type(error).__name__} at {place}: {str(error)[:400]} {notes}"
     return count, ""
 
 
