@@ -32,8 +32,8 @@ def main() -> int:
     begun, rng = time.monotonic(), random.Random(told.seed)
     for parser in parsers if told.sweep else ():
         counts[parser.name], failed[parser.name] = sweep(parser)
-        if failed[parser.name]:
-            print(f"{parser.name}: {failed[parser.name]}", file=sys.stderr, flush=True)
+        wrong = failed[parser.name]
+        print(f"{parser.name:45} {counts[parser.name]:10,}  {wrong}", file=sys.stderr, flush=True)
     failed = {name: wrong for name, wrong in failed.items() if wrong}
     while not told.sweep and time.monotonic() - begun < told.seconds and len(failed) < len(parsers):
         for parser in parsers:
