@@ -4,7 +4,7 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock clean
+.PHONY: help setup demo test lint format lock audit clean
 
 help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +35,9 @@ format: setup   ## rewrite the code in its style
 
 lock:    ## resolve the pinned lists anew from pyproject.toml (ARGS=--upgrade: the newest versions)
 	@scripts/lock.sh $(ARGS)
+
+audit: setup   ## known vulnerabilities in the pinned lists, where the package index tells of them
+	@$(bin)/python scripts/audit.py $(ARGS)
 
 clean:   ## remove what can be made again (runs/ stays)
 	rm -rf .venv build dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from raybench.errors import ConfigurationError
 from raybench.paths import expanded
 from raybench.pipeline.store import CONFIG
+from raybench.reading import from_yaml
 from raybench.tracking.uri import MASK
 
 if TYPE_CHECKING:
@@ -81,21 +82,18 @@ def _change(config: "DictConfig", key: str, value: Any, file: str, asked: str) -
 
 
 def _loaded(file: str) -> dict[str, Any]:
-    import yaml
-
     path = expanded(file)
     try:
         if path.is_dir():
             path /= CONFIG
-        held = yaml.safe_load(path.read_text(encoding="utf-8"))
+        held = from_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(
             f"{FLAG} '{file}' cannot be read ({error.strerror}): give the {CONFIG} of a run's "
             "folder"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise ConfigurationError(f"{FLAG} '{file}' is not YAML: {reason}") from error
+    except ValueError as error:
+        raise ConfigurationError(f"{FLAG} '{file}' is not YAML: {error}") from error
     if not isinstance(held, dict) or "experiment" not in held:
         raise ConfigurationError(
             f"{FLAG} '{file}' is not the {CONFIG} of a run: it names no experiment"

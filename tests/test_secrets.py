@@ -16,6 +16,8 @@ from http_endpoint import Handler, HttpEndpoint
 KEY = "sk/canary+3kq9Zt7Wb2Xv8Lp4"
 FORMS = (KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), base64.b64encode(KEY.encode()).decode())
 PASSWORD = "hunter2-canary"
+OTHERS = ("HF_TOKEN", "MLFLOW_TRACKING_TOKEN", "OPENAI_API_KEY", "RAY_AUTH_TOKEN", "SOME_PASSWORD")
+"""What else an environment may hold."""
 
 
 class Endpoint(HttpEndpoint):
@@ -76,7 +78,8 @@ def environment(folder: Path) -> dict[str, str]:
     places = {name: folder / name for name in ("TMPDIR", "HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME")}
     for place in places.values():
         place.mkdir()
-    return {"CANARY_KEY": KEY, **{name: str(place) for name, place in places.items()}}
+    keys = dict.fromkeys(("CANARY_KEY", *OTHERS), KEY)
+    return {**keys, **{name: str(place) for name, place in places.items()}}
 
 
 def found(needles: tuple[str, ...], folder: Path, *said: str) -> list[str]:
@@ -144,6 +147,14 @@ def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
     )
     assert done.returncode == 0, done.stderr
     assert "uri: http://me:***@127.0.0.1:9" in (only_run(tmp_path) / "config.yaml").read_text()
+    assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
+
+
+def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_path: Path) -> None:
+    asked = (f"fleet.address=ray://me:{PASSWORD}@127.0.0.1:10001", "roster=simulated")
+    done = raybench("+experiment=autobench", *asked, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "fleet.address holds a login" in done.stderr
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
 
 

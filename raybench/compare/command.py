@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
@@ -14,12 +15,15 @@ from raybench.compare.flips import MOST
 from raybench.compare.found import Concluded
 from raybench.compare.shown import page, summary, terminal
 from raybench.compare.shown.told import told
-from raybench.errors import ConfigurationError, RaybenchError
+from raybench.errors import ConfigurationError, RaybenchError, RunFailed
 from raybench.pipeline import whole
 from raybench.tracking import console
+from raybench.tracking.text import one_line
 
 WORSE = 1
 """The exit code of --fail-if-worse."""
+_UNLIKE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
+"""What comes of values that are not of their kind, wherever in a run of somebody else they are."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 _ABOUT = """\
@@ -62,6 +66,13 @@ def run(arguments: Sequence[str]) -> int:
     only = _benchmarks(args.only)
     places = finding.Places(Path(args.runs), args.tracking)
     named = finding.all_found(args.run, places)
+    try:
+        return _compared(args, only, named)
+    except _UNLIKE as error:
+        raise RunFailed(_strange(named, error)) from error
+
+
+def _compared(args: argparse.Namespace, only: Sequence[str], named: Sequence[finding.Named]) -> int:
     most = MOST if args.flips is None else args.flips
     compared, notes = ways.compared(named, ways.Wanted(args.baseline, only, most))
     found = summary.ordered(judging.concluded(compared))
@@ -75,6 +86,18 @@ def run(arguments: Sequence[str]) -> int:
     if not (args.json or args.html or args.out) and any(it.gained or it.lost for it in flips):
         console.say("All that flipped, with both replies: --html FILE, --out DIR or --json")
     return _gate(found) if args.fail_if_worse else 0
+
+
+def _strange(named: Sequence[finding.Named], error: Exception) -> str:
+    """Say that runs hold something that none leaves, and where that came to light."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    folders = " and ".join(dict.fromkeys(str(it.run.folder) for it in named))
+    return (
+        f"{folders} cannot be compared: a value in them is not what a run leaves "
+        f"({type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: "
+        f"{one_line(str(error), 200)}). One was changed from outside, or cut short: take the run's "
+        "own. If they are as they were left, report this line"
+    )
 
 
 def _print(text: str) -> None:

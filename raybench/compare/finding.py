@@ -1,7 +1,6 @@
 """What a RUN on the command line means: a folder, a run's name, or an id of MLflow's."""
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +12,14 @@ from typing import Any
 from raybench.compare.runs import Stored
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.pipeline.store import CONFIG, REPORT
+from raybench.reading import from_json
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import absolute, check_uri, masked, probe, redacted, sqlite_path
 
 _MLFLOW_ID = re.compile(r"[0-9a-f]{32}")
 _RUN_ID = re.compile(r"\d{8}-\d{6}-\d{6}-[0-9a-f]{10}")
+_LONGEST = 5000
+"""Letters of a word: the longest path there is, and a model's name."""
 _ID_TAG, _POINTER = "run", "journal.json"
 """Where MLflow is told a run's name, and where its journal lies."""
 
@@ -53,7 +55,7 @@ def found(text: str, places: Places) -> Named:
 
     Raises ConfigurationError where there is none.
     """
-    for run, model in _readings(text):
+    for run, model in _readings(text if len(text) <= _LONGEST else ""):
         if not run:
             continue
         if os.path.isdir(run):  # noqa: PTH112 - a word that is too long for a path is none
@@ -139,7 +141,7 @@ def _remembered(run: str, home: Path) -> tuple[Path, str | None] | None:
     """Look for an id in what runs remember of MLflow."""
     for path in _inside(home, "*", "mlflow.json"):
         try:
-            told = json.loads(path.read_bytes())
+            told = from_json(path.read_bytes())
         except (OSError, ValueError):
             continue
         others = told.get("others") if isinstance(told, dict) else None
@@ -185,7 +187,7 @@ def _asked(run: str, uri: str) -> tuple[Mapping[str, str], str | None, Path | No
 def _pointed(client: Any, run: str) -> Path | None:
     """Return the folder of a run as it told MLflow."""
     with TemporaryDirectory() as folder, contextlib.suppress(Exception):  # as above; or it did not
-        told = json.loads(Path(client.download_artifacts(run, _POINTER, folder)).read_bytes())
+        told = from_json(Path(client.download_artifacts(run, _POINTER, folder)).read_bytes())
         return Path(told["folder"]).parent
     return None
 

@@ -5,7 +5,6 @@ So two runs are compared by the share of the points that each side took from the
 the same game and seat.
 """
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.matches import Cell, Met
 from raybench.compare.results import counts_of, estimate, estimate_of
 from raybench.errors import ConfigurationError
+from raybench.reading import from_json
 from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
@@ -65,7 +65,7 @@ def _rated(pair: Pair) -> Iterator[Score]:
         )
     try:
         with path.open("rb") as lines:
-            told = [_difference(json.loads(line)) for line in lines]
+            told = [_difference(from_json(line)) for line in lines]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ConfigurationError(
             f"{path} cannot be read ({error!r}): it has the differences of the run's ratings. "

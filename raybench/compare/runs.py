@@ -1,6 +1,5 @@
 """A run as it lies on the disk: what it was told, what it came to, and its journals."""
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,7 @@ import raybench
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.store import CONFIG, HEADLINE, INPUTS, RESULTS
+from raybench.reading import from_json, from_yaml
 
 _LEVELS = {"run": 1, "models": 3, "counts": 2}
 """How deep what is read of the results is made of objects."""
@@ -56,12 +56,10 @@ class Stored:
     @cached_property
     def config(self) -> Mapping[str, Any]:
         """What the run was told."""
-        import yaml
-
         path = self.folder / CONFIG
         try:
-            found = yaml.safe_load(path.read_bytes())
-        except (OSError, yaml.YAMLError) as error:
+            found = from_yaml(path.read_bytes())
+        except (OSError, ValueError) as error:
             raise ConfigurationError(f"{path} cannot be read: {error}") from error
         return found if isinstance(found, Mapping) else {}
 
@@ -143,7 +141,7 @@ class Stored:
         """The metric by which it ranked its models; '' where it does not say."""
         try:
             with (self.folder / HEADLINE).open("rb") as lines:
-                return str(json.loads(next(lines))["metric"])
+                return str(from_json(next(lines))["metric"])
         except (OSError, StopIteration, ValueError, LookupError, TypeError):
             return ""
 
@@ -228,7 +226,7 @@ class Stored:
 def parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
     """Return a journal's line as a record. Raises RunFailed where it is none."""
     try:
-        record = json.loads(line)
+        record = from_json(line)
     except ValueError as error:
         raise broken(path, number, str(error)) from error
     if not isinstance(record, dict):
@@ -253,7 +251,7 @@ def _nested(value: Any, depth: int) -> bool:
 
 def _json(path: Path) -> Mapping[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        found = from_json(path.read_bytes())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

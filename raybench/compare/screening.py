@@ -1,6 +1,5 @@
 """Runs of screenings: which questions both kept, and the panel's models on what both tried."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -14,6 +13,7 @@ from raybench.compare.questions.units import HLE
 from raybench.compare.runs import Stored
 from raybench.errors import ConfigurationError
 from raybench.pipeline.units import unit_id
+from raybench.reading import from_json
 from raybench.tracking import addresses
 
 _DECISIONS = ("accepted", "rejected", "undecided")
@@ -169,7 +169,7 @@ def _decided(run: Stored) -> dict[str, _Decided]:
         path, offset = _file(run, decision), 0
         try:
             for number, line in enumerate(path.read_bytes().splitlines(keepends=True), start=1):
-                told = json.loads(line)
+                told = from_json(line)
                 done = Done(float(decision == _KEPT), number, offset)
                 found[str(told["id"])] = _Decided(told | {"decision": decision}, done)
                 offset += len(line)

@@ -100,6 +100,12 @@ def fleet_problems(fleet: FleetConf) -> Iterator[str]:
         )
     yield from labels.problems("fleet.nodes", fleet.nodes)
     yield from labels.problems("fleet.work_nodes", fleet.work_nodes)
+    if "@" in (fleet.address or ""):
+        yield (
+            "fleet.address holds a login (it is not repeated here: it would be copied into "
+            "config.yaml): give host:port or ray://host:port. Ray's own token is read from "
+            "RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token"
+        )
     if not 0 < fleet.memory_share <= 1:
         yield (
             f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "

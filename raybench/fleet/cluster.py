@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from raybench.config import FleetConf, labels
 from raybench.errors import RunFailed
 from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.loopback import close_token, on_loopback
 from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
@@ -32,9 +33,16 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
     """Start Ray, or join one, for as long as this lasts."""
     say("starting Ray")
     _set_environment()
+    address = _address(conf)
+    with on_loopback() if address == _OWN else contextlib.nullcontext():
+        async with _joined(address, say):
+            yield
+
+
+@contextlib.asynccontextmanager
+async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
     import ray
 
-    address = _address(conf)
     try:
         _knock(address)
         try:
@@ -46,10 +54,11 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
             say("starting Ray once more: its node did not come up in time")
             _init(address)
     except Exception as error:
-        raise RunFailed(
-            f"Ray could not be {'started' if address == _OWN else f'reached at {address}'}: "
-            f"{last_line(str(error))}. Look at fleet.address and RAY_ADDRESS"
-        ) from error
+        done, mend = "started", "Look at fleet.address and RAY_ADDRESS"
+        if address != _OWN:
+            done = f"reached at {address}"
+            mend += ", and where it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
+        raise RunFailed(f"Ray could not be {done}: {last_line(str(error))}. {mend}") from error
     try:
         quieten()
         yield
@@ -161,6 +170,8 @@ def _init(address: str) -> None:
             logging_level="ERROR",
             namespace="raybench",
         )
+    if address == _OWN:
+        close_token()
 
 
 def _family() -> "list[psutil.Process]":

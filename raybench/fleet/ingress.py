@@ -31,6 +31,7 @@ from raybench.fleet.host import reserve
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
+from raybench.fleet.loopback import replica_inside
 from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
@@ -74,6 +75,7 @@ class EndpointKeeper(Keeper):
         self, models: Sequence[ModelSpec], conf: FleetConf
     ) -> None:
         quieten()
+        replica_inside()
         app = serve.get_replica_context().app_name
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
@@ -103,6 +105,7 @@ class Ingress(OpenAiIngress):
         api_key_env: str | None,
     ) -> None:
         quieten()
+        replica_inside()
         if api_key_env and not os.environ.get(api_key_env):
             raise RunFailed(
                 f"the key that clients must send is to come from {api_key_env}, which is not set "

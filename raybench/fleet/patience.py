@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -40,13 +41,15 @@ def retry_after(headers: Mapping[str, str], now: float) -> float:
 class Pace:
     """When the next request may go to an endpoint. One for all requests, so that all hold back."""
 
-    def __init__(self, requests_per_minute: float | None) -> None:
+    def __init__(self, requests_per_minute: float | None, most_s: float = math.inf) -> None:
+        """`most_s` is the longest pause that an endpoint is granted, whatever it asks for."""
+        self._most = most_s
         self._gap = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._next = 0.0
 
     def pause(self, seconds: float) -> None:
         """Let nothing go for so long: the endpoint asked for that."""
-        self._next = max(self._next, time.monotonic() + seconds)
+        self._next = max(self._next, time.monotonic() + min(seconds, self._most))
 
     async def turn(self) -> None:
         """Wait until a request may go, and take its place."""

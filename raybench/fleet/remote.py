@@ -32,6 +32,10 @@ _RETRIED = {408, 409, 425, _TOO_MANY, 500, 502, 503, 504}
 # Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
 _NOT_THE_REQUEST = (_RETRIED | {_MISSING_KEY}) - {500}
 _CONNECT_S = 20.0
+_MOST_BYTES = 2**24
+"""Of a reply: no model's, with all that is said of it, is so long."""
+_AS_SENT = ("content-encoding", "content-length", "transfer-encoding")
+"""Headers of a reply on its way, which say nothing of it once it is here."""
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 # So a word is turned down by whom it was for, or because there is much to do. Any other refusal may
 # as well come from a gateway with nobody behind it.
@@ -177,7 +181,7 @@ class RemoteEngine:
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
-        self._pace = Pace(options.get("requests_per_minute"))
+        self._pace = Pace(options.get("requests_per_minute"), fleet.endpoint_deadline_s)
         self._connections = Connections(
             str(options["base_url"]).rstrip("/") + "/",
             {"Authorization": f"Bearer {self._key}"} if self._key else {},
@@ -292,13 +296,16 @@ class RemoteEngine:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
             async with asyncio.timeout(min(deadline, own_deadline)):
                 with self._connections.lent() as client:
-                    response = await client.post("chat/completions", json=body)
+                    async with client.stream("POST", "chat/completions", json=body) as coming:
+                        response = await _whole(coming)
         except TimeoutError:
             if own_deadline <= deadline:
                 return Completion.late(seconds=own_deadline)
             return _Failure(f"no reply within {deadline:.3g} s")
         except httpx.HTTPError as error:
             return _Failure(f"{type(error).__name__}: {error}")
+        if response is None:
+            return _Failure(f"its reply is larger than {_MOST_BYTES >> 20} MiB", tries=1)
         if response.is_success:
             return _read(response)
         told = _message(_told(response))
@@ -315,6 +322,21 @@ class RemoteEngine:
         if status == _TOO_MANY:
             self._pace.pause(wait)
         return _Failure(reason, sys.maxsize if status in _RETRIED else 1, wait, status=status)
+
+
+async def _whole(coming: httpx.Response) -> httpx.Response | None:
+    """Return a response that was read to its end; None where that would fill the memory.
+
+    What counts is what comes out of it: a few kilobytes may unpack to gigabytes.
+    """
+    pieces, size = [], 0
+    async for piece in coming.aiter_bytes():
+        pieces.append(piece)
+        size += len(piece)
+        if size > _MOST_BYTES:
+            return None
+    headers = [it for it in coming.headers.items() if it[0] not in _AS_SENT]
+    return httpx.Response(coming.status_code, headers=headers, content=b"".join(pieces))
 
 
 def _word() -> Request:

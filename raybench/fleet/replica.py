@@ -19,6 +19,7 @@ from ray.serve.llm import LLMServer
 
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
+from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.preload import preload
 from raybench.fleet.reasons import of_death, root_cause
@@ -48,6 +49,7 @@ class BatchServer(LLMServer):
         """Start the engine; where a process of its own fails, say what that one died of."""
         from vllm.platforms import current_platform
 
+        replica_inside()
         if current_platform.is_cpu():
             preload()
         try:

@@ -16,10 +16,13 @@ from typing import Any
 
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline import whole
+from raybench.reading import from_json
 
 ABOUT, MADE, DIGEST, PROGRAM = "about", "made", "digest", "program"
 _UNSAFE = re.compile(r"[^\w.-]+")
 _DIGITS = 12
+_LONGEST = 50
+"""Letters of a name in a file's: each may take four of the 255 bytes that file systems have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class Entry:
 def key_of(about: Mapping[str, Any]) -> str:
     """Return the digest of what a player is made from and for."""
     text = json.dumps(about, sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def find(folder: Path, about: Mapping[str, Any]) -> Entry | None:
@@ -77,7 +80,7 @@ def keep(
 
 def file_of(name: str, about: Mapping[str, Any]) -> str:
     """Return the name of a player's file."""
-    return f"{_UNSAFE.sub('_', name)}.{key_of(about)}.json"
+    return f"{_UNSAFE.sub('_', name)[:_LONGEST]}.{key_of(about)}.json"
 
 
 def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> str:
@@ -89,7 +92,7 @@ def text_of(about: Mapping[str, Any], made: Mapping[str, Any], state: Any) -> st
 def read(path: Path) -> Entry:
     """Read a player. Raises ConfigurationError where the file holds none, or was changed."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = from_json(path.read_text(encoding="utf-8"))
         entry = Entry(path, dict(found[ABOUT]), dict(found[MADE]), dict(found[PROGRAM]))
     except (OSError, ValueError, LookupError, TypeError) as error:
         why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
@@ -135,7 +138,7 @@ def copied(entry: Entry, folder: Path) -> Path:
 
 def _digest(made: Mapping[str, Any], state: Any) -> str:
     text = json.dumps([made, state], sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
 
 
 def _write(path: Path, text: str) -> None:

@@ -154,7 +154,7 @@ def _parquet(path: Path) -> Iterator[Read]:
             # One thread: several hold as many columns of a row group at once, for little speed.
             batches = file.iter_batches(_BATCH, use_threads=False)
             yield from enumerate((row for batch in batches for row in batch.to_pylist()), start=1)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, ValueError, OverflowError) as error:  # or: a text is none
         raise OSError(f"as Parquet: {error}") from error
 
 

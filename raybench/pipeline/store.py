@@ -24,6 +24,7 @@ from typing import Any, Self
 
 from raybench.errors import RunFailed
 from raybench.pipeline import whole
+from raybench.reading import from_json
 
 CONFIG, RESULTS, REPORT = "config.yaml", "results.json", "report.html"
 HEADLINE = "headline.jsonl"
@@ -93,7 +94,7 @@ class Journal:
             if not line.endswith(b"\n"):
                 break  # torn: its unit never counted and is done again
             try:
-                record = json.loads(line)
+                record = from_json(line)
                 if not isinstance(record, dict):
                     raise ValueError("no object")
                 self.records.append(self._keep(record))
@@ -276,8 +277,8 @@ def inputs_of(folder: Path) -> dict[str, str]:
     There are none where it was killed before it wrote them: nothing was asked yet.
     """
     try:
-        return dict(json.loads((folder / INPUTS).read_bytes()))
-    except (FileNotFoundError, ValueError):
+        return dict(from_json((folder / INPUTS).read_bytes()))
+    except (FileNotFoundError, ValueError, TypeError):
         return {}
 
 
@@ -331,7 +332,7 @@ def _told(folder: Path) -> dict[str, Any]:
     Nothing where it is unfinished, or they were changed from outside.
     """
     try:
-        return dict(json.loads((folder / RESULTS).read_bytes())["run"])
+        return dict(from_json((folder / RESULTS).read_bytes())["run"])
     except (OSError, ValueError, LookupError, TypeError):
         return {}
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from raybench.config import Config
 from raybench.errors import ConfigurationError
+from raybench.reading import from_yaml
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -18,9 +19,10 @@ def config_in(path: Path) -> Config:
     from yaml import YAMLError
 
     try:
+        from_yaml(path.read_bytes())  # what grows without end the other reader would follow
         told = OmegaConf.merge(_schema(), OmegaConf.load(path))
         return cast(Config, OmegaConf.to_object(told))
-    except (OmegaConfBaseException, YAMLError, OSError, ValueError) as error:
+    except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"{path} is not what this version writes: {str(error).splitlines()[0]}. Use the "
             "version that its first line names"

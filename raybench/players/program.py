@@ -49,6 +49,11 @@ class Program(Options):
                     f"'{each.name}' was compiled from '{each.module}', and not from "
                     f"'{self.module}': leave module out"
                 )
+            if ":" in each.module and not self.module:  # to import it is to run it
+                raise ValueError(
+                    f"'{each.name}' was compiled from '{each.module}', which is code that a file "
+                    "cannot ask for: where you trust it, name it yourself, with module"
+                )
         for name, value in {"compiled": names, "texts": texts, "_saved": saved}.items():
             object.__setattr__(self, name, value)
         for each in saved or (NOTHING,):

@@ -83,6 +83,7 @@ def _address(folder: Path, given: str | None) -> str:
     if redacted(around) == uri:
         return around
     if MASK not in uri:
+        check_uri(uri)
         return uri
     raise ConfigurationError(
         f"it is to be sent to {uri}, whose password is in no file: give the address with it in "

@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 from examined import verdicts
 from helpers import NEEDS_MODEL, ON_GPU, THINKER, engine_processes, wait_for_silence
+from listening import listeners
 
 from perf import hle_hostile
 from perf.hostile_responses import responses
@@ -58,6 +59,12 @@ async def fleet() -> AsyncIterator[Fleet]:
         assert any("1 vLLM engine " in line for line in said)  # three models, one engine
         yield fleet
     assert not wait_for_silence()
+
+
+async def test_engines_listen_where_only_this_machine_gets_to(fleet: Fleet) -> None:
+    there = listeners()
+    assert any("VLLM" in it.process for it in there)
+    assert [it for it in there if not it.inside] == []
 
 
 async def test_a_batch_comes_back_in_order_with_counts(fleet: Fleet) -> None:

@@ -68,3 +68,10 @@ async def test_of_many_that_wait_one_goes_at_a_time() -> None:
     assert len(went) == 8
     # None before its turn, however late those before it were.
     assert all(moment - begun >= 0.02 * place for place, moment in enumerate(went))
+
+
+async def test_no_pause_is_longer_than_is_granted() -> None:
+    pace = Pace(None, 0.05)
+    pace.pause(1e9)
+    async with asyncio.timeout(30):
+        await pace.turn()

@@ -1,6 +1,7 @@
 """The openai engine against a real endpoint on this machine, which replies by a script."""
 
 import asyncio
+import gzip
 import json
 import random
 import re
@@ -599,6 +600,29 @@ async def test_all_tries_together_have_a_deadline(endpoint: Endpoint) -> None:
     assert completion.finish == "error"
     assert "HTTP 429" in (completion.error or "")
     assert time.monotonic() - begun < 4  # nobody waits for what comes too late
+    assert len(endpoint.seen) == 1
+
+
+async def test_an_endpoint_that_asks_for_years_holds_up_no_other_request(
+    endpoint: Endpoint,
+) -> None:
+    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "9" * 12})  # noqa: E731
+    endpoint.scripts = {"first": [limited], "second": [echo]}
+    conf = FleetConf(endpoint_deadline_s=1)
+    async with asyncio.timeout(60):
+        first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
+    assert "HTTP 429" in (first.error or "")
+    assert second.text == "second"
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_reply_that_would_fill_the_memory_is_not_read_to_its_end(
+    endpoint: Endpoint, status: int
+) -> None:
+    packed = gzip.compress(b" " * (1 << 28))  # 256 MiB in 260 kB
+    bomb = lambda handler: handler.send(status, packed, **{"Content-Encoding": "gzip"})  # noqa: E731
+    completion = await one_reply(endpoint, bomb)
+    assert completion.error == "its reply is larger than 16 MiB"
     assert len(endpoint.seen) == 1
 
 

@@ -1,6 +1,7 @@
 """DSPy programs decide by asking the model of the decision, and nobody else."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -256,6 +257,15 @@ async def test_what_an_optimiser_saved_is_asked_with(tmp_path: Path) -> None:
         players.load("program", {"compiled": str(file), "module": "chain_of_thought"})
     with pytest.raises(ConfigurationError, match=r"nowhere\.json' cannot be read"):
         players.load("program", {"compiled": str(tmp_path / "nowhere.json")})
+
+
+def test_a_file_has_no_code_imported_that_nobody_named(tmp_path: Path) -> None:
+    (tmp_path / "theirs_alone.py").write_text("raise SystemExit('it ran')")
+    file = tmp_path / "theirs.json"
+    about = {"module": "theirs_alone:PROGRAM", "actions": []}
+    file.write_text(json.dumps({"about": about, "made": {}, "program": {}}))
+    with pytest.raises(ConfigurationError, match="code that a file cannot ask for"):
+        players.load("program", {"compiled": str(file)})
 
 
 def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

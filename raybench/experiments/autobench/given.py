@@ -1,6 +1,5 @@
 """Tasks that are given instead of generated: read from a file of JSON lines."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from raybench import autobench
 from raybench.autobench.settings import Task
 from raybench.errors import ConfigurationError
 from raybench.paths import expanded
+from raybench.reading import from_json
 
 _MEND = "each line is a JSON object with task, and perhaps topic and difficulty"
 
@@ -39,7 +39,7 @@ def _tasks(path: str | Path, lines: list[bytes], setting: str) -> Iterator[Task]
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = from_json(line)
             if not isinstance(row, dict):
                 raise ValueError("no object")
             text, *labels = (row.get(name) or "" for name in ("task", "topic", "difficulty"))

@@ -11,6 +11,8 @@ from raybench.pipeline.store import JOURNAL_FOLDER, Run
 from raybench.tracking.report import Section
 
 PLOTS, POINTER = "plots", "journal.json"
+_LONGEST = 100
+"""Letters of a file's name: titles may have names of models in them, which may be of any length."""
 _PAGE = '<rect width="100%" height="100%" fill="#fff"/>'
 """The report's page gives plots their background; alone they need one of their own."""
 
@@ -21,7 +23,7 @@ def plots(run: Run, sections: Sequence[Section]) -> list[Path]:
     taken: set[str] = set()
     for section in sections:
         if section.figure is not None:
-            name = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "plot"
+            name = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-")[:_LONGEST] or "plot"
             while name in taken:
                 name += "-2"
             taken.add(name)

@@ -1,6 +1,5 @@
 """The parts of a suite: ordinary experiments, each with a run of its own in the suite's folder."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from raybench.config.suite import PARTS, TITLES
 from raybench.errors import RunFailed
 from raybench.experiments.parts.within import House
 from raybench.pipeline.store import HEADLINE, RESULTS, fingerprint, marked, settings
+from raybench.reading import from_json
 from raybench.stats.joint import Joint
 from raybench.types import Estimate, Plan
 
@@ -97,7 +97,7 @@ class Part:
 
 def _told(results: Path) -> dict[str, Any]:
     """Return what results say of their run."""
-    return dict(json.loads(results.read_bytes())["run"])
+    return dict(from_json(results.read_bytes())["run"])
 
 
 def room(name: str) -> Room:
@@ -184,10 +184,10 @@ def read(part: Part) -> Found | None:
     """Return what a part came to; None where it has no results."""
     if (file := part.last) is None:
         return None
-    results = json.loads(file.read_bytes())
+    results = from_json(file.read_bytes())
     lines = file.parent / HEADLINE
     try:
-        rows = [json.loads(it) for it in lines.read_bytes().splitlines()] if lines.exists() else []
+        rows = [from_json(it) for it in lines.read_bytes().splitlines()] if lines.exists() else []
         joint = Joint.read(rows)
     except ValueError as error:
         raise RunFailed(

@@ -9,6 +9,9 @@ import re
 import unicodedata
 
 _DEEPEST = 50
+_MOST_PIECES = 50_000
+"""Of an answer, each counted as often as it is read: what ends where an argument is due is read
+again without it, and so is everything in it, which doubles at every level."""
 _COLUMN, _ROW = "\ue000", "\ue001"
 """Where a matrix is cut; private characters, never left in the text."""
 
@@ -121,7 +124,7 @@ _SYMBOLS = _SPACES_AND_SIGNS | _pairs(
 
 
 class TooDeep(ValueError):
-    """Groups inside groups, more than any answer has."""
+    """Groups inside groups, more than any answer has, or read more often than any answer is."""
 
 
 class _Unreadable(Exception):
@@ -149,6 +152,7 @@ class _Reader:
         self._source = source
         self._at = 0
         self._depth = 0
+        self._read = 0
 
     def read(self, end: str = "") -> str:
         """Return the text up to what ends it: a closing bracket, delimiter or environment."""
@@ -161,6 +165,9 @@ class _Reader:
             raise TooDeep
         pieces = []
         while self._at < len(self._source):
+            self._read += 1
+            if self._read > _MOST_PIECES:
+                raise TooDeep
             character = self._source[self._at]
             if character == "\\":
                 text = self._command(end)

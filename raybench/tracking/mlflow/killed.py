@@ -1,6 +1,5 @@
 """Runs that were killed: they could not tell MLflow how they ended, others do when they come by."""
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.pipeline.store import JOURNAL_FOLDER, RESULTS, deserted
+from raybench.reading import from_json
 from raybench.tracking.leaderboard import BOARD
 from raybench.tracking.mlflow import spool
 from raybench.tracking.mlflow.spool import Entry, Spool
@@ -49,7 +49,7 @@ def last_words(folder: Path) -> Sequence[Entry]:
     every = [entry for entry, _ in spool.read(folder)]
     told = Told(every)
     with suppress(OSError, LookupError, TypeError, ValueError, AttributeError):  # what is no result
-        results = json.loads((folder / RESULTS).read_bytes())
+        results = from_json((folder / RESULTS).read_bytes())
         about: Mapping[str, Any] = results["run"]
         finished = datetime.fromisoformat(about["finished"]).timestamp()
         began = next(it for it in reversed(every) if it["kind"] in ("open", "again"))

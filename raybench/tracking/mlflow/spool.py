@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.pipeline import whole
+from raybench.reading import from_json
 
 PARENT = ""
 """The parent's place among the runs; models are never named so."""
@@ -124,7 +125,7 @@ def read(folder: Path, start: int = 0) -> Iterator[tuple[Entry, int]]:
         for line in _whole_lines(file, start):
             place += len(line)
             with contextlib.suppress(ValueError):
-                entry = json.loads(line)
+                entry = from_json(line)
                 if isinstance(entry, dict) and isinstance(entry.get("kind"), str):
                     yield entry, place
 
@@ -253,7 +254,7 @@ def _whole_lines(file: Any, start: int) -> Iterator[bytes]:
 
 def _all_sent(folder: Path) -> Iterator[Sent]:
     try:
-        record = json.loads((folder / SENT).read_bytes())
+        record = from_json((folder / SENT).read_bytes())
         known: list[Mapping[str, Any]] = [record, *record.get("others", ())]
     except (OSError, ValueError, AttributeError):
         return

@@ -121,8 +121,7 @@ class Writer:
                 self._end(entry)
             case "files":
                 for path in map(Path, entry["paths"]):
-                    # They lie as in the folder; what is from elsewhere lies at the top.
-                    self._keep(self._folder / path, Path() if path.is_absolute() else path.parent)
+                    self._keep(self._folder / path, path.parent)  # they lie as in the folder
 
     def _told(self, place: int) -> None:
         self._known.sent = place
@@ -295,8 +294,14 @@ class Writer:
             self._do("log_inputs", self._run(run), datasets=every)
 
     def _keep(self, path: Path, place: Path) -> None:
-        """Keep a file or all of a folder, a file at a time: each is a sign of life."""
-        if path.is_dir():
+        """Keep a file or all of a folder, a file at a time: each is a sign of life.
+
+        What is not in the run's folder stays where it is: a folder from somebody else would send
+        away whatever it names, or has links to.
+        """
+        if not path.resolve().is_relative_to(self._folder.resolve()):
+            self.refused.append(f"'{path}' is not in the run's folder, and was not sent")
+        elif path.is_dir():
             for each in sorted(path.iterdir()):
                 self._keep(each, place / path.name)
         elif path.exists():

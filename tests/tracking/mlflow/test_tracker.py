@@ -229,17 +229,25 @@ def test_a_failed_run_keeps_its_reason_and_its_artifacts(
     ]
 
 
-def test_files_lie_in_mlflow_as_in_the_runs_folder(store: str, tmp_path: Path) -> None:
+def test_files_lie_in_mlflow_as_in_the_runs_folder_and_others_do_not(
+    store: str, tmp_path: Path
+) -> None:
     run, elsewhere = tmp_path / "run", tmp_path / "else" / "where.txt"
     names = ["report.html", "transcripts/chess.md", "transcripts/poker.md", "players/deep/a.json"]
     for path in [*(run / name for name in names), elsewhere]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(path.name)
-    tracker = opened(store, run)
-    tracker.finish(RESULTS, [*(run / name for name in names[:3]), run / "players/deep", elsewhere])
+    # What somebody else's folder names or has links to, be it by itself or in a folder.
+    (run / "link.txt").symlink_to(elsewhere)
+    (run / "players" / "deep" / "link").symlink_to(elsewhere.parent)
+    said: list[str] = []
+    tracker = opened(store, run, said)
+    outside = [elsewhere, run / "link.txt", run / ".." / "else" / "where.txt"]
+    tracker.finish(RESULTS, [*(run / name for name in names[:3]), run / "players/deep", *outside])
     tracker.close()
     (parent,) = [run for run in contents(store) if run["model"] == ""]
-    assert parent["files"] == sorted([*names, elsewhere.name])
+    assert parent["files"] == sorted(names)
+    assert len([it for it in said if "is not in the run's folder, and was not sent" in it]) == 4
 
 
 def test_steps_that_could_not_be_written_are_written_at_the_end(

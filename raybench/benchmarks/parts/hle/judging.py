@@ -37,7 +37,7 @@ _LABELLED = re.compile(
     rf"(?=^{_MARK}(?:{'|'.join(_PARTS)}){_MARK}:|\Z)",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+_OPENING, _CLOSING = re.compile(r"```(?:json)?[^\S\n]*+\n"), "```"
 _LETTER = re.compile(r"\W*([A-Z])(?!\w)")
 _YES_NO = re.compile(
     r"['\"*`\s]*(?P<verdict>yes|no)['\"*`]*\s*(?:$|[,;:!–—]|-\s|\.(?:['\"*`\s]*$|\s+(?-i:[A-Z])))"
@@ -81,12 +81,21 @@ def read(reply: str) -> Judgement | None:
 
 
 def _json(reply: str) -> Mapping[str, Any] | None:
-    fenced = _FENCED.fullmatch(reply)
     try:
-        told = json.loads(fenced[1] if fenced else reply, object_pairs_hook=_agreed)
+        told = json.loads(_unfenced(reply), object_pairs_hook=_agreed)
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
+
+
+def _unfenced(reply: str) -> str:
+    """Return what is in a fence, where all of a reply is."""
+    text = reply.strip()
+    opening = _OPENING.match(text)
+    if not opening or not text.endswith(_CLOSING):
+        return reply
+    inside = text[opening.end() :].removesuffix(_CLOSING)
+    return inside if inside.rstrip(" \t\r\f\v").endswith("\n") else reply
 
 
 def _agreed(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

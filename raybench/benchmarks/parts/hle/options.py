@@ -44,10 +44,12 @@ def parted(question: str) -> Listing:
     Each begins a line with its letter ('A. x', 'A) x' or '(A) x', one form for all) and goes on to
     the next. Of several lists the last counts, and those behind 'Answer Choices:' before others.
     """
-    for heading in reversed(list(_HEADING.finditer(question))):
-        if found := _last_list(question, heading.end()):
-            return Listing(question[: heading.start()].strip(), found.options)
-    return _last_list(question, 0) or Listing(question.strip(), ())
+    run, options = _last_list(question)
+    if run is None:
+        return Listing(question.strip(), ())
+    before = (it for it in _HEADING.finditer(question) if it.end() <= run.start)
+    stem = question[: max((it.start() for it in before), default=run.start)]
+    return Listing(stem.strip(), options)
 
 
 def chance(row: Mapping[str, Any]) -> float | None:
@@ -80,21 +82,23 @@ def written(options: Sequence[str]) -> str:
     return "\n\nAnswer Choices:\n" + "\n".join(lines) if options else ""
 
 
-def _last_list(question: str, start: int) -> Listing | None:
+def _last_list(question: str) -> tuple[_Mark | None, tuple[str, ...]]:
+    """Return where the last list begins, and its options. It takes one look at the question."""
     marks = [
         _Mark(match[form], form, match.start(), match.end())
-        for match in _MARK.finditer(question, start)
+        for match in _MARK.finditer(question)
         if (form := match.lastgroup)
     ]
-    firsts = [place for place, mark in enumerate(marks) if mark.letter == "A"]
-    for place in reversed(firsts):
-        run = list(_consecutive(marks[place:]))
-        if len(run) > 1:
-            ends = [mark.start for mark in run[1:]] + [len(question)]
+    goes_on = set[str]()
+    for place, mark in reversed(list(enumerate(marks))):
+        if mark.letter == "B":
+            goes_on.add(mark.form)
+        elif mark.letter == "A" and mark.form in goes_on:
+            run = list(_consecutive(marks[place:]))
+            ends = [it.start for it in run[1:]] + [len(question)]
             pairs = zip(run, ends, strict=True)
-            texts = tuple(question[mark.end : end].strip() for mark, end in pairs)
-            return Listing(question[: run[0].start].strip(), texts)
-    return None
+            return mark, tuple(question[it.end : end].strip() for it, end in pairs)
+    return None, ()
 
 
 def _consecutive(marks: list[_Mark]) -> Iterator[_Mark]:

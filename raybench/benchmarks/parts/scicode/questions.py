@@ -37,7 +37,8 @@ def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
     An unsound problem stays one row, so that what is wrong is told of it, and once.
     """
     if "step" in row:
-        yield row
+        known = row.get("targets")
+        yield {**row, "targets": [_held(it) for it in known]} if isinstance(known, list) else row
         return
     if any(steps.unsound(row)):
         yield {**row, "step": None}
@@ -52,6 +53,11 @@ def of(row: Row, beside: Mapping[str, Path]) -> Iterator[Row]:
                 "given": _given([str(it["step_number"]) for it in sub_steps], beside),
                 "targets": _targets(name, len(step["test_cases"] or ()), beside),
             }
+
+
+def _held(target: Any) -> Any:
+    """Return a target that stands in a file's row: where others lie, only we may say."""
+    return None if isinstance(target, Mapping) and "_path" in target else target
 
 
 def _given(numbers: Sequence[str], beside: Mapping[str, Path]) -> dict[str, str]:

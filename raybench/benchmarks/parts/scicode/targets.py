@@ -11,7 +11,7 @@ or {"_path": …, "step": …, "case": …, "bytes": …} for what is too large 
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,11 @@ def read(path: Path, step: str, cases: int) -> Targets:
     return [known.get((step, number)) for number in range(cases)]
 
 
-def problems(listed: Iterable[Any]) -> Iterator[str]:
+def problems(listed: Any) -> Iterator[str]:
     """Yield what is wrong with the targets that stand in a question."""
+    if not isinstance(listed, list | tuple):
+        yield f"the targets are {type(listed).__name__}, and no list"
+        return
     for number, target in enumerate(listed, start=1):
         match target:
             case None | {"_path": str(), "step": str(), "case": int(), "bytes": int()}:
@@ -137,6 +140,8 @@ def _of_hdf5(path: Path, step: str, case: int, *, whole: bool = False) -> Any:
 
     try:
         with h5py.File(path, "r") as file:
+            if file.get(step, getlink=True) is not None:
+                _keep_inside(file, step, h5py)
             group = file.get(f"{step}/test{case}")
             if not isinstance(group, h5py.Group) or not len(group):
                 return None
@@ -148,6 +153,21 @@ def _of_hdf5(path: Path, step: str, case: int, *, whole: bool = False) -> Any:
         raise
     except OSError as error:
         raise ValueError(f"{path} cannot be read as HDF5: {error}") from error
+
+
+def _keep_inside(file: Any, step: str, h5py: Any) -> None:
+    """Raise ValueError where a step's targets lie in other files: those are not to be read.
+
+    HDF5 follows links to any file of the machine, and takes any file's bytes for a dataset's.
+    """
+    pairs = [(step, file.get(step, getlink=True))]
+    if isinstance(pairs[0][1], h5py.HardLink) and isinstance(file[step], h5py.Group):
+        file[step].visititems_links(lambda name, link: pairs.append((f"{step}/{name}", link)))
+    for name, link in pairs:
+        if not isinstance(link, h5py.HardLink):
+            raise ValueError(f"'{name}' is a link, where a target should be")
+        if isinstance(item := file[name], h5py.Dataset) and (item.external or item.is_virtual):
+            raise ValueError(f"'{name}' lies in another file")
 
 
 def _bytes(group: Any, h5py: Any) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from raybench.reading import from_json
 from raybench.types import Observation
 
 PROGRAM, ABOUT = "program", "about"
@@ -28,7 +29,7 @@ class Saved:
     def of(cls, text: str, name: str) -> "Saved":
         """Read a file. Raises ValueError where it holds no program."""
         try:
-            found = json.loads(text)
+            found = from_json(text)
         except ValueError as error:
             raise ValueError(_no_program(name, f"it is no JSON: {error}")) from error
         if not isinstance(found, Mapping):
