@@ -1,0 +1,110 @@
+"""Nodes that die under a graph: who looks sees it, and the graph begins anew with what is left."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.errors import RunFailed
+from raybench.fleet.link import Link
+from raybench.pipeline import graph, losses
+from raybench.pipeline.losses import Losses, NodesLost
+from raybench.pipeline.stages import Asking, Unit
+from raybench.pipeline.units import unit_id
+
+
+@pytest.fixture
+def dead(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    found: dict[str, str] = {}
+    monkeypatch.setattr(losses, "_dead", lambda: found)
+    monkeypatch.setattr(losses, "_LOOK_S", 0.01)
+    return found
+
+
+async def test_what_comes_is_returned_and_what_breaks_is_raised(dead: dict[str, str]) -> None:
+    async def broken() -> None:
+        raise ValueError("as it was")
+
+    looking = Losses(lambda: {"here"})
+    assert await looking.beside(asyncio.sleep(0.05, "it")) == "it"
+    with pytest.raises(ValueError, match="as it was"):
+        await looking.beside(broken())
+
+
+async def test_a_node_with_work_that_dies_ends_the_wait(dead: dict[str, str]) -> None:
+    places = {"one", "other"}
+    looking = Losses(lambda: places)
+    waiting = asyncio.create_task(looking.beside(asyncio.Event().wait()))
+    dead["third"] = "10.0.0.3"  # nothing was there
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    places = {"other"}  # Ray knows at once that its actors are elsewhere
+    dead["one"] = "10.0.0.1"
+    with pytest.raises(NodesLost, match=r"10\.0\.0\.1 died"):
+        await asyncio.wait_for(waiting, 5)
+
+
+async def test_a_node_that_had_work_once_and_dies_later_ends_nothing(dead: dict[str, str]) -> None:
+    places = {"one", "other"}
+    looking = Losses(lambda: places)
+    await looking.look()
+    places = {"other"}
+    await looking.look()
+    dead["one"] = "10.0.0.1"
+    await looking.look()
+
+
+def unit(number: int) -> Unit:
+    return {"benchmark": "mmlu_pro", "key": str(number), "model": "m", "repeat": 0}
+
+
+class Graphs:
+    """Graphs of which each is cut off after so many units; the last one ends."""
+
+    def __init__(self, after: Sequence[int]) -> None:
+        self.after = list(after)
+        self.began: list[int] = []
+
+    async def __call__(self, work: graph.Work, link: Link) -> AsyncGenerator[list[Unit]]:
+        self.began.append(len(work.done))
+        left = [it for it in map(unit, range(6)) if unit_id(it) not in {*work.done}]
+        for count, it in enumerate(left):
+            if self.after and count == self.after[0]:
+                self.after.pop(0)
+                raise NodesLost("10.0.0.1 died")
+            yield [it]
+
+
+@pytest.fixture
+def graphs(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Graphs:
+    found = Graphs(request.param)
+    monkeypatch.setattr(graph, "_streamed", found)
+    monkeypatch.setattr(graph, "there", lambda: {"one": ("10.0.0.1", 2)})
+    return found
+
+
+async def streamed(warned: list[str]) -> list[str]:
+    work = graph.Work(jobs=(), asking=Asking({}, 0), done=[unit_id(unit(0))])
+    link: Any = Link((), FleetConf(), None, {})
+    found: list[str] = []
+    async with aclosing(graph.stream(work, link, warn=warned.append)) as blocks:
+        async for units in blocks:
+            found += [it["key"] for it in units]
+    return found
+
+
+@pytest.mark.parametrize("graphs", [(2, 0, 1)], indirect=True)
+async def test_every_unit_comes_once_whatever_dies(graphs: Graphs) -> None:
+    warned: list[str] = []
+    assert await streamed(warned) == ["1", "2", "3", "4", "5"]
+    assert graphs.began == [1, 3, 3, 4]  # with what is left
+    assert warned == ["10.0.0.1 died: what was under way is begun anew"] * 3
+
+
+@pytest.mark.parametrize("graphs", [(1, 0, 0, 0)], indirect=True)
+async def test_who_never_comes_to_anything_gives_up(graphs: Graphs) -> None:
+    with pytest.raises(RunFailed, match=r"broke 3 times .* as 10\.0\.0\.1 died.*`ray status`"):
+        await streamed([])
