@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import pytest
 from moto.server import ThreadedMotoServer
 from ports import free_port
 from pyarrow import fs
@@ -74,12 +73,3 @@ def serving() -> Iterator[Store]:
         yield store
     finally:
         store.stop()
-
-
-@pytest.fixture(scope="module")
-def store() -> Iterator[Store]:
-    """A store for the runs of a file, and credentials for it."""
-    with pytest.MonkeyPatch.context() as patched, serving() as found:
-        for name, value in CREDENTIALS.items():
-            patched.setenv(name, value)
-        yield found

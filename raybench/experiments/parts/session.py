@@ -420,7 +420,7 @@ def _storage(config: Config) -> "Storage | None":
         return None
     from raybench.pipeline.storage import Storage
 
-    return Storage(config.storage, config.storage_patience_s, console.warn)
+    return Storage.at(config.storage, config.storage_patience_s, console.warn)
 
 
 async def _closed(tracker: Tracker) -> None:

@@ -23,10 +23,15 @@ _PROBE_TEXT = b"raybench keeps runs here: EXPERIMENT/RUN\n"
 class Storage:
     """All runs below a URI, at EXPERIMENT/RUN as they lie below `runs_dir`."""
 
-    def __init__(self, uri: str, patience_s: float, say: Callable[[str], None]) -> None:
-        """A URI that has proved right; `say` tells the person what the store is waited for."""
-        self._patience = Patience(uri.partition("?")[0], patience_s, say)
-        self._objects = self._patience.call(lambda: Objects(uri))
+    def __init__(self, objects: Objects, patience: Patience) -> None:
+        self._objects = objects
+        self._patience = patience
+
+    @classmethod
+    def at(cls, uri: str, patience_s: float, say: Callable[[str], None]) -> "Storage":
+        """Return what is at a URI, which has proved right; `say` tells when it is waited for."""
+        patience = Patience(uri.partition("?")[0], patience_s, say)
+        return cls(patience.call(lambda: Objects(uri)), patience)
 
     def bring(self, parent: Path, mark: str) -> None:
         """Fetch those runs of a configuration that the same command may go on with.
