@@ -96,12 +96,16 @@ def _storage_problems(config: Config) -> Iterator[str]:
     """Yield what keeps a storage that is named rightly from being written to."""
     uri = str(config.storage)
     if not any(storage.problems(uri, 0)) and (why := _trouble(uri)):
-        yield (
-            f"storage {uri.partition('?')[0]} cannot be written to: {why}. Make the bucket and see "
-            "that the credentials and the region are set (AWS_ACCESS_KEY_ID, "
-            "AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a server of your own "
-            "?endpoint_override=HOST:PORT&scheme=http), or leave it null"
-        )
+        mend = "Choose a folder that can be made and written to"
+        if uri.startswith("s3:"):
+            mend = (
+                "Make the bucket and see that credentials and region are set (AWS_ACCESS_KEY_ID, "
+                "AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a server of your own "
+                "?endpoint_override=HOST:PORT&scheme=http)"
+            )
+        elif not uri.startswith("file:"):
+            mend = "Make it and see that its own tools' credentials are set"
+        yield f"storage {uri.partition('?')[0]} cannot be written to: {why}. {mend}, or leave it null"
 
 
 @cache

@@ -123,14 +123,13 @@ class Histories(RuleBasedStateMachine):
         self.objects.left = lives
         try:
             run, journal = self._open(machine)
-        except Killed:
-            if self.at_work:  # it may have been taken over already
+        except (Killed, RunFailed) as error:
+            if isinstance(error, RunFailed):
+                assert "go on differently" in str(error)
+                shutil.rmtree(self.root / machine)  # the mend
+            if self.at_work and not self._holds(self.at_work[1]):
                 self.zombies.append(self.at_work)
                 self.at_work = None
-            return
-        except RunFailed as error:
-            assert "go on differently" in str(error)
-            shutil.rmtree(self.root / machine)  # the mend
             return
         finally:
             self.objects.left = None
@@ -174,18 +173,18 @@ class Histories(RuleBasedStateMachine):
     def haunt(self, late: bool) -> None:
         """Who was taken over writes once more: it is told, and what comes late does not count."""
         _, run, journal = self.zombies.pop()
-        self.next += 1
+        record, self.next = {"id": self.next}, self.next + 1
         if late:
             hold = run._hold
             assert hold
-            data = b'{"id": %d}\n' % self.next
+            data = b'{"id": %d}\n' % record["id"]
             number = hold._numbers.get("units", 0)
             found = Segment("units", hold._lease.term, number, len(data), segments.digest(data))
             self.objects.held[hold._at(found.path)] = data
         else:
             with pytest.raises(RunFailed, match="taken over"):
-                journal.append({"id": self.next})
-            self.unsure.add(self.next)  # on its disk, it counts where it goes on from there
+                journal.append(record)
+            self.unsure.add(record["id"])  # on its disk, it counts where it goes on from there
         self._end(run)
 
     @precondition(lambda self: self.at_work)
@@ -226,6 +225,12 @@ class Histories(RuleBasedStateMachine):
         for machine in (*MACHINES, "new"):
             shutil.rmtree(self.root / machine, ignore_errors=True)
         self.begin_anew()
+
+    def _holds(self, run: Run) -> bool:
+        """Tell whether the lease is a process's own."""
+        assert run._hold
+        text = self.objects.held[f"exp/{run.id}/{lease.PATH}"]
+        return Lease.of(text).term == run._hold._lease.term
 
     def _end(self, run: Run) -> None:
         """End a process without a word."""
