@@ -105,7 +105,8 @@ def _storage_problems(config: Config) -> Iterator[str]:
             )
         elif not uri.startswith("file:"):
             mend = "Make it and see that its own tools' credentials are set"
-        yield f"storage {uri.partition('?')[0]} cannot be written to: {why}. {mend}, or leave it null"
+        named = uri.partition("?")[0]
+        yield f"storage {named} cannot be written to: {why}. {mend}, or leave it null"
 
 
 @cache
