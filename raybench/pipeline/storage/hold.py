@@ -87,8 +87,8 @@ class Hold:
         """Write what is left and let go of the lease, if the store is there."""
         self._over.set()
         self._beating.join(_CLOSING_S)
-        if self._lost:
-            return
+        if self._lost or self._patience.away:
+            return  # who comes next watches the lease for a while, and takes it
         try:
             for name in own_files(self._folder):
                 if self._sent.get(name) != _stamp(self._folder / name):
@@ -97,7 +97,7 @@ class Hold:
                 if self._confirmed():
                     self._write(replace(self._lease, at_work=False))
         except OSError:
-            pass  # who comes next watches the lease for a while, and takes it
+            pass  # as if it had been away already
 
     def _merge(self) -> None:
         """Put each journal in one piece, and only then remove its segments."""

@@ -25,9 +25,9 @@ from typing import Any
 from raybench.pipeline.storage.segments import Piece, Segment, Term, read, whole
 
 PATH = "lease.json"
-BEAT_S = 3.0
+BEAT_S = 2.0
 """How often who is at work says so."""
-STALE_S = 15.0
+STALE_S = 10.0
 """Who watches a lease for so long, and sees no beat, takes it: by the watcher's clock alone."""
 SETTLE_S = 1.0
 """Who has taken one waits for so long before it reads it back."""

@@ -3,7 +3,8 @@
 Each call is one try, and raises OSError where that fails.
 """
 
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Objects:
     def put(self, path: str, data: bytes) -> None:
         """Write an object whole or not at all; it is durable then."""
         if self._local:
-            whole.write(Path(self._at(path)), [data])
+            self._replace(path, [data])
             return
         with self._files.open_output_stream(self._at(path), compression=None) as out:
             out.write(data)
@@ -38,7 +39,7 @@ class Objects:
     def put_file(self, path: str, file: Path) -> None:
         """Write a file as an object, whole or not at all."""
         if self._local:
-            whole.write(Path(self._at(path)), _chunks(file))
+            self._replace(path, _chunks(file))
             return
         out = self._files.open_output_stream(self._at(path), compression=None)
         with out:  # where it is not closed, nothing becomes of it
@@ -75,6 +76,13 @@ class Objects:
         """Remove a folder with all that is in it, where there is one."""
         with suppress(FileNotFoundError):
             self._files.delete_dir(self._at(path))
+
+    def _replace(self, path: str, parts: Iterable[bytes]) -> None:
+        """Write a file of a file system that other machines may write to at the same time."""
+        target = Path(self._at(path))
+        aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        whole.write(aside, parts)
+        aside.replace(target)
 
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}" if path else self._root

@@ -18,6 +18,8 @@ class Patience:
         self.where = where
         self._seconds = seconds
         self._say = say
+        self.away = False
+        """The last that is known of it is that it could not be reached."""
 
     def call(self, do: Callable[[], _T], given_up: Callable[[], bool] = lambda: False) -> _T:
         """Return what a call returns; raise RunFailed where it fails for too long.
@@ -32,6 +34,7 @@ class Patience:
             except FileNotFoundError:
                 raise
             except OSError as error:
+                self.away = True
                 if given_up() or time.monotonic() >= until:
                     raise RunFailed(
                         f"{self.where} could not be reached for {self._seconds:g} s (storage, "
@@ -47,6 +50,7 @@ class Patience:
                 _sleep(min(wait, max(0.0, until - time.monotonic())))
                 wait = min(2 * wait, _LONGEST_S)
             else:
+                self.away = False
                 if told:
                     self._say(f"{self.where} is there again: the run goes on")
                 return found
