@@ -43,6 +43,11 @@ _FORM = (
 )
 
 
+def is_uri(text: str) -> bool:
+    """Tell whether a word of a command line names something in a store."""
+    return text.startswith(tuple(f"{scheme}://" for scheme in SCHEMES))
+
+
 def below(uri: str, *names: str) -> str:
     """Return the URI of what lies below another."""
     parts = urlsplit(uri)

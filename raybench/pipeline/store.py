@@ -238,8 +238,7 @@ def open_run(
     passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        if storage and resume:
-            storage.bring(parent, mark)
+        brought = storage.bring(parent, mark) if storage and resume else set()
         there = begun(
             runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
         )
@@ -259,8 +258,13 @@ def open_run(
             elif (folder / RESULTS).exists() != finished:
                 os.close(lock)  # it was finished between the look and the lock
             elif storage and (hold := _held(storage, folder, lock)) is None:
+                if folder.name in brought:
+                    shutil.rmtree(folder)  # it would look like a run that was killed here
                 os.close(lock)
-                passed.append(f"Another machine is at work on {folder}: this is a run of its own")
+                passed.append(
+                    f"Another machine is at work on {experiment}/{folder.name}: this is a run of "
+                    "its own"
+                )
             else:
                 run = Run(
                     folder,

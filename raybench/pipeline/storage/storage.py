@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import TypeVar
 
 from raybench.pipeline import whole
-from raybench.pipeline.storage import fetching, hold
+from raybench.pipeline.storage import fetching, hold, lease
 from raybench.pipeline.storage.hold import Hold
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.storage.patience import Patience, reason
@@ -33,21 +33,24 @@ class Storage:
         patience = Patience(uri.partition("?")[0], patience_s, say)
         return cls(patience.call(lambda: Objects(uri)), patience)
 
-    def bring(self, parent: Path, mark: str) -> None:
+    def bring(self, parent: Path, mark: str) -> set[str]:
         """Fetch those runs of a configuration that the same command may go on with.
 
-        `parent` is the experiment's folder; the runs' names end in the mark.
+        `parent` is the experiment's folder; the runs' names end in the mark. Returned are the names
+        of unfinished ones that were not here: who cannot go on with them has no use for them.
         """
         experiment = parent.name
         names = self._call(lambda: self._objects.folders(experiment))
         named = sorted(name for name in names if name.endswith(f"-{mark}"))
         stored = {name: self._finished(f"{experiment}/{name}") for name in named}
         here = {it.name: (it / fetching.RESULTS).exists() for it in parent.glob(f"*-{mark}")}
-        for name in fetching.wanted(stored, here):
+        wanted = fetching.wanted(stored, here)
+        for name in wanted:
             if name in here:
                 self.fetch(f"{experiment}/{name}", parent / name)
             else:
                 self._fetch_anew(f"{experiment}/{name}", parent / name)
+        return {name for name in wanted if name not in here and not stored[name]}
 
     def hold(self, folder: Path) -> Hold | None:
         """Take a run of ours, which may be a new one; None where another process is at work on it.
@@ -69,10 +72,17 @@ class Storage:
             raise
         return held
 
-    def fetch(self, path: str, folder: Path) -> None:
-        """Fetch a run, and its parts, into a folder; journals of those that are finished."""
+    def has(self, path: str) -> bool:
+        """Tell whether a run has been begun there."""
+        return self._call(lambda: self._objects.there(f"{path}/{lease.PATH}"))
+
+    def fetch(self, path: str, folder: Path, *, unfinished: bool = False) -> None:
+        """Fetch a run, and its parts, into a folder; journals of those that are finished.
+
+        Its own where it is `unfinished` as well.
+        """
         names = self._call(lambda: self._objects.files(path))
-        for run in fetching.finished(names):
+        for run in sorted({*fetching.finished(names), *([""] if unfinished else [])}):
             at = f"{path}/{run}".rstrip("/")
             pieces = hold.stored(self._objects, at, self._patience)
             for journal, stored in pieces.items():

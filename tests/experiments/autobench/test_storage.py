@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +98,20 @@ def test_a_new_machine_goes_on_with_the_run_of_one_that_is_gone(
     here = {str(it.relative_to(run)) for it in run.rglob("*") if it.is_file()}
     assert {*stored} - here == {"lease.json"}
     assert {it for it in here - {*stored} if not it.startswith(".")} == set()
+    compared = subprocess.run(
+        [
+            *(sys.executable, "-m", "raybench.compare", "--json"),
+            store.uri(f"gone/autobench/{run.name}"),
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=100,
+    )
+    assert compared.returncode == 0, compared.stderr
+    assert "sim-12" in compared.stdout
     for name in ("results.json", "journal/iterations.jsonl", "report.html"):
         with store.files.open_input_stream(f"bucket/gone/autobench/{run.name}/{name}") as object_:
             assert object_.read() == (run / name).read_bytes()
@@ -153,7 +168,7 @@ def test_one_machine_at_a_time_is_at_work_on_a_run(store: Store, tmp_path: Path)
     wait_for_units(first, 1, process)
     other = start_raybench(*longer, cwd=second)
     deadline = time.monotonic() + 60
-    while len(found := [*(second / "runs" / "autobench").glob("*/config.yaml")]) < 2:
+    while not list(second.glob("runs/autobench/*/journal/iterations.jsonl")):
         assert time.monotonic() < deadline
         assert other.poll() is None, other.communicate()[0]
         time.sleep(0.1)
@@ -161,5 +176,5 @@ def test_one_machine_at_a_time_is_at_work_on_a_run(store: Store, tmp_path: Path)
     for each in (process, other):
         os.killpg(each.pid, signal.SIGKILL)
     told = other.communicate()[0]
-    assert "Another machine is at work on" in told
-    assert only_run(first).name in {it.parent.name for it in found}
+    assert f"Another machine is at work on autobench/{only_run(first).name}" in told
+    assert only_run(second).name != only_run(first).name

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -73,7 +74,7 @@ class Memory(Objects):
 
     def remove_folder(self, path: str) -> None:
         for each in [it for it in self.held if it.startswith(f"{path}/")]:
-            self._do(lambda each=each: self.held.pop(each))
+            self._do(partial(self.held.pop, each))
 
 
 def silent(_: str) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from stores import CREDENTIALS, Store, serving
 
+from raybench.config.storage import below
 from raybench.errors import RunFailed
-from raybench.pipeline.storage import Storage, lease, trouble
+from raybench.pipeline.storage import Storage, lease, reading, trouble
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.store import RESULTS, Run, open_run
 
@@ -95,6 +96,7 @@ def test_who_shows_signs_of_life_is_left_alone(
         with begun(tmp_path / "b", uri) as second:
             assert second.id != first.id
             assert "Another machine is at work on" in second.passed[0]
+            assert [it.name for it in second.folder.parent.iterdir()] == [second.id]
         first.journal("units").append({"id": 2})
 
 
@@ -173,8 +175,7 @@ def test_what_the_store_was_away_for_counts_when_the_run_goes_on(
     server: Store, tmp_path: Path
 ) -> None:
     uri = server.uri(tmp_path.name)
-    told: list[str] = []
-    run = open_run(tmp_path / "a", "exp", CONFIG, storage=Storage.at(uri, 1, told.append))
+    run = begun(tmp_path / "a", uri)
     units = run.journal("units")
     units.append({"id": 1})
     server.stop()
@@ -185,7 +186,6 @@ def test_what_the_store_was_away_for_counts_when_the_run_goes_on(
     finally:
         server.start()
     assert "the same command goes on" in str(failed.value)
-    assert len(told) == 1
     assert [it["id"] for it in units.records] == [1]
     with begun(tmp_path / "a", uri) as again:
         assert again.id == run.id
@@ -219,3 +219,26 @@ def test_trouble_is_told_in_a_line(server: Store) -> None:
     assert "bucket does not exist" in told
     assert "\n" not in told
     assert trouble("s3://bucket/x?bogus=1")
+
+
+def test_who_only_reads_a_run_has_it_in_the_cache(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = begun(tmp_path / "a", uri)
+    units = run.journal("units")
+    units.append({"id": 1})
+    address = below(uri, "exp", run.id)
+    folder = reading.fetched(address)
+    assert folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n'
+    units.append({"id": 2})
+    run.write_json(RESULTS, {"run": {}})
+    assert reading.fetched(address) == folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n{"id": 2}\n'
+    assert (folder / RESULTS).exists()
+    run.__exit__()
+    assert reading.fetched(below(uri, "exp", "none")) is None
+    (folder / "journal" / "units.jsonl").write_text("{}\n")
+    assert reading.fetched(address) == folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n{"id": 2}\n'
