@@ -20,7 +20,7 @@ def of(config: Config) -> Iterator[str]:
     yield from found
     if config.runs_dir.strip():
         yield from _runs_problems(Path(config.runs_dir))
-    if config.storage and not config.dry_run:
+    if config.storage and not config.dry_run and config.experiment != "serve":  # it has no run
         yield from _storage_problems(config)
     if config.data.dir is not None:
         folder = paths.expanded(config.data.dir)

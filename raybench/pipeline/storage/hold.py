@@ -102,10 +102,10 @@ class Hold:
     def _merge(self) -> None:
         """Put each journal in one piece, and only then remove its segments."""
         merged = {}
-        for name, number in self._numbers.items():
-            file = self._folder / segments.whole(name)
+        for file in sorted((self._folder / JOURNALS).glob("*.jsonl")):
+            name = file.stem
             self.put(segments.whole(name))
-            merged[name] = (*_size_and_digest(file), number)
+            merged[name] = (*_size_and_digest(file), self._numbers.get(name, 0))
         if not merged:
             return
         with self._lock:
