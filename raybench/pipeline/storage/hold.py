@@ -109,7 +109,9 @@ class Hold:
         if not merged:
             return
         with self._lock:
-            self._try(lambda: self._write(self._lease.merged(merged)))
+            if self._try(self._confirmed):
+                self._try(lambda: self._write(self._lease.merged(merged)))
+        self._refuse_if_lost()
         for name in merged:
             self._try(partial(self._objects.remove_folder, self._at(segments.folder(name))))
 

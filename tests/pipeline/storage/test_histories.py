@@ -86,7 +86,8 @@ class Histories(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.root = Path(mkdtemp())
+        memory = "/dev/shm"  # to wait for a disk again and again would be most of the time
+        self.root = Path(mkdtemp(dir=memory if Path(memory).is_dir() else None))
         self.objects = Memory()
         self.storage = Storage(self.objects, Patience("the store", 0, silent))
         self.next = 0
