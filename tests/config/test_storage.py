@@ -1,8 +1,16 @@
 """What `storage` may say."""
 
-import pytest
+from pathlib import Path
+from typing import Any, cast
 
+import pytest
+from helpers import SIMULATED
+from omegaconf import OmegaConf
+
+from raybench import cli
 from raybench.config import storage
+from raybench.errors import ConfigurationError
+from raybench.pipeline.store import fingerprint
 
 
 @pytest.mark.parametrize(
@@ -66,3 +74,22 @@ def test_what_lies_below_keeps_how_it_is_reached() -> None:
     )
     assert storage.below("s3://bucket", "suite") == "s3://bucket/suite"
     assert storage.below("file:///shared", "suite") == "file:///shared/suite"
+
+
+def test_a_store_that_cannot_be_written_to_is_told_before_anything_starts() -> None:
+    wrong = [*SIMULATED, "storage=file:///proc/nobody/writes/here"]
+    with pytest.raises(ConfigurationError) as told:
+        cli.check(cli.compose(wrong))
+    assert "storage file:///proc/nobody/writes/here cannot be written to" in str(told.value)
+    assert "leave it null" in str(told.value)
+    assert cli.check(cli.compose([*wrong, "dry_run=true"])).storage  # a plan asks no store
+
+
+def test_a_clusters_image_may_set_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    alone = cli.compose(SIMULATED)
+    assert cli.check(alone).storage is None
+    monkeypatch.setenv("RAYBENCH_STORAGE", f"file://{tmp_path}")
+    stored = cli.compose(SIMULATED)
+    assert cli.check(stored).storage == f"file://{tmp_path}"
+    marks = {fingerprint(cast(Any, OmegaConf.to_container(it))) for it in (alone, stored)}
+    assert len(marks) == 1  # the same run, wherever it is kept
