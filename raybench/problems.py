@@ -101,7 +101,7 @@ def _storage_problems(config: Config) -> Iterator[str]:
             mend = (
                 "Make the bucket and see that credentials and region are set (AWS_ACCESS_KEY_ID, "
                 "AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a server of your own "
-                "?endpoint_override=HOST:PORT&scheme=http)"
+                "AWS_ENDPOINT_URL=http://HOST:PORT)"
             )
         elif not uri.startswith("file:"):
             mend = "Make it and see that its own tools' credentials are set"

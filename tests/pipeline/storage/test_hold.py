@@ -213,6 +213,14 @@ def test_trouble_is_none_where_a_store_can_be_written_to(uri: str) -> None:
     assert trouble(uri) is None
 
 
+def test_a_server_of_ones_own_may_be_named_in_the_environment(
+    server: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.port}")
+    assert trouble(f"s3://bucket/{tmp_path.name}") is None
+    assert server.names(tmp_path.name) == [".raybench"]
+
+
 def test_trouble_is_told_in_a_line(server: Store) -> None:
     told = trouble(f"s3://nobody/made/this?{server.query}")
     assert told
