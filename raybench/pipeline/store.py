@@ -238,10 +238,12 @@ def open_run(
     passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        brought = storage.bring(parent, mark) if storage and resume else set()
+        known, brought = storage.bring(parent, mark) if storage and resume else (set(), set())
         there = begun(
             runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
         )
+        if storage:  # what a kill left here before anything was in it is behind what others did
+            there.sort(key=lambda it: it.name not in known and not (it / JOURNAL_FOLDER).exists())
         until = time.monotonic() + _LOOKED_AT_S  # for all: whoever looks, looks at each in turn
         for folder in there if resume else []:
             finished = (folder / RESULTS).exists()

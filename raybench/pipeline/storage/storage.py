@@ -33,11 +33,12 @@ class Storage:
         patience = Patience(uri.partition("?")[0], patience_s, say)
         return cls(patience.call(lambda: Objects(uri)), patience)
 
-    def bring(self, parent: Path, mark: str) -> set[str]:
+    def bring(self, parent: Path, mark: str) -> tuple[set[str], set[str]]:
         """Fetch those runs of a configuration that the same command may go on with.
 
         `parent` is the experiment's folder; the runs' names end in the mark. Returned are the names
-        of unfinished ones that were not here: who cannot go on with them has no use for them.
+        of all that the store has, and of unfinished ones that were not here: who cannot go on with
+        these has no use for them.
         """
         experiment = parent.name
         names = self._call(lambda: self._objects.folders(experiment))
@@ -50,7 +51,7 @@ class Storage:
                 self.fetch(f"{experiment}/{name}", parent / name)
             else:
                 self._fetch_anew(f"{experiment}/{name}", parent / name)
-        return {name for name in wanted if name not in here and not stored[name]}
+        return {*stored}, {name for name in wanted if name not in here and not stored[name]}
 
     def hold(self, folder: Path) -> Hold | None:
         """Take a run of ours, which may be a new one; None where another process is at work on it.

@@ -194,6 +194,18 @@ def test_what_the_store_was_away_for_counts_when_the_run_goes_on(
         assert [it["id"] for it in elsewhere.journal("units").records] == [1, 2]
 
 
+def test_what_a_kill_left_empty_is_no_reason_to_leave_the_run_of_another(
+    uri: str, tmp_path: Path
+) -> None:
+    first = begun(tmp_path / "a", uri)
+    first.journal("units").append({"id": 1})
+    killed(first)
+    newer = tmp_path / "b" / "exp" / f"9{first.id[1:]}"  # killed before its lease was there
+    newer.mkdir(parents=True)
+    with begun(tmp_path / "b", uri) as run:
+        assert run.id == first.id
+
+
 def test_raised_limits_go_on_from_a_copy_that_is_stored_as_well(uri: str, tmp_path: Path) -> None:
     def opened(machine: str, limit: int) -> Run:
         return open_run(tmp_path / machine, "exp", {"n": limit}, limits=["n"], storage=storage(uri))
