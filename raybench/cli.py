@@ -313,9 +313,19 @@ def _mode(composed: "DictConfig") -> str:
 
 async def _until_terminated(run: Any) -> None:
     """Await the run; SIGTERM ends it as Ctrl-C does, with everything taken down."""
-    task = asyncio.ensure_future(run)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    await task
+    task, loop = asyncio.ensure_future(run), asyncio.get_running_loop()
+
+    def terminated(*_: object) -> None:
+        task.cancel()
+        loop.call_soon_threadsafe(lambda: None)  # where it waits for something to happen
+
+    # As asyncio does for Ctrl-C: a handler of the loop would not be called while the loop stands
+    # still, as it does while a storage that is away is waited for.
+    before = signal.signal(signal.SIGTERM, terminated)
+    try:
+        await task
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _sweep(overrides: Sequence[str]) -> list[list[str]]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from raybench.errors import RaybenchError, RunFailed
+from raybench.config import storage
+from raybench.errors import ConfigurationError, RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description="Write a run's samples as logs of Inspect (https://inspect.aisi.org.uk), one "
         "for each model and benchmark.",
     )
-    parser.add_argument("run", type=Path, help="the folder of a run of index or hle")
+    parser.add_argument(
+        "run", help="the folder of a run of index or hle, or where a storage has it (s3://…)"
+    )
     parser.add_argument("--out", type=Path, help="where the logs go (default: RUN/inspect)")
     parser.add_argument(
         "--with-withheld",
@@ -44,13 +47,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "abuse; else all is plain text",
     )
     told = parser.parse_args(arguments)
-    out = told.out or told.run / _FOLDER
     try:
-        names = export(told.run, out, with_withheld=told.with_withheld, rich=told.rich)
+        folder = _folder(told.run)
+        out = told.out or folder / _FOLDER
+        names = export(folder, out, with_withheld=told.with_withheld, rich=told.rich)
     except RaybenchError as error:
         print(f"raybench: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     print(f"{names} logs in {out}\nTo look at them: inspect view --log-dir {out}")
+
+
+def _folder(run: str) -> Path:
+    """Return a run's folder, into which it may have to be fetched."""
+    if not storage.is_uri(run):
+        return Path(run)
+    from raybench.pipeline.storage import reading
+
+    if (found := reading.fetched(run)) is None:
+        raise ConfigurationError(f"{run.partition('?')[0]} is no run: give PREFIX/EXPERIMENT/ID")
+    return found
 
 
 def export(folder: Path, out: Path, *, with_withheld: bool = False, rich: bool = False) -> int:

@@ -5,11 +5,12 @@ Rooms are imported only when they are asked: nothing heavy is, before the rest h
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from raybench import config as schema
 from raybench import paths
-from raybench.config import Config
+from raybench.config import Config, storage
 from raybench.errors import ConfigurationError
 
 
@@ -19,6 +20,8 @@ def of(config: Config) -> Iterator[str]:
     yield from found
     if config.runs_dir.strip():
         yield from _runs_problems(Path(config.runs_dir))
+    if config.storage and not config.dry_run and config.experiment != "serve":  # it has no run
+        yield from _storage_problems(config)
     if config.data.dir is not None:
         folder = paths.expanded(config.data.dir)
         # Where a dataset that grows is to be, it is said what makes one.
@@ -87,6 +90,31 @@ def _runs_problems(folder: Path) -> Iterator[str]:
     home = folder if paths.exists(folder) else paths.nearest(folder)
     if not paths.is_folder(home) or not os.access(home, os.W_OK | os.X_OK):
         yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
+
+
+def _storage_problems(config: Config) -> Iterator[str]:
+    """Yield what keeps a storage that is named rightly from being written to."""
+    uri = str(config.storage)
+    if not any(storage.problems(uri, 0)) and (why := _trouble(uri)):
+        mend = "Choose a folder that can be made and written to"
+        if uri.startswith("s3:"):
+            mend = (
+                "Make the bucket and see that credentials and region are set (AWS_ACCESS_KEY_ID, "
+                "AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a server of your own "
+                "AWS_ENDPOINT_URL=http://HOST:PORT)"
+            )
+        elif not uri.startswith("file:"):
+            mend = "Make it and see that its own tools' credentials are set"
+        named = uri.partition("?")[0]
+        yield f"storage {named} cannot be written to: {why}. {mend}, or leave it null"
+
+
+@cache
+def _trouble(uri: str) -> str | None:
+    """Ask a store once, however many jobs a command has."""
+    from raybench.pipeline.storage import trouble
+
+    return trouble(uri)
 
 
 def _data_problems(folder: Path) -> Iterator[str]:

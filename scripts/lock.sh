@@ -67,7 +67,8 @@ on_top() {    # NAME [OPTION...]: write requirements/NAME.txt from the extra of 
 
 on_top dspy --excludes requirements/dspy-excludes.txt
 on_top launcher
-on_top dev
+on_top dev --constraints requirements/launcher.txt    # both have AWS's client: one version of it
+sed -i -e 's/, -c requirements\/launcher.txt//; s/-c requirements\/launcher.txt, //' requirements/dev.txt
 # An environment of its own, which raybench is not in: all of it.
 of_extra inspect
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from raybench.compare.runs import Stored
+from raybench.config import storage
 from raybench.errors import ConfigurationError, did_you_mean
 from raybench.pipeline.store import CONFIG, REPORT
 from raybench.reading import from_json
@@ -58,6 +59,12 @@ def found(text: str, places: Places) -> Named:
     for run, model in _readings(text if len(text) <= _LONGEST else ""):
         if not run:
             continue
+        if storage.is_uri(run):
+            from raybench.pipeline.storage import reading
+
+            if (stored := reading.fetched(run)) is not None:
+                return _picked(text, Stored.at(stored), model)
+            continue
         if os.path.isdir(run):  # noqa: PTH112 - a word that is too long for a path is none
             return _picked(text, Stored.at(Path(run)), model)
         if Path(run).name == CONFIG or Path(run).name == REPORT:
@@ -72,7 +79,8 @@ def found(text: str, places: Places) -> Named:
     raise ConfigurationError(
         f"'{one_line(text, 200)}' is no run: there is no such folder, and it is no id of MLflow's "
         f"(32 digits and letters a–f).{close} Name a run's folder (runs/EXPERIMENT/ID), its ID, or "
-        "what MLflow calls it; RUN:MODEL picks one of its models"
+        "what MLflow calls it, or where a storage has it (s3://…/EXPERIMENT/ID); RUN:MODEL picks "
+        "one of its models"
     )
 
 

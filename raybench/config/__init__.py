@@ -17,6 +17,7 @@ from raybench.config import (
     places,
     questioning,
     roster,
+    storage,
     suite,
 )
 from raybench.config.autobench import AutobenchConf, DifficultyConf
@@ -125,6 +126,9 @@ class Config:
     suite: SuiteConf = field(default_factory=SuiteConf)
     seed: int = 0
     runs_dir: str = "runs"
+    storage: str | None = None
+    """Where runs are copied to as they go, so that they outlive this machine's disk."""
+    storage_patience_s: float = 1800.0
     resume: bool = True
     dry_run: bool = False
 
@@ -133,6 +137,7 @@ def problems(config: Config) -> Iterator[str]:
     """Yield every rule that the configuration breaks, each with its mend."""
     if not config.runs_dir.strip():
         yield "runs_dir is empty: name a folder, or leave it out for 'runs'"
+    yield from storage.problems(config.storage, config.storage_patience_s)
     yield from roster.problems(config.roster)
     yield from places.fleet_problems(config.fleet)
     yield from places.serve_problems(config.serve)

@@ -4,7 +4,9 @@ A run's name ends in the fingerprint of its configuration: the same command find
 of the same configuration and goes on from its journal. A run is finished when its results.json is
 there, which is written last. A finished one is opened again only to conclude something else from
 what its journal holds; one that is to go further leaves a copy of its journals to a new one. A lock
-that dies with its process tells a run that is under way from one that was killed.
+that dies with its process tells a run that is under way from one that was killed. Where there is a
+storage, a record counts only when it is there as well, and a run that is there and not here is
+fetched.
 """
 
 import contextlib
@@ -18,13 +20,17 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from raybench.errors import RunFailed
 from raybench.pipeline import whole
 from raybench.reading import from_json
+
+if TYPE_CHECKING:  # what only reads runs has no use for pyarrow, which takes a while to import
+    from raybench.pipeline.storage import Hold, Storage
 
 CONFIG, RESULTS, REPORT = "config.yaml", "results.json", "report.html"
 HEADLINE = "headline.jsonl"
@@ -34,7 +40,16 @@ INPUTS = "inputs.json"
 JOURNAL_FOLDER = "journal"
 """Where a run's journals lie, in its folder."""
 _ASIDE = ".journal.tmp"
-_VOLATILE = ("resume", "dry_run", "console", "runs_dir", "tracking", "games.patience_s")
+_VOLATILE = (
+    "resume",
+    "dry_run",
+    "console",
+    "runs_dir",
+    "storage",
+    "storage_patience_s",
+    "tracking",
+    "games.patience_s",
+)
 """Settings that change how a run is invoked and who is told of it, not what it does."""
 _LOOKED_AT_S = 0.25
 """Who only looks whether a run is deserted holds its lock for less: it is waited for."""
@@ -50,14 +65,18 @@ def _whole(record: dict[str, Any]) -> dict[str, Any]:
 class Journal:
     """Append-only JSON lines, one record per unit; each is on the disk when `append` returns.
 
-    `keep` makes of each record what stays in memory of it: texts need not.
+    `keep` makes of each record what stays in memory of it: texts need not. `stored` writes lines
+    to where they have to be as well before they count.
     """
 
-    def __init__(self, path: Path, keep: Keep = _whole) -> None:
+    def __init__(
+        self, path: Path, keep: Keep = _whole, stored: Callable[[bytes], None] | None = None
+    ) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.records: list[Any] = []
         self._keep = keep
+        self._stored = stored
         self._file = path.open("a+b")
         self._recover()
 
@@ -79,6 +98,8 @@ class Journal:
                 f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
                 "kept"
             ) from error
+        if self._stored and text:
+            self._stored(text)
         self.records += [self._keep(dict(record)) for record in records]
 
     def close(self) -> None:
@@ -119,6 +140,7 @@ class Run:
         resumed: bool,
         finished: bool = False,
         passed: Sequence[str] = (),
+        hold: "Hold | None" = None,
     ) -> None:
         self.folder = folder
         self.resumed = resumed
@@ -127,6 +149,7 @@ class Run:
         self.passed = passed
         """What is to be said of unfinished runs that could not be gone on with."""
         self._lock = lock
+        self._hold = hold
 
     @property
     def id(self) -> str:
@@ -137,11 +160,26 @@ class Run:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
+        try:
+            if self._hold:
+                self._hold.close()
+        finally:
+            os.close(self._lock)
 
     def journal(self, name: str, keep: Keep = _whole) -> Journal:
         """Open one of the run's journals."""
-        return Journal(self.folder / JOURNAL_FOLDER / f"{name}.jsonl", keep)
+        stored = partial(self._hold.extend, name) if self._hold else None
+        return Journal(self.folder / JOURNAL_FOLDER / f"{name}.jsonl", keep, stored)
+
+    def store_files(self) -> None:
+        """Have in the storage, too, what others have written into the folder."""
+        if self._hold:
+            self._hold.put_files()
+
+    def store_journals(self) -> None:
+        """Have in the storage, too, the journals that a new run begins with."""
+        if self._hold:
+            self._hold.agree({})
 
     def write(self, name: str, text: str) -> Path:
         """Write a file whole or not at all."""
@@ -150,12 +188,18 @@ class Run:
     def write_parts(self, name: str, parts: Iterable[str]) -> Path:
         """Write a file, whose parts need not be in memory together, whole or not at all."""
         path = self.folder / name
+        if name == RESULTS and self._hold:
+            # There first: where only this machine knew that it is over, another would go on.
+            parts = ["".join(parts)]
+            self._hold.finish(name, parts[0])
         try:
             whole.write(path, parts)
         except OSError as error:
             raise RunFailed(
                 f"{path} cannot be written: {error}. Make room, then run again"
             ) from error
+        if name != RESULTS and self._hold:
+            self._hold.put(name)
         return path
 
     def write_json(self, name: str, value: Any) -> Path:
@@ -178,6 +222,7 @@ def open_run(
     limits: Sequence[str] = (),
     aside: Sequence[str] = (),
     resume: bool = True,
+    storage: "Storage | None" = None,
 ) -> Run:
     """Return the unfinished run of this configuration, or a new one.
 
@@ -186,16 +231,20 @@ def open_run(
     journal: where the last run differs in nothing else, it is opened again although it is finished.
     `limits` are those that say only how far it goes, as numbers or null for no end: an unfinished
     run goes on to others; where those of the last one, which is finished, are raised, a new run
-    begins with a copy of its journals. `aside` change how it is done, and not what.
+    begins with a copy of its journals. `aside` change how it is done, and not what. What `storage`
+    has of the configuration is fetched first, and the run is lent by it.
     """
     parent = runs_dir / experiment
     mark = fingerprint(config, without=(*conclusions, *limits, *aside))
     passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        known, brought = storage.bring(parent, mark) if storage and resume else (set(), set())
         there = begun(
             runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
         )
+        if storage:  # what a kill left here before anything was in it is behind what others did
+            there.sort(key=lambda it: it.name not in known and not (it / JOURNAL_FOLDER).exists())
         until = time.monotonic() + _LOOKED_AT_S  # for all: whoever looks, looks at each in turn
         for folder in there if resume else []:
             finished = (folder / RESULTS).exists()
@@ -209,19 +258,35 @@ def open_run(
                     )
             elif (lock := _lock(folder, until)) is None:
                 passed.append(f"Another process is at work on {folder}: this is a run of its own")
-            elif (folder / RESULTS).exists() == finished:
-                run = Run(folder, lock, resumed=True, finished=finished, passed=passed)
-                break
-            else:
+            elif (folder / RESULTS).exists() != finished:
                 os.close(lock)  # it was finished between the look and the lock
+            elif storage and (hold := _held(storage, folder, lock)) is None:
+                if folder.name in brought:
+                    shutil.rmtree(folder)  # it would look like a run that was killed here
+                os.close(lock)
+                passed.append(
+                    f"Another machine is at work on {experiment}/{folder.name}: this is a run of "
+                    "its own"
+                )
+            else:
+                run = Run(
+                    folder,
+                    lock,
+                    resumed=True,
+                    finished=finished,
+                    passed=passed,
+                    hold=hold if storage else None,
+                )
+                break
         else:
-            run = _new_run(parent, mark, passed)
+            run = _new_run(parent, mark, passed, storage)
         if (
             resume and not (run.folder / JOURNAL_FOLDER).exists()
         ):  # also where a kill cut the copy off
             last = next((it for it in marked(parent, mark) if (it / RESULTS).exists()), None)
             if last and _raised(last, config, limits) and not _changed(last, inputs):
                 _copy(last, run.folder)
+                run.store_journals()
                 passed.append(f"{last} is finished: this run goes on from a copy of its journal")
         if inputs and not (run.folder / INPUTS).exists():
             run.write_json(INPUTS, dict(inputs))
@@ -344,14 +409,26 @@ def _changed(folder: Path, inputs: Mapping[str, str]) -> list[str]:
     return sorted(name for name in {*began, *inputs} if began.get(name) != inputs.get(name))
 
 
-def _new_run(parent: Path, mark: str, passed: Sequence[str]) -> Run:
+def _held(storage: "Storage", folder: Path, lock: int) -> "Hold | None":
+    """Take a run in the storage; what goes wrong lets go of the folder."""
+    try:
+        return storage.hold(folder)
+    except BaseException:
+        os.close(lock)
+        raise
+
+
+def _new_run(parent: Path, mark: str, passed: Sequence[str], storage: "Storage | None") -> Run:
     stamp = datetime.now(UTC)
     while True:
         # Microseconds keep runs that begin together (a sweep's) apart and in order.
         folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
         folder.mkdir(exist_ok=True)
         if (lock := _lock(folder, time.monotonic() + _LOOKED_AT_S)) is not None:
-            return Run(folder, lock, resumed=False, passed=passed)
+            hold = _held(storage, folder, lock) if storage else None
+            if hold or not storage:
+                return Run(folder, lock, resumed=False, passed=passed, hold=hold)
+            os.close(lock)
         stamp = datetime.now(UTC)
 
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raybench.config import Config
 from raybench.errors import RunFailed
@@ -35,6 +35,9 @@ from raybench.tracking import console, leaderboard
 from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import ModelSpec, Plan
+
+if TYPE_CHECKING:
+    from raybench.pipeline.storage import Storage
 
 _LOOK_S = 2.0
 
@@ -355,6 +358,7 @@ async def open_session(
         limits=limits,
         aside=aside,
         resume=config.resume,
+        storage=_storage(config),
     )
     with opened as run:
         parts: Counter[str] = Counter()
@@ -384,6 +388,7 @@ async def open_session(
             runs_dir=folder,
             send=config.tracking.send == "now",
         )
+        run.store_files()
         try:
             progress = console.Progress(plan.units, plan.several, done, title=plan.experiment)
             progress.stage("preparing")
@@ -412,6 +417,14 @@ async def open_session(
             await _closed(tracker)
         session.tell(results)
         session.verdict()
+
+
+def _storage(config: Config) -> "Storage | None":
+    if not config.storage:
+        return None
+    from raybench.pipeline.storage import Storage
+
+    return Storage.at(config.storage, config.storage_patience_s, console.warn)
 
 
 async def _closed(tracker: Tracker) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from raybench import experiments as rooms
-from raybench.config import Config, parts
+from raybench.config import Config, parts, storage
 from raybench.config.suite import PARTS, TITLES
 from raybench.errors import RunFailed
 from raybench.experiments.parts.within import House
@@ -116,14 +116,17 @@ def of(config: Config, resolved: Mapping[str, Any], folder: Path) -> Iterator[Pa
     What is set for others is none of theirs: a part is known again whatever becomes of that.
     """
     below = str(folder / FOLDER)
+    stored = config.storage and storage.below(
+        config.storage, folder.parent.name, folder.name, FOLDER
+    )
     for part in parts(config):
         name = str(part.experiment)
         others = {"suite", *PARTS} - {name}
         own = {key: value for key, value in resolved.items() if key not in others}
         yield Part(
             name,
-            replace(part, runs_dir=below, resume=True),
-            own | {"experiment": name, "runs_dir": below, "resume": True},
+            replace(part, runs_dir=below, storage=stored, resume=True),
+            own | {"experiment": name, "runs_dir": below, "storage": stored, "resume": True},
             folder / FOLDER / name,
         )
 

@@ -95,3 +95,12 @@ def test_what_two_parts_asked_otherwise_under_one_name_bears_their_names() -> No
         "rules": "r",
         "hle": "1",
     }
+
+
+def test_parts_are_stored_where_they_lie_in_the_suites_folder(tmp_path: Path) -> None:
+    stored = f"file://{tmp_path}/stored"
+    composed = cli.compose([*SMALL, *roster([0.2, 0.8]), f"storage={stored}"])
+    resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
+    for part in parts.of(cli.check(composed), resolved, tmp_path / "runs" / "suite" / "ID"):
+        assert part.config.storage == part.resolved["storage"] == f"{stored}/suite/ID/parts"
+        assert part.folder == tmp_path / "runs" / "suite" / "ID" / "parts" / part.name

@@ -1,0 +1,101 @@
+"""Whole objects by their paths, in whatever `pyarrow.fs` knows: S3, GCS, Azure, a file system.
+
+Each call is one try, and raises OSError where that fails.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from pyarrow import fs
+
+from raybench.pipeline import whole
+
+_CHUNK = 2**22
+
+
+class Objects:
+    """All that lies below a URI."""
+
+    def __init__(self, uri: str) -> None:
+        """Raises OSError or ValueError where the URI leads nowhere."""
+        # A small object is then one request rather than the three of an upload in parts.
+        delayed = f"{'&' if '?' in uri else '?'}allow_delayed_open=true"
+        self._files, self._root = fs.FileSystem.from_uri(
+            uri + delayed if uri.startswith("s3://") else uri
+        )
+        self._root = self._root.rstrip("/")
+        self._local = isinstance(self._files, fs.LocalFileSystem)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Write an object whole or not at all; it is durable then."""
+        if self._local:
+            self._replace(path, [data])
+            return
+        with self._files.open_output_stream(self._at(path), compression=None) as out:
+            out.write(data)
+
+    def put_file(self, path: str, file: Path) -> None:
+        """Write a file as an object, whole or not at all."""
+        if self._local:
+            self._replace(path, _chunks(file))
+            return
+        out = self._files.open_output_stream(self._at(path), compression=None)
+        with out:  # where it is not closed, nothing becomes of it
+            for chunk in _chunks(file):
+                out.write(chunk)
+
+    def get(self, path: str) -> bytes | None:
+        """Return an object's content, None where there is none."""
+        try:
+            with self._files.open_input_stream(self._at(path), compression=None) as found:
+                return bytes(found.read())
+        except FileNotFoundError:
+            return None
+
+    def get_parts(self, path: str) -> Iterator[bytes]:
+        """Yield an object's content. Raises FileNotFoundError where there is none."""
+        with self._files.open_input_stream(self._at(path), compression=None) as found:
+            while chunk := found.read(_CHUNK):
+                yield bytes(chunk)
+
+    def there(self, path: str) -> bool:
+        """Tell whether there is such an object."""
+        return bool(self._files.get_file_info(self._at(path)).type == fs.FileType.File)
+
+    def files(self, path: str) -> list[str]:
+        """Return the paths of all objects below a folder, as seen from there."""
+        return self._below(path, fs.FileType.File, recursive=True)
+
+    def folders(self, path: str) -> list[str]:
+        """Return the names of the folders in a folder."""
+        return self._below(path, fs.FileType.Directory, recursive=False)
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder with all that is in it, where there is one."""
+        with suppress(FileNotFoundError):
+            self._files.delete_dir(self._at(path))
+
+    def _replace(self, path: str, parts: Iterable[bytes]) -> None:
+        """Write a file of a file system that other machines may write to at the same time."""
+        target = Path(self._at(path))
+        aside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+        whole.write(aside, parts)
+        aside.replace(target)
+
+    def _at(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+    def _below(self, path: str, kind: fs.FileType, *, recursive: bool) -> list[str]:
+        base = self._at(path)
+        found = self._files.get_file_info(
+            fs.FileSelector(base, recursive=recursive, allow_not_found=True)
+        )
+        return sorted(it.path[len(base) + 1 :] for it in found if it.type == kind)
+
+
+def _chunks(file: Path) -> Iterator[bytes]:
+    with file.open("rb") as source:
+        while chunk := source.read(_CHUNK):
+            yield chunk

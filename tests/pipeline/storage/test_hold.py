@@ -1,0 +1,264 @@
+"""Runs lent by a real store, on a file system and by a server that speaks S3's protocol."""
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from stores import CREDENTIALS, Store, serving
+
+from raybench.config.storage import below
+from raybench.errors import RunFailed
+from raybench.pipeline.storage import Storage, lease, reading, trouble
+from raybench.pipeline.storage.objects import Objects
+from raybench.pipeline.store import RESULTS, Run, open_run
+
+CONFIG = {"seed": 1}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Store]:
+    with pytest.MonkeyPatch.context() as patched, serving() as found:
+        for name, value in CREDENTIALS.items():
+            patched.setenv(name, value)
+        yield found
+
+
+@pytest.fixture(params=["file", "s3"])
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "file":
+        return f"file://{tmp_path}/stored"
+    found: str = request.getfixturevalue("server").uri(tmp_path.name)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "BEAT_S", 0.1)
+    monkeypatch.setattr(lease, "STALE_S", 0.3)
+    monkeypatch.setattr(lease, "SETTLE_S", 0.0)
+
+
+def storage(uri: str) -> Storage:
+    return Storage.at(uri, 1, lambda _: None)
+
+
+def begun(folder: Path, uri: str) -> Run:
+    return open_run(folder, "exp", CONFIG, inputs={"data": "d"}, storage=storage(uri))
+
+
+def killed(run: Run) -> None:
+    """Have it look as if its process had gone."""
+    assert run._hold
+    run._hold._over.set()
+    run._hold._beating.join()
+    os.close(run._lock)
+
+
+def test_a_run_is_found_whole_by_a_machine_that_has_nothing(uri: str, tmp_path: Path) -> None:
+    first = begun(tmp_path / "a", uri)
+    journal = first.journal("units")
+    journal.extend([{"id": 1}, {"id": 2}])
+    journal.append({"id": 3})
+    first.write("plots/one.svg", "<svg/>")
+    killed(first)
+    with begun(tmp_path / "b", uri) as run:
+        assert run.resumed
+        assert run.id == first.id
+        assert [it["id"] for it in run.journal("units").records] == [1, 2, 3]
+        assert (run.folder / "plots" / "one.svg").read_text() == "<svg/>"
+        assert json.loads((run.folder / "inputs.json").read_text()) == {"data": "d"}
+        run.journal("units").append({"id": 4})
+        run.write_json(RESULTS, {"run": {}})
+        (run.folder / "mlflow.jsonl").write_text("told after the results\n")
+    objects = Objects(uri)
+    path = f"exp/{first.id}"
+    assert objects.get(f"{path}/journal/units.jsonl") == b"".join(
+        b'{"id": %d}\n' % each for each in (1, 2, 3, 4)
+    )
+    assert objects.files(f"{path}/journal") == ["units.jsonl"]
+    assert objects.get(f"{path}/mlflow.jsonl") == b"told after the results\n"
+    # The first machine's folder is behind, and the run is over: it learns of that.
+    with begun(tmp_path / "a", uri) as another:
+        assert another.id != first.id
+    assert (first.folder / RESULTS).exists()
+    assert (first.folder / "journal" / "units.jsonl").read_bytes().count(b"\n") == 4
+
+
+def test_who_shows_signs_of_life_is_left_alone(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "STALE_S", 60.0)  # the first sign ends the watch
+    with begun(tmp_path / "a", uri) as first:
+        first.journal("units").append({"id": 1})
+        with begun(tmp_path / "b", uri) as second:
+            assert second.id != first.id
+            assert "Another machine is at work on" in second.passed[0]
+            assert [it.name for it in second.folder.parent.iterdir()] == [second.id]
+        first.journal("units").append({"id": 2})
+
+
+def test_who_is_taken_over_learns_of_it_and_counts_no_more(uri: str, tmp_path: Path) -> None:
+    first = begun(tmp_path / "a", uri)
+    journal = first.journal("units")
+    journal.append({"id": 1})
+    assert first._hold
+    first._hold._over.set()  # it is held up, without a sign of life
+    first._hold._beating.join()
+    with begun(tmp_path / "b", uri) as second:
+        assert second.id == first.id
+        first._hold._seen -= lease.STALE_S
+        with pytest.raises(RunFailed, match="taken over"):
+            journal.append({"id": 2})
+        with pytest.raises(RunFailed, match="taken over"):
+            first.write_json(RESULTS, {})
+        first.__exit__()
+        assert not Objects(uri).there(f"exp/{first.id}/{RESULTS}")
+        units = second.journal("units")
+        units.append({"id": 3})
+        assert [it["id"] for it in units.records] == [1, 3]
+    with pytest.raises(RunFailed, match="go on differently") as told:
+        begun(tmp_path / "a", uri)
+    assert f"Move {first.folder} away" in str(told.value)
+
+
+def test_of_two_that_take_a_deserted_run_at_once_one_has_it(uri: str, tmp_path: Path) -> None:
+    first = begun(tmp_path / "a", uri)
+    first.journal("units").append({"id": 1})
+    killed(first)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(lease, "SETTLE_S", 1.0)
+        patched.setattr(lease, "STALE_S", 3.0)
+        found: list[Run] = []
+        both = [
+            threading.Thread(target=lambda name=name: found.append(begun(tmp_path / name, uri)))
+            for name in ("b", "c")
+        ]
+        for each in both:
+            each.start()
+        for each in both:
+            each.join()
+    assert sorted(run.id == first.id for run in found) == [False, True]
+    for run in found:
+        run.journal("units").append({"id": 2})
+        run.__exit__()
+
+
+@pytest.mark.parametrize("what", ["journal/units", "lease.json"])
+def test_what_was_removed_from_the_store_is_told(uri: str, tmp_path: Path, what: str) -> None:
+    for name in ("a", "b"):  # of the second, the lease tells what the first had written
+        run = begun(tmp_path / name, uri)
+        run.journal("units").append({"id": 1})
+        killed(run)
+    objects = Objects(uri)
+    files = objects._files
+    for each in objects.files(f"exp/{run.id}"):
+        if each.startswith(what):
+            files.delete_file(objects._at(f"exp/{run.id}/{each}"))
+    with pytest.raises(RunFailed, match="changed from outside"):
+        begun(tmp_path / "c", uri)
+
+
+def test_a_run_begun_without_a_storage_is_there_whole_when_it_goes_on_with_one(
+    uri: str, tmp_path: Path
+) -> None:
+    with open_run(tmp_path / "a", "exp", CONFIG) as run:
+        run.journal("units").extend([{"id": 1}, {"id": 2}])
+    killed(begun(tmp_path / "a", uri))
+    with begun(tmp_path / "b", uri) as found:
+        assert [it["id"] for it in found.journal("units").records] == [1, 2]
+
+
+def test_what_the_store_was_away_for_counts_when_the_run_goes_on(
+    server: Store, tmp_path: Path
+) -> None:
+    uri = server.uri(tmp_path.name)
+    run = begun(tmp_path / "a", uri)
+    units = run.journal("units")
+    units.append({"id": 1})
+    server.stop()
+    try:
+        with pytest.raises(RunFailed, match="storage_patience_s") as failed:
+            units.append({"id": 2})
+        run.__exit__()  # it does not wait once more
+    finally:
+        server.start()
+    assert "the same command goes on" in str(failed.value)
+    assert [it["id"] for it in units.records] == [1]
+    with begun(tmp_path / "a", uri) as again:
+        assert again.id == run.id
+        assert [it["id"] for it in again.journal("units").records] == [1, 2]
+    with begun(tmp_path / "b", uri) as elsewhere:
+        assert [it["id"] for it in elsewhere.journal("units").records] == [1, 2]
+
+
+def test_what_a_kill_left_empty_is_no_reason_to_leave_the_run_of_another(
+    uri: str, tmp_path: Path
+) -> None:
+    first = begun(tmp_path / "a", uri)
+    first.journal("units").append({"id": 1})
+    killed(first)
+    newer = tmp_path / "b" / "exp" / f"9{first.id[1:]}"  # killed before its lease was there
+    newer.mkdir(parents=True)
+    with begun(tmp_path / "b", uri) as run:
+        assert run.id == first.id
+
+
+def test_raised_limits_go_on_from_a_copy_that_is_stored_as_well(uri: str, tmp_path: Path) -> None:
+    def opened(machine: str, limit: int) -> Run:
+        return open_run(tmp_path / machine, "exp", {"n": limit}, limits=["n"], storage=storage(uri))
+
+    with opened("a", 1) as run:
+        run.journal("units").append({"id": 1})
+        run.write_json(RESULTS, {"run": {"limits": {"n": 1}}})
+    further = opened("b", 2)
+    assert [it["id"] for it in further.journal("units").records] == [1]
+    killed(further)
+    with opened("c", 2) as again:
+        assert again.id == further.id != run.id
+        assert [it["id"] for it in again.journal("units").records] == [1]
+
+
+def test_trouble_is_none_where_a_store_can_be_written_to(uri: str) -> None:
+    assert trouble(uri) is None
+
+
+def test_a_server_of_ones_own_may_be_named_in_the_environment(
+    server: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.port}")
+    assert trouble(f"s3://bucket/{tmp_path.name}") is None
+    assert server.names(tmp_path.name) == [".raybench"]
+
+
+def test_trouble_is_told_in_a_line(server: Store) -> None:
+    told = trouble(f"s3://nobody/made/this?{server.query}")
+    assert told
+    assert "bucket does not exist" in told
+    assert "\n" not in told
+    assert trouble("s3://bucket/x?bogus=1")
+
+
+def test_who_only_reads_a_run_has_it_in_the_cache(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    run = begun(tmp_path / "a", uri)
+    units = run.journal("units")
+    units.append({"id": 1})
+    address = below(uri, "exp", run.id)
+    folder = reading.fetched(address)
+    assert folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n'
+    units.append({"id": 2})
+    run.write_json(RESULTS, {"run": {}})
+    assert reading.fetched(address) == folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n{"id": 2}\n'
+    assert (folder / RESULTS).exists()
+    run.__exit__()
+    assert reading.fetched(below(uri, "exp", "none")) is None
+    (folder / "journal" / "units.jsonl").write_text("{}\n")
+    assert reading.fetched(address) == folder
+    assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n{"id": 2}\n'

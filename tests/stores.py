@@ -1,0 +1,75 @@
+"""An object store for tests: moto's server, which speaks S3's protocol over HTTP."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from moto.server import ThreadedMotoServer
+from ports import free_port
+from pyarrow import fs
+
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+"""What runs find in their environment, as an SDK would."""
+
+
+@dataclass
+class Store:
+    """A server that can be away for a while; what it holds outlives that."""
+
+    port: int = field(default_factory=free_port)
+    _server: ThreadedMotoServer | None = None
+
+    @property
+    def query(self) -> str:
+        """What a URI says to lead here."""
+        return f"scheme=http&endpoint_override=127.0.0.1:{self.port}"
+
+    def uri(self, prefix: str) -> str:
+        """Return the URI of a place in the one bucket."""
+        return f"s3://bucket/{prefix}?{self.query}"
+
+    @property
+    def files(self) -> fs.S3FileSystem:
+        """Return the store as `pyarrow` sees it, to look into."""
+        return fs.S3FileSystem(
+            access_key="test",
+            secret_key="test",
+            region="us-east-1",
+            scheme="http",
+            endpoint_override=f"127.0.0.1:{self.port}",
+            allow_bucket_creation=True,
+        )
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the paths of all objects below a prefix, as seen from there."""
+        base = f"bucket/{prefix}"
+        found = self.files.get_file_info(fs.FileSelector(base, recursive=True))
+        return sorted(it.path[len(base) + 1 :] for it in found if it.type == fs.FileType.File)
+
+    def start(self) -> None:
+        """Begin to listen, with all that was there before."""
+        self._server = ThreadedMotoServer(ip_address="127.0.0.1", port=self.port, verbose=False)
+        self._server.start()
+
+    def stop(self) -> None:
+        """Refuse connections."""
+        if self._server:
+            self._server.stop()
+        self._server = None
+
+
+@contextmanager
+def serving() -> Iterator[Store]:
+    """Yield a store with a bucket."""
+    store = Store()
+    store.start()
+    try:
+        store.files.create_dir("bucket")
+        yield store
+    finally:
+        store.stop()
