@@ -5,7 +5,6 @@ that are hidden from it. Its link can be cut, and whatever runs on it be killed.
 """
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +20,6 @@ from clusters import NO_TOKEN, RAY
 from helpers import MARK, ROOT
 
 _PATIENCE_S = 120
-_NEEDED = ("ip", "unshare", "nsenter", "mount")
 _PORT = 6379
 _SEEN_AFTER = {
     # How soon Ray takes a machine for dead that does not answer: with its own settings a minute.
@@ -31,10 +29,24 @@ _SEEN_AFTER = {
     "RAY_health_check_failure_threshold": "3",
 }
 
-NEEDS_HOSTS = pytest.mark.skipif(
-    os.geteuid() != 0 or any(shutil.which(name) is None for name in _NEEDED),
-    reason="only root can make network namespaces, with iproute2 and util-linux",
-)
+_KINDS = ("--net", "--mount", "--pid", "--uts", "--ipc")
+
+
+def _refusal() -> str:
+    """Return why no hosts can be made here; '' where they can."""
+    tried = "mount -t tmpfs none /mnt && ip link add a type bridge && ip link add b type veth"
+    try:
+        done = subprocess.run(
+            ["unshare", *_KINDS, "--fork", "--mount-proc", "sh", "-ec", tried],
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+    except OSError as error:
+        return str(error)
+    return done.stderr.strip().partition("\n")[0] if done.returncode else ""
+
+
+_WHY_NOT = "only root can make hosts" if os.geteuid() != 0 else _refusal()
+NEEDS_HOSTS = pytest.mark.skipif(bool(_WHY_NOT), reason=f"no network namespaces: {_WHY_NOT}")
 
 
 class Host:
@@ -53,7 +65,7 @@ class Host:
         """Start a command on it, in a folder as it sees it."""
         return subprocess.Popen(
             [
-                "nsenter", f"--target={self._init}", *_INSIDE, f"--wdns={cwd}", "--",
+                "nsenter", f"--target={self._init}", *_KINDS, f"--wdns={cwd}", "--",
                 *map(str, command),
             ],
             text=True, stdin=subprocess.DEVNULL, **options,
@@ -92,9 +104,6 @@ class Host:
         """Switch it off."""
         with suppress(ProcessLookupError):
             os.kill(self._init, signal.SIGKILL)
-
-
-_INSIDE = ("--net", "--mount", "--pid", "--uts", "--ipc")
 
 
 class Lan:
@@ -171,7 +180,7 @@ def lan(count: int, hidden: Sequence[Path] = ()) -> Iterator[Lan]:
             )
             init = stack.enter_context(
                 _namespaces(
-                    f"host{number}", "--net", "--mount", "--pid", "--uts", "--ipc", "--mount-proc",
+                    f"host{number}", *_KINDS, "--mount-proc",
                     hidden=[Path("/dev/shm"), *(hidden if number else ())],
                 )
             )  # fmt: skip

@@ -55,7 +55,7 @@ def wait(run: "Popen[str]", happened: Callable[[], Any]) -> Any:
         if run.poll() is not None or time.monotonic() > until:
             told = run.stdout.read() if run.stdout and run.poll() is not None else "no end"
             pytest.fail(f"it never happened: {told}")
-        time.sleep(0.05)
+        time.sleep(0.2)
     return found
 
 
