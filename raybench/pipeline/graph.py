@@ -38,7 +38,7 @@ from raybench.pipeline.stages import (
     prompt,
 )
 from raybench.pipeline.units import Job, unit_id
-from raybench.sandbox.slots import there
+from raybench.sandbox.slots import alive
 from raybench.types import Grader
 
 _BLOCKS_IN_FLIGHT = 64
@@ -49,6 +49,8 @@ _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOSSES = 3
 """How often in a row nodes may be lost before anything is finished."""
+_ADVICE = re.compile(r"\nFailed to apply UDF transform after .*", re.DOTALL)
+"""What Ray Data adds to the text of an error of a stage."""
 _REMARK = "has constructor arguments in the object store and max_restarts > 0"
 """What Ray prints of each graph of its own making with actors: theirs stay as long as it does."""
 _LIGHT, _SOME = 0.01, 0.5
@@ -86,7 +88,7 @@ async def stream(
     where a stage breaks in a way that is no unit's, or the stage's own error where that speaks to
     the person.
     """
-    nodes = len(await asyncio.to_thread(there)) > 1 and _has_programs(work)
+    nodes = len(await asyncio.to_thread(alive)) > 1 and _has_programs(work)
     async with listening(link, say, nodes=nodes, warn=warn) as link:
         done, said, losses = array("Q", work.done), dict(work.said), 0
         while True:
@@ -129,6 +131,7 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
                 block = await losses.beside(run(next, blocks, None))
     except RayError as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
+            cause.args = (_ADVICE.sub("", str(cause)), *cause.args[1:])
             raise cause from None  # it says what to do
         await losses.look()
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]

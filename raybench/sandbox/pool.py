@@ -29,6 +29,8 @@ _AWAITED_S = 900.0
 """How long another node is waited for where every one is gone."""
 _TOLD = 5
 """Of so many nodes at most is told why they will not do, where none will."""
+_GONE = 5
+"""How many nodes may die under the same work."""
 _AHEAD = 2
 """Work of each slot that may be prepared: what runs, and what comes next."""
 
@@ -90,14 +92,14 @@ class Pool:
     async def call(self, function: Callable[..., T], *arguments: Any, alone: bool = False) -> T:
         """Call a function in a free slot; `alone`, while its node's other slots do nothing.
 
-        A slot that dies under it, or its node, costs another try; further slots of a node that is
-        gone cost none. Raises what the function raises, and SandboxFaultError where slots die every
-        time.
+        A slot that dies under it costs another try. Nodes that die with it cost none, but for work
+        that seems to bring them down. Raises what the function raises, and SandboxFaultError where
+        slots die every time.
         """
         from ray.exceptions import RayError, RayTaskError
 
         tries, gone = 0, set[str]()
-        while tries < TRIES:
+        while tries < TRIES and len(gone) < _GONE:
             async with self._taken(alone) as (node, slot):
                 try:
                     answer = slot.actor.call.remote(function, arguments)
@@ -106,14 +108,16 @@ class Pool:
                     raise error.cause from None
                 except (RayError, TimeoutError) as error:
                     last = str(error) or f"no answer within {LONGEST_S:g} s"
-                    renewed = await node.renew(slot)
-                    tries += renewed or slot.node not in gone
-                    gone |= set() if renewed else {slot.node}
+                    if await node.renew(slot):
+                        tries += 1
+                    else:
+                        gone.add(slot.node)
                     continue
                 return result
+        nodes = f", and {len(gone)} nodes" if gone else ""
         raise SandboxFaultError(
-            f"a slot of the sandbox died {TRIES} times over the same work: {last}. The work has "
-            "no outcome; run again, with fewer slots (sandbox.slots=1) if memory is short"
+            f"a slot of the sandbox died {tries} times over the same work{nodes}: {last}. The work "
+            "has no outcome; run again, with fewer slots (sandbox.slots=1) if memory is short"
         )
 
     @asynccontextmanager
@@ -140,7 +144,12 @@ class Pool:
     async def _open(self) -> list[Refused]:
         """Open the slots of nodes that are new; return which ones will not do, and why."""
         async with self._opening:
-            found = await asyncio.to_thread(slots.nodes, self._settings, self._each, self._on)
+            # A cluster without a core that is Ray's to give has programs, too. But where nodes that
+            # compute have gone, those that are not to are left alone.
+            first = not self._tried
+            found = await asyncio.to_thread(
+                slots.nodes, self._settings, self._each, self._on, any_will_do=first
+            )
             new = [node for node in found if node.name not in self._tried]
             refused = await asyncio.gather(*(node.opened(self._profiles) for node in new))
             # Not before: who is interrupted here leaves them new.

@@ -122,20 +122,27 @@ class Node:
         A node that has just died may pass for one that is there: that shows at the next try.
         """
         slot.end()  # it may be out of reach and no more
-        if self.name in await asyncio.to_thread(there):
+        if self.name in await asyncio.to_thread(alive):
             slot.begin()
             return True
         self.slots.remove(slot)
         return False
 
 
-def nodes(settings: Settings, each: int | None, on: Mapping[str, str]) -> list[Node]:
+def nodes(
+    settings: Settings, each: int | None, on: Mapping[str, str], *, any_will_do: bool = False
+) -> list[Node]:
     """Return the nodes that compute, of those with these labels; their slots are not begun yet.
 
-    Each has so many slots as it has cores for, or one for all but one.
+    Each has so many slots as it has cores for, or one for all but one. Where no node has a core to
+    give and `any_will_do`, it is one of them.
     """
+    there = alive(on)
+    computing = {name: it for name, it in there.items() if it[1]}
+    if not computing and any_will_do:
+        computing = dict([*there.items()][:1])
     found = []
-    for name, (address, cores) in there(on).items():
+    for name, (address, cores) in computing.items():
         # More than a core each, and they would only be in one another's way.
         count = min(each, max(1, cores)) if each else max(1, cores - 1)
         slots = [Place(name, replace(settings, slot=number)) for number in range(count)]
@@ -143,15 +150,12 @@ def nodes(settings: Settings, each: int | None, on: Mapping[str, str]) -> list[N
     return found
 
 
-def there(on: Mapping[str, str] | None = None) -> dict[str, tuple[str, int]]:
+def alive(on: Mapping[str, str] | None = None) -> dict[str, tuple[str, int]]:
     """Return the nodes that are there, by Ray's names: their addresses, and how many cores."""
     import ray
 
-    alive = [
-        node for node in ray.nodes() if node["Alive"] and labels.chosen(node["Labels"], on or {})
-    ]
-    found = {
+    return {
         node["NodeID"]: (node["NodeManagerAddress"], int(node["Resources"].get("CPU", 0)))
-        for node in alive
+        for node in ray.nodes()
+        if node["Alive"] and labels.chosen(node["Labels"], on or {})
     }
-    return {name: it for name, it in found.items() if it[1]} or dict([*found.items()][:1])

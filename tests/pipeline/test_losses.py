@@ -58,7 +58,8 @@ async def test_a_node_that_had_work_once_and_dies_later_ends_nothing(dead: dict[
 
 
 def unit(number: int) -> Unit:
-    return {"benchmark": "mmlu_pro", "key": str(number), "model": "m", "repeat": 0}
+    names = {"benchmark": "mmlu_pro", "language": "", "key": str(number)}
+    return {**names, "model": "m", "repeat": 0}
 
 
 class Graphs:
@@ -82,7 +83,7 @@ class Graphs:
 def graphs(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Graphs:
     found = Graphs(request.param)
     monkeypatch.setattr(graph, "_streamed", found)
-    monkeypatch.setattr(graph, "there", lambda: {"one": ("10.0.0.1", 2)})
+    monkeypatch.setattr(graph, "alive", lambda: {"one": ("10.0.0.1", 2)})
     return found
 
 

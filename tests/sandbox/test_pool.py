@@ -18,7 +18,7 @@ from raybench.config import FleetConf
 from raybench.fleet.cluster import cluster
 from raybench.sandbox import Outcome, SandboxFaultError, SandboxUnavailableError, Settings
 from raybench.sandbox.pool import Pool
-from raybench.sandbox.slots import there
+from raybench.sandbox.slots import alive
 
 pytestmark = [
     pytest.mark.slow,
@@ -116,10 +116,10 @@ async def test_a_slot_that_does_not_answer_costs_a_try_too(
     pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # On a busy machine a new slot takes some seconds to begin.
-    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 15)
+    monkeypatch.setattr("raybench.sandbox.pool.LONGEST_S", 15)
     work = noting(tmp_path, lambda times: time.sleep(60) if times == 1 else f"try {times}")
     assert await pool.call(work) == "try 2"
-    monkeypatch.setattr("raybench.sandbox.pool._LONGEST_S", 2)
+    monkeypatch.setattr("raybench.sandbox.pool.LONGEST_S", 2)
     with pytest.raises(SandboxFaultError, match=r"same work: no answer within 2 s\."):
         await pool.call(time.sleep, 60)
 
@@ -267,7 +267,7 @@ async def test_a_node_has_no_more_slots_than_cores(ray: None) -> None:
     opened = Pool(Settings(), 1000)
     try:
         await opened.ready()
-        assert opened.slots == sum(cores for _, cores in there().values())
+        assert opened.slots == sum(cores for _, cores in alive().values())
     finally:
         await asyncio.to_thread(opened.close)
 
