@@ -42,46 +42,48 @@ class HostedEngine:
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
         """Send the batch; where the replica dies under it, send it to the one that follows."""
-        patience = self._patience(requests)
-        try:
-            async with self._leases.hold(self._name, len(requests), model.name) as reason:
-                engine = handle(self._name)
-                for attempt in range(0 if reason else self._conf.attempts):
-                    if attempt:
-                        await asyncio.sleep(_RETRY_WAIT_S)
-                    try:
-                        async with asyncio.timeout(patience):
-                            return list(await engine.complete.remote(list(requests)))
-                    except Exception as error:  # whatever the engine died of is data here
-                        reason = self._told(error, patience)
-        except Exception as error:  # the keeper's end is data too
-            reason = self._told(error, patience)
+        patience, reason = self._patience(requests), ""
+        for attempt in range(self._conf.attempts):
+            if attempt:
+                await asyncio.sleep(_RETRY_WAIT_S)
+            # A lease for each: what follows may be on another node, and others may come before it.
+            async with self._turn(model, len(requests)) as refusal:
+                if refusal:
+                    reason = refusal
+                    break
+                try:
+                    async with asyncio.timeout(patience):
+                        return list(await handle(self._name).complete.remote(list(requests)))
+                except Exception as error:  # whatever the engine died of is data here
+                    reason = self._told(error, patience)
         return [Completion.failed(reason) for _ in requests]
 
     async def stream(self, model: ModelSpec, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         """Stream the batch; where the replica dies under it, send the rest to the next one."""
         patience = self._patience(requests)
+        replies = unbroken(
+            self._stream_once,
+            requests,
+            turn=lambda work: self._turn(model, work),
+            attempts=self._conf.attempts,
+            wait_s=_RETRY_WAIT_S,
+            deadline_s=patience,
+            told=lambda error: self._told(error, patience),
+        )
+        async with contextlib.aclosing(replies):
+            async for placed in replies:
+                yield placed
+
+    @contextlib.asynccontextmanager
+    async def _turn(self, model: ModelSpec, work: int) -> AsyncIterator[str]:
+        """Wait for the engine's turn and keep it awake; yields '', or why it will not come."""
         async with contextlib.AsyncExitStack() as stack:
             try:
-                lease = self._leases.hold(self._name, len(requests), model.name)
+                lease = self._leases.hold(self._name, work, model.name)
                 refusal = await stack.enter_async_context(lease)
             except Exception as error:  # the keeper's end is data too
-                refusal = self._told(error, patience)
-            if refusal:
-                for place in range(len(requests)):
-                    yield place, Completion.failed(refusal)
-                return
-            replies = unbroken(
-                self._stream_once,
-                requests,
-                attempts=self._conf.attempts,
-                wait_s=_RETRY_WAIT_S,
-                deadline_s=patience,
-                told=lambda error: self._told(error, patience),
-            )
-            async with contextlib.aclosing(replies):
-                async for placed in replies:
-                    yield placed
+                refusal = self._told(error, 0.0)
+            yield refusal
 
     def _patience(self, requests: Sequence[Request]) -> float:
         """Return how long a reply is waited for: in the queue, and while the model may work."""

@@ -29,6 +29,7 @@ from raybench.fleet.turns import (
     Failed,
     Grant,
     Load,
+    Lost,
     Queued,
     Refuse,
     Settled,
@@ -41,6 +42,7 @@ from raybench.fleet.turns import (
 from raybench.types import Message, Request
 
 _POLL_S = 0.5
+_LOOK_S = 5.0
 _GIVEN_BACK = "the lease was given back"
 _STOPPED = "the engines are being stopped"
 _MOVE_DEADLINE_S = 300.0
@@ -92,6 +94,10 @@ class Keeper:
         """Engines that were to sleep and had to be stopped instead."""
         self._devices: dict[str, tuple[str, ...]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._moves: dict[str, asyncio.Task[None]] = {}
+        """By engine, the last of its moves."""
+        self._gone: set[str] = set()
+        """Devices whose node has died."""
         self._tick: asyncio.TimerHandle | None = None
         self._stopping = False
         self._deploying = threading.Lock()
@@ -103,6 +109,8 @@ class Keeper:
 
         quieten()
         self._act(self._policy.preload(time.monotonic()))
+        if self._places is not None:
+            self._keep(asyncio.create_task(self._look_at_nodes()))
 
     async def lease(self, client: str, lease: str, engine: str, work: int, model: str = "") -> str:
         """Wait until the engine is awake and its turn; return '' or why it will never be."""
@@ -205,15 +213,37 @@ class Keeper:
                     self._forget(lease)
                     self._answer(lease, reason)
                 case Load() | Wake() | Sleep() | Unload():
-                    task = asyncio.create_task(self._move(action))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
+                    self._moves[action.engine] = asyncio.create_task(self._move(action))
+                    self._keep(self._moves[action.engine])
         if self._tick:
             self._tick.cancel()
         self._tick = None
         if (at := self._policy.next_tick()) is not None:
             loop = asyncio.get_running_loop()
             self._tick = loop.call_later(max(at - time.monotonic(), 0.0), self._handle, Tick())
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look_at_nodes(self) -> None:
+        """See to it that what was on nodes that die comes up on others: Ray does not know whose."""
+        places = self._places or {}
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            with contextlib.suppress(Exception):  # Ray's own trouble shows elsewhere
+                there = await asyncio.to_thread(_alive)
+                self._lose({name for name, (node, _) in places.items() if node not in there})
+
+    def _lose(self, devices: set[str]) -> None:
+        """Take notice of devices that are gone."""
+        if not (new := devices - self._gone):
+            return
+        self._gone |= new
+        for name, taken in self._devices.items():
+            if new & {*taken} and (move := self._moves.get(name)):
+                move.cancel()  # what it waits for is gone; the policy says what comes next
+        self._handle(Lost(frozenset(new)))
 
     async def _move(self, action: Load | Wake | Sleep | Unload) -> None:
         name = action.engine
@@ -222,6 +252,7 @@ class Keeper:
             match action:
                 case Load(devices=devices):
                     self._devices[name] = devices
+                    self._stopped.discard(name)
                     await self._load(name)
                 case Wake(level=level):
                     await self._back(name, level)
@@ -341,6 +372,13 @@ def handle(name: str) -> Any:
     from ray import serve
 
     return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
+
+
+def _alive() -> set[str]:
+    """Return the addresses of the nodes that are there."""
+    import ray
+
+    return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
 
 
 def _application(name: str) -> Any:

@@ -33,6 +33,7 @@ from raybench.fleet.turns import (
     Failed,
     Grant,
     Load,
+    Lost,
     Queued,
     Refuse,
     Rules,
@@ -218,19 +219,52 @@ class Residency:
                 self._done(lease)
             case Settled(name):
                 self._settle(self._engines[name])
+                yield from self._without_place()
             case Failed(name, reason):
                 engine = self._engines[name]
                 if engine.state in (State.ARRIVING, State.LEAVING):
                     self._swap_ends(engine)
-                engine.state, engine.devices, engine.level = State.FAILED, (), 0
-                engine.takes_gib, engine.reason = 0.0, reason
-                for lease in engine.waiting:
-                    del self._leases[lease]
-                    yield Refuse(lease, reason)
-                engine.waiting.clear()
-                engine.work = 0
+                yield from self._fail(engine, reason)
+            case Lost(devices):
+                for name in devices:
+                    self._devices.pop(name, None)
+                for engine in self._engines.values():
+                    if devices & {*engine.devices}:
+                        yield from self._lose(engine)
+                yield from self._without_place()
             case Tick():
                 pass
+
+    def _fail(self, engine: _Engine, reason: str) -> Iterator[Action]:
+        engine.state, engine.devices, engine.level = State.FAILED, (), 0
+        engine.takes_gib, engine.reason = 0.0, reason
+        for lease in engine.waiting:
+            del self._leases[lease]
+            yield Refuse(lease, reason)
+        engine.waiting.clear()
+        engine.work = 0
+
+    def _lose(self, engine: _Engine) -> Iterator[Action]:
+        """Take an engine from devices that are gone. Who was at work with it gives that back."""
+        if engine.state in (State.ARRIVING, State.LEAVING):
+            self._swap_ends(engine)
+        loaded = engine.state is not State.WANTED
+        engine.devices, engine.level, engine.takes_gib = (), 0, 0.0
+        engine.closing_for, engine.swaps_in = "", False
+        engine.state, engine.changing_since = State.COLD, self._now
+        if loaded:  # what is left of it has to go before it can come up elsewhere
+            engine.state = State.LEAVING
+            yield Unload(engine.name)
+
+    def _without_place(self) -> Iterator[Action]:
+        """Give up on engines that no device is left for."""
+        for engine in self._engines.values():
+            if engine.state is State.COLD and not any(self._sets(engine.demand)):
+                yield from self._fail(
+                    engine,
+                    f"engine {engine.name} had its place on a node that died, and no other node "
+                    "has room for it: bring one up, and give the same command again",
+                )
 
     def _done(self, lease: str) -> None:
         engine = self._leases.pop(lease, None)

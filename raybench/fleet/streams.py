@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, TypeVar
 
 from raybench.types import Completion, Request
@@ -32,12 +32,16 @@ async def unbroken(
     ask: Callable[[list[Request]], AsyncGenerator[Placed]],
     requests: Sequence[Request],
     *,
+    turn: Callable[[int], AbstractAsyncContextManager[str]],
     attempts: int,
     wait_s: float,
     deadline_s: float,
     told: Callable[[Exception], str],
 ) -> AsyncGenerator[Placed]:
     """Stream the batch; where the stream breaks, keep what came and ask again for the rest only.
+
+    Before so many requests are asked for, their `turn` is waited for, however long that takes; it
+    yields '', or why it never comes, which ends this.
 
     It ends when everything has come, or after so many attempts in a row that brought nothing, of
     which each waits `deadline_s` for the next completion: then what is left fails, for the reason
@@ -50,16 +54,20 @@ async def unbroken(
             await asyncio.sleep(wait_s)
         fruitless += 1
         places = list(left)
-        try:
-            async with aclosing(ask(list(left.values()))) as replies:
-                while reply := await _next(replies, deadline_s):
-                    position, completion = reply
-                    place, fruitless = places[position], 0
-                    del left[place]
-                    yield place, completion
-            reason = told(EOFError("the stream ended before its time"))
-        except Exception as error:  # whatever the engine died of is data here
-            reason = told(error)
+        async with turn(len(left)) as refusal:
+            if refusal:
+                reason = refusal
+                break
+            try:
+                async with aclosing(ask(list(left.values()))) as replies:
+                    while reply := await _next(replies, deadline_s):
+                        position, completion = reply
+                        place, fruitless = places[position], 0
+                        del left[place]
+                        yield place, completion
+                reason = told(EOFError("the stream ended before its time"))
+            except Exception as error:  # whatever the engine died of is data here
+                reason = told(error)
     for place in left:
         yield place, Completion.failed(reason)
 

@@ -81,11 +81,18 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Devices are gone for good, with what was on them: their node has died."""
+
+    devices: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """Time has passed."""
 
 
-Event = Queued | Done | Settled | Failed | Tick
+Event = Queued | Done | Settled | Failed | Lost | Tick
 
 
 @dataclass(frozen=True, slots=True)

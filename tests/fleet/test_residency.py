@@ -1,5 +1,6 @@
 """The policy, by example and by simulation: what must never happen, on any trace."""
 
+import random
 from collections.abc import Sequence
 
 import pytest
@@ -14,9 +15,11 @@ from raybench.fleet.turns import (
     Demand,
     Device,
     Done,
+    Event,
     Failed,
     Grant,
     Load,
+    Lost,
     Queued,
     Refuse,
     Rules,
@@ -369,3 +372,107 @@ def test_who_would_leave_too_much_behind_asleep_is_unloaded() -> None:
     assert policy.handle(Queued("l", "large", 1), 2.0) == [Unload("sleeper")]
     assert policy.handle(Settled("sleeper"), 3.0) == [Load("large", ("gpu",))]
     assert policy.handle(Settled("large"), 4.0) == [Grant("l")]
+
+
+# Nodes that die
+
+TWO_NODES = [Device("x/gpu", 10, "x"), Device("y/gpu", 10, "y")]
+
+
+def test_an_engine_whose_node_dies_comes_up_on_another_one() -> None:
+    policy = Residency(TWO_NODES, [demand("a")], Rules(linger_s=0.0))
+    assert policy.preload(0) == [Load("a", ("x/gpu",))]
+    policy.handle(Settled("a"), 1)
+    assert policy.handle(Queued("1", "a", 4), 2) == [Grant("1")]
+    assert policy.handle(Lost(frozenset({"x/gpu"})), 3) == [Unload("a")]
+    assert policy.handle(Done("1"), 4) == []  # its client has heard that the replica died
+    assert policy.handle(Queued("2", "a", 3), 5) == []
+    assert policy.handle(Settled("a"), 6) == [Load("a", ("y/gpu",))]
+    assert policy.handle(Settled("a"), 7) == [Grant("2")]
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["arriving", "awake"])
+def test_where_no_other_node_has_room_it_is_told(settled: bool) -> None:
+    policy = Residency(TWO_NODES, [demand("a", devices=1)], Rules(linger_s=0.0))
+    policy.preload(0)
+    if settled:
+        policy.handle(Settled("a"), 1)
+    policy.handle(Lost(frozenset({"y/gpu"})), 2)
+    assert policy.handle(Lost(frozenset({"x/gpu"})), 3) == [Unload("a")]
+    assert policy.handle(Queued("1", "a", 1), 4) == []
+    (refusal,) = policy.handle(Settled("a"), 5)
+    assert isinstance(refusal, Refuse)
+    assert "died, and no other node has room" in refusal.reason
+    assert policy.failures() == {"a": refusal.reason}
+
+
+def test_an_engine_that_was_on_its_way_out_of_a_node_that_dies_is_cold() -> None:
+    policy = Residency(TWO_NODES[:1], [demand("a"), demand("b")], Rules(linger_s=0.0))
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    assert policy.handle(Queued("1", "b", 1), 2) == [Unload("a")]
+    assert policy.handle(Lost(frozenset({"x/gpu"})), 3)[0] == Unload("a")
+    policy.handle(Settled("a"), 4)
+    assert policy.failures().keys() == {"a", "b"}
+
+
+@settings(max_examples=300, deadline=None)
+@given(worlds(), st.randoms(use_true_random=False))
+def test_whatever_dies_every_lease_is_answered_once_by_engines_that_have_a_place(
+    world: tuple[list[Device], list[Demand], Rules, list[Request]], rng: random.Random
+) -> None:
+    devices, demands, rules, requests = world
+    policy = Residency(devices, demands, rules)
+    left, now = {device.name for device in devices}, 0.0
+    open_, running, moving = set[str](), set[str](), list[str]()
+    answers: dict[str, int] = {}
+
+    def take(actions: Sequence[Action]) -> None:
+        for action in actions:
+            match action:
+                case Grant(lease) | Refuse(lease):
+                    answers[lease] = answers.get(lease, 0) + 1
+                    open_.discard(lease)
+                    if isinstance(action, Grant):
+                        running.add(lease)
+                case _:
+                    # A keeper gives up what it was at when the policy wants something else.
+                    moving[:] = [it for it in moving if it != action.engine] + [action.engine]
+
+    def step(event: Event) -> None:
+        take(policy.handle(event, now))
+        for engine in policy._engines.values():
+            assert {*engine.devices} <= left
+            assert (engine.state is not State.AWAKE) or engine.devices
+
+    take(policy.preload(now))
+    asked = iter(enumerate(requests))
+    for _ in range(8 * len(requests) + 40):
+        now += rng.uniform(0, 30)
+        match rng.choice(["ask", "ask", "done", "settle", "settle", "lose", "tick"]):
+            case "ask" if (one := next(asked, None)) is not None:
+                open_.add(str(one[0]))
+                step(Queued(str(one[0]), one[1].engine, 1))
+            case "done" if running:
+                step(Done(lease := rng.choice(sorted(running))))
+                running.discard(lease)
+            case "settle" if moving:
+                step(Settled(moving.pop(rng.randrange(len(moving)))))
+            case "lose" if left and rng.random() < 0.2:
+                gone = rng.choice(sorted(left))
+                left.discard(gone)
+                step(Lost(frozenset({gone})))
+            case _:
+                step(Tick())
+    for _ in range(40 * len(demands) + 4 * len(requests)):
+        now += 100
+        if moving:
+            step(Settled(moving.pop()))
+        elif running:
+            step(Done(running.pop()))
+        else:
+            step(Tick())
+    assert not open_, policy._engines
+    assert all(count == 1 for count in answers.values())
+    for engine, reason in policy.failures().items():
+        assert "died" in reason and engine in {it.engine for it in demands}

@@ -1,6 +1,6 @@
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 
 import pytest
 from hypothesis import given
@@ -83,15 +83,22 @@ class Replica:
             self.closed += 1
 
 
+@asynccontextmanager
+async def at_once(work: int) -> AsyncIterator[str]:
+    """Nobody has to wait for a turn."""
+    yield ""
+
+
 async def heard(
     ask: Callable[[list[Request]], AsyncGenerator[Placed]],
     *,
+    turn: Callable[[int], AbstractAsyncContextManager[str]] = at_once,
     attempts: int = 3,
     deadline_s: float = 5.0,
 ) -> list[tuple[int, str]]:
     """What a listener gets: place and text, or the reason why there is none."""
     stream = unbroken(
-        ask, BATCH, attempts=attempts, wait_s=0.0, deadline_s=deadline_s, told=lambda e: str(e)
+        ask, BATCH, turn=turn, attempts=attempts, wait_s=0.0, deadline_s=deadline_s, told=str
     )
     return [(place, reply.error or reply.text) async for place, reply in stream]
 
@@ -159,7 +166,7 @@ async def test_a_silent_stream_is_not_waited_for() -> None:
 async def test_the_listeners_own_time_does_not_count() -> None:
     replica = Replica()
     stream = unbroken(
-        replica.ask, BATCH, attempts=1, wait_s=0.0, deadline_s=0.05, told=lambda e: str(e)
+        replica.ask, BATCH, turn=at_once, attempts=1, wait_s=0.0, deadline_s=0.05, told=str
     )
     async for _, reply in stream:
         await asyncio.sleep(0.08)
@@ -170,9 +177,39 @@ async def test_the_listeners_own_time_does_not_count() -> None:
 async def test_a_listener_that_leaves_closes_the_call() -> None:
     replica = Replica()
     stream = unbroken(
-        replica.ask, BATCH, attempts=1, wait_s=0.0, deadline_s=5.0, told=lambda e: str(e)
+        replica.ask, BATCH, turn=at_once, attempts=1, wait_s=0.0, deadline_s=5.0, told=str
     )
     async with aclosing(stream):
         async for _ in stream:
             break
     assert replica.closed == 1
+
+
+async def test_each_attempt_waits_for_its_turn_and_holds_it_no_longer() -> None:
+    """What follows a replica that died may be somewhere else, where others are before it."""
+    replica, held, log = Replica(2), list[int](), list[int]()
+
+    @asynccontextmanager
+    async def turn(work: int) -> AsyncIterator[str]:
+        assert not held
+        await asyncio.sleep(0.1)  # longer than a reply is waited for
+        held.append(work)
+        log.append(work)
+        yield ""
+        held.clear()
+
+    came = await heard(replica.ask, turn=turn, deadline_s=0.05)
+    assert came == [(n, str(n)) for n in (5, 4, 3, 2, 1, 0)]
+    assert log == [6, 4] and not held
+
+
+async def test_where_the_turn_never_comes_again_what_is_left_fails_so() -> None:
+    replica, turns = Replica(2), iter(["", "its node died"])
+
+    @asynccontextmanager
+    async def turn(work: int) -> AsyncIterator[str]:
+        yield next(turns)
+
+    came = dict(await heard(replica.ask, turn=turn))
+    assert came == {5: "5", 4: "4"} | dict.fromkeys(range(4), "its node died")
+    assert len(replica.calls) == 1
