@@ -13,6 +13,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import group_engines, keeper
 from raybench.fleet.keeper import Keeper
+from raybench.fleet.llm_config import Place
 from raybench.fleet.places import Layout
 from raybench.fleet.turns import Demand, Device, Rules, State
 from raybench.types import ModelSpec
@@ -24,13 +25,23 @@ class Noted(Keeper):
     """A keeper whose engines only exist in its notes."""
 
     def __init__(
-        self, names: str, *, slots: int = 1, can_sleep: bool = False, rules: Rules = RULES
+        self,
+        names: str,
+        *,
+        slots: int = 1,
+        can_sleep: bool = False,
+        rules: Rules = RULES,
+        nodes: str = "",
     ) -> None:
         specs = group_engines([ModelSpec(name, "vllm", f"org/{name}") for name in names])
         self.engine = {spec.models[0].name: spec.name for spec in specs}
         self.model = {spec.name: spec.models[0].name for spec in specs}
         demands = tuple(Demand(spec.name, 1, can_sleep=can_sleep) for spec in specs)
         plan = Layout((Device("d", slots),), demands, None, rules)
+        if nodes:
+            devices = tuple(Device(f"{node}/cpu", slots, node) for node in nodes)
+            places = {device.name: (device.node, "") for device in devices}
+            plan = Layout(devices, demands, places, rules)
         super().__init__(specs, FleetConf(), plan, gpu=False)
         self.did: list[str] = []
         self.up: set[str] = set()
@@ -391,3 +402,61 @@ async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> No
     assert "no weights" in await refused
     await noted.release("b2")
     assert (noted.status().queued, noted.status().running) == ({}, {})
+
+
+# ----------------------------------------------------------------------------- nodes that die
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The nodes that are there."""
+    found = set("xy")
+    monkeypatch.setattr(keeper, "_LOOK_S", 0.01)
+    monkeypatch.setattr(keeper, "_alive", lambda: {*found})
+    return found
+
+
+async def test_what_was_on_a_node_that_dies_comes_up_on_another(there: set[str]) -> None:
+    noted = Noted("ab", nodes="xy", can_sleep=True)
+    await noted.start()
+    assert await noted.ask("a1") == await noted.ask("b1") == ""
+    assert noted._place(noted.engine["a"]) == Place("x")
+    there.discard("x")
+    await soon(lambda: "unload a" in noted.did)
+    again = asyncio.create_task(noted.ask("a2"))
+    assert await still(again)  # the other one is at work where it could be
+    await noted.release("a1")
+    await noted.release("b1")
+    assert await again == ""
+    assert noted._place(noted.engine["a"]) == Place("y")
+    assert noted.did[2:] == ["unload a", "sleep b", "load a"]
+    await noted.turn_away()
+
+
+async def test_a_load_on_a_node_that_dies_is_given_up(there: set[str]) -> None:
+    noted = Noted("a", nodes="xy")
+    tried: list[str] = []
+
+    async def at(what: str) -> None:
+        tried.append(what)
+        if tried == ["load a"]:
+            await asyncio.sleep(60)
+
+    noted.at = at
+    await noted.start()
+    waits = asyncio.create_task(noted.ask("a1"))
+    await soon(lambda: tried == ["load a"])
+    there.discard("x")
+    assert await asyncio.wait_for(waits, 5) == ""
+    assert tried == ["load a", "unload a", "load a"]
+    await noted.turn_away()
+
+
+async def test_where_every_node_dies_who_waits_is_told(there: set[str]) -> None:
+    noted = Noted("a", nodes="xy")
+    await noted.start()
+    await noted.ask("a1")
+    there.clear()
+    await soon(lambda: "unload a" in noted.did)
+    assert "died, and no other node" in await asyncio.wait_for(noted.ask("a2"), 5)
+    await noted.turn_away()
