@@ -1,6 +1,5 @@
 """Runs across hosts of our own, of which one is cut off in the middle."""
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
@@ -9,8 +8,9 @@ from subprocess import Popen
 from typing import Any
 
 import pytest
-from helpers import NEEDS_MODEL, last_run, results_of, with_store
+from helpers import NEEDS_MODEL, results_of, with_store
 from hosts import NEEDS_HOSTS, Host, Lan, cluster
+from undisturbed import Verdict, compared, journal
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), NEEDS_HOSTS]
 
@@ -72,84 +72,42 @@ def working(lan: Lan, name: str) -> Host | None:
     return next((host for host in lan.hosts[1:] if host.actors(name)), None)
 
 
-def lines(folder: Path, experiment: str, journal: str) -> list[dict[str, Any]]:
-    """Return what a journal of the last run holds by now."""
-    try:
-        path = last_run(folder, experiment) / "journal" / f"{journal}.jsonl"
-        return [
-            json.loads(it) for it in path.read_bytes().splitlines(keepends=True) if it[-1:] == b"\n"
-        ]
-    except (FileNotFoundError, ValueError):
-        return []
-
-
-def numbers(folder: Path, experiment: str) -> dict[str, Any]:
-    """Return what a run came to, without what two runs may differ in."""
-    found = results_of(folder, experiment)
-    return {"models": found["models"], "counts": found["counts"]}
-
-
 def started(lan: Lan, folder: Path, *arguments: str) -> "Popen[str]":
     """Start a run on the first host, with all that it writes on that host's disk."""
     (folder / "scratch").mkdir(parents=True)
     return lan.raybench(*arguments, cwd=with_store(folder), scratch=folder / "scratch")
 
 
-def test_benchmarks(lan: Lan, place: Path) -> None:
-    """Programs run on every host; what a host had begun that dies is done by the others."""
-    asked = (
-        "+experiment=index", "roster=simulated", "data=samples", WORK_FAR,
-        "index.benchmarks=[humaneval,mmlu_pro]",
-    )  # fmt: skip
-    calm, rough = place / "calm", place / "rough"
+@pytest.mark.parametrize(
+    ("experiment", "asked", "actor", "units"),
+    [
+        # The graph's own actors, before anything is finished; programs run on every host.
+        (
+            "index",
+            ["data=samples", "index.benchmarks=[humaneval,mmlu_pro]"],
+            "MapWorker(MapBatches(Generate))",
+            0,
+        ),
+        ("autobench", ["autobench.iterations=260"], "_Seated", 1),
+        ("games", ["games.names=[liars_dice]", "games.matches=4000"], "_Remote", 1),
+    ],
+    ids=["benchmarks", "peers", "games"],
+)
+def test_what_a_host_had_begun_that_dies_is_done_by_others(
+    experiment: str, asked: list[str], actor: str, units: int, lan: Lan, place: Path
+) -> None:
+    calm, rough = place / f"{experiment}-calm", place / f"{experiment}-rough"
+    asked = [f"+experiment={experiment}", "roster=simulated", WORK_FAR, *asked]
     ended(started(lan, calm, *asked))
     run = started(lan, rough, *asked)
-    host = wait(run, lambda: working(lan, "MapWorker(MapBatches(Generate))"))
+    host = wait(run, lambda: working(lan, actor))
+    wait(run, lambda: len(journal(rough, experiment)) >= units)
     cut(lan, host)
     told = ended(run)
     assert TOLD.search(told), told
-    units = [
-        (it["model"], it["benchmark"], it["key"], it["repeat"])
-        for it in lines(rough, "index", "units")
-    ]
-    assert 0 < len(units) == len({*units}) == len(lines(calm, "index", "units"))
-    assert numbers(rough, "index") == numbers(calm, "index")
-    back(lan, host)
-
-
-def test_peers(lan: Lan, place: Path) -> None:
-    asked = ("+experiment=autobench", "roster=simulated", "autobench.iterations=260", WORK_FAR)
-    calm, rough = place / "calm-peers", place / "rough-peers"
-    ended(started(lan, calm, *asked))
-    run = started(lan, rough, *asked)
-    host = wait(run, lambda: working(lan, "_Seated"))
-    wait(run, lambda: lines(rough, "autobench", "iterations"))
-    cut(lan, host)
-    told = ended(run)
-    assert TOLD.search(told), told
-    found = [it["iteration"] for it in lines(rough, "autobench", "iterations")]
-    assert found == list(range(1, 261))
-    assert numbers(rough, "autobench") == numbers(calm, "autobench")
-    back(lan, host)
-
-
-def test_games(lan: Lan, place: Path) -> None:
-    asked = (
-        "+experiment=games", "roster=simulated", "games.names=[liars_dice]", WORK_FAR,
-        "games.matches=4000",
-    )  # fmt: skip
-    calm, rough = place / "calm-games", place / "rough-games"
-    ended(started(lan, calm, *asked))
-    run = started(lan, rough, *asked)
-    host = wait(run, lambda: working(lan, "_Remote"))
-    wait(run, lambda: lines(rough, "games", "matches"))
-    cut(lan, host)
-    told = ended(run)
-    assert TOLD.search(told), told
-    found = {it["match"]: it["scores"] for it in lines(rough, "games", "matches")}
-    assert len(found) == len(lines(rough, "games", "matches")) == 4000
-    assert found == {it["match"]: it["scores"] for it in lines(calm, "games", "matches")}
-    assert numbers(rough, "games") == numbers(calm, "games")
+    verdict = compared(rough, calm, experiment)
+    assert verdict.planned > 100
+    assert verdict == Verdict(verdict.planned, lost=0, doubled=0, alike=True)
     back(lan, host)
 
 
@@ -161,11 +119,11 @@ def test_engines(lan: Lan, place: Path) -> None:
         lan, place / "engines", "+experiment=autobench", "roster=embedded_pair",
         "autobench.iterations=3", "autobench.at_once=1", "fleet.nodes={far: yes}",
     )  # fmt: skip
-    wait(run, lambda: lines(place / "engines", "autobench", "iterations"))
+    wait(run, lambda: journal(place / "engines", "autobench"))
     cut(lan, wait(run, lambda: working(lan, "ServeReplica")))
     told = ended(run)
     assert TOLD.search(told), told
-    found = [it["iteration"] for it in lines(place / "engines", "autobench", "iterations")]
+    found = [it["iteration"] for it in journal(place / "engines", "autobench")]
     assert found == [1, 2, 3]
     counts = results_of(place / "engines", "autobench")["counts"]
     assert all(it["infra_error"] == 0 for it in counts.values())
