@@ -34,7 +34,7 @@ _KINDS = ("--net", "--mount", "--pid", "--uts", "--ipc")
 
 def _refusal() -> str:
     """Return why no hosts can be made here; '' where they can."""
-    tried = "mount -t tmpfs none /mnt; ip link add name s0 type bridge; ip link add name c0 type veth"
+    tried = "mount -t tmpfs no /mnt; ip link add name s type bridge; ip link add name c type veth"
     try:
         done = subprocess.run(
             ["unshare", *_KINDS, "--fork", "--mount-proc", "sh", "-ec", tried],
