@@ -1,5 +1,6 @@
 """A real tracking server, which keeps artifacts for its clients, and dies when it suits nobody."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,8 @@ def test_a_server_that_dies_on_the_way_and_comes_back(
     assert third.run_id
     server.kill()
     told(third)
-    third.finish(RESULTS, [tmp_path / "whole" / "report.html"])
+    report = shutil.copy(tmp_path / "whole" / "report.html", tmp_path / "third")
+    third.finish(RESULTS, [Path(report)])
     third.close()
     assert len(late) == 1
     assert not third.complete
