@@ -12,11 +12,11 @@ from helpers import NEEDS_MODEL, results_of, with_store
 from hosts import NEEDS_HOSTS, Host, Lan, cluster
 from undisturbed import Verdict, compared, journal
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), NEEDS_HOSTS]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), NEEDS_HOSTS]
 
 FAR = ("--num-cpus=2", "--labels=far=yes")
 WORK_FAR = "fleet.work_nodes={far: yes}"
-PATIENCE_S = 240
+PATIENCE_S = 400
 # What stays away for good is told after a while, and not in every run.
 TOLD = re.compile(r"node 10\.233\.0\.\d of the cluster died")
 
