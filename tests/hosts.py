@@ -5,11 +5,12 @@ that are hidden from it. Its link can be cut, and whatever runs on it be killed.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import pytest
 from clusters import NO_TOKEN, RAY
 from helpers import MARK, ROOT
 
-_PATIENCE_S = 120
+_PATIENCE_S = 300
 _PORT = 6379
 _SEEN_AFTER = {
     # How soon Ray takes a machine for dead that does not answer: with its own settings a minute.
@@ -28,6 +29,8 @@ _SEEN_AFTER = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "3",
 }
+_BUSY = {"RAY_raylet_start_wait_time_s": "240", "RAY_agent_register_timeout_ms": "240000"}
+"""Several come up at once on one machine."""
 
 _KINDS = ("--net", "--mount", "--pid", "--uts", "--ipc")
 
@@ -57,6 +60,8 @@ class Host:
         self.address = _address(number)
         self.folder = folder
         """What Ray keeps of its own there."""
+        self.environment: dict[str, str] = {}
+        """What programs on it find beside what all machines have."""
         self._init = init
 
     def run(
@@ -73,10 +78,14 @@ class Host:
 
     def actors(self, name: str) -> list[psutil.Process]:
         """Return the actors on it whose class is called so, as Ray names their processes."""
+        return self.processes(rf"ray::{re.escape(name)}")
+
+    def processes(self, line: str) -> list[psutil.Process]:
+        """Return what runs on it with a command line that begins so."""
         return [
             it
             for it in self._everybody()
-            if (it.info["cmdline"] or [""])[0].startswith(f"ray::{name}")
+            if re.match(line, " ".join(it.info["cmdline"] or ()) or it.info["name"] or "")
         ]
 
     def clear(self) -> None:
@@ -118,22 +127,30 @@ class Lan:
         """Where the head of their cluster listens."""
         return f"{self.hosts[0].address}:{_PORT}"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """What programs on them are started with."""
+    def environment(self, host: Host) -> dict[str, str]:
+        """Return what programs on a machine are started with."""
         inherited = {name: value for name, value in os.environ.items() if name != MARK}
         return {
-            **inherited, **NO_TOKEN, **_SEEN_AFTER, "RAY_ADDRESS": self.address,
+            **inherited, **NO_TOKEN, **_SEEN_AFTER, **_BUSY, "RAY_ADDRESS": self.address,
             "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
-            "NO_COLOR": "1",
+            "NO_COLOR": "1", **host.environment,
         }  # fmt: skip
 
-    def raybench(self, *arguments: str, cwd: Path, scratch: Path) -> "subprocess.Popen[str]":
+    def raybench(
+        self,
+        *arguments: str,
+        cwd: Path,
+        scratch: Path,
+        told: Any = subprocess.PIPE,
+        environment: Mapping[str, str] | None = None,
+    ) -> "subprocess.Popen[str]":
         """Start raybench on the first machine."""
-        return self.hosts[0].run(
+        first = self.hosts[0]
+        return first.run(
             sys.executable, "-m", "raybench", *arguments,
-            cwd=cwd, env={**self.environment, "TMPDIR": str(scratch)},
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            cwd=cwd,
+            env={**self.environment(first), "TMPDIR": str(scratch), **(environment or {})},
+            stdout=told, stderr=subprocess.STDOUT,
         )  # fmt: skip
 
     def cut(self, host: Host) -> None:
@@ -159,10 +176,24 @@ class Lan:
                 RAY, "start", "--disable-usage-stats", f"--node-ip-address={host.address}",
                 "--object-store-memory=100000000", *options,
                 *(role if first else (f"--address={self.address}",)),
-                env={**self.environment, "TMPDIR": str(host.folder)}, stdout=log, stderr=log,
+                env={**self.environment(host), "TMPDIR": str(host.folder)}, stdout=log, stderr=log,
             )  # fmt: skip
-        if process.wait(_PATIENCE_S):
-            pytest.fail(f"Ray did not start on {host.name}:\n{told.read_text()}")
+        try:
+            code = process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = -1
+        if code:
+            pytest.fail(f"Ray did not start on {host.name}:\n{told.read_text()}\n{self.head_log()}")
+
+    def head_log(self) -> str:
+        """Return the end of what the cluster's head has to say, for who looks for a reason."""
+        log = self.hosts[0].folder / "session_latest" / "logs"
+        ends = [
+            file.read_text(errors="replace")[-3000:] for file in sorted(log.glob("gcs_server.*"))
+        ]
+        alive = [it.info["name"] for it in self.hosts[0].processes(".*")]
+        return f"alive on the head: {alive}\n" + "\n".join(ends)
 
 
 @contextmanager
@@ -191,10 +222,14 @@ def lan(count: int, hidden: Sequence[Path] = ()) -> Iterator[Lan]:
 
 @contextmanager
 def cluster(
-    *each: Sequence[str], hidden: Sequence[Path] = (), up: Callable[[Lan], None] = lambda lan: None
+    *each: Sequence[str],
+    hidden: Sequence[Path] = (),
+    environments: Sequence[Mapping[str, str]] = (),
 ) -> Iterator[Lan]:
     """Set up as many machines as there are options of `ray start`, and join them."""
     with lan(len(each), hidden) as found:
+        for host, environment in zip(found.hosts, environments, strict=False):
+            host.environment.update(environment)
         for host, options in zip(found.hosts, each, strict=True):
             found.join(host, *options)
         yield found

@@ -43,8 +43,8 @@ class HttpEndpoint(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128  # of five, one more is turned away where the machine is busy, for 1 s
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, address: tuple[str, int] = ("127.0.0.1", 0)) -> None:
+        super().__init__(address, Handler)
         self.closing = threading.Event()
         self.lock = threading.Lock()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.01,))

@@ -419,7 +419,7 @@ def _held(storage: "Storage", folder: Path, lock: int) -> "Hold | None":
 
 
 def _new_run(parent: Path, mark: str, passed: Sequence[str], storage: "Storage | None") -> Run:
-    stamp = datetime.now(UTC)
+    stamp = _now()
     while True:
         # Microseconds keep runs that begin together (a sweep's) apart and in order.
         folder = parent / f"{stamp:%Y%m%d-%H%M%S-%f}-{mark}"
@@ -429,7 +429,11 @@ def _new_run(parent: Path, mark: str, passed: Sequence[str], storage: "Storage |
             if hold or not storage:
                 return Run(folder, lock, resumed=False, passed=passed, hold=hold)
             os.close(lock)
-        stamp = datetime.now(UTC)
+        stamp = _now()
+
+
+def _now() -> datetime:
+    return datetime.fromtimestamp(time.time(), UTC)  # by the clock that tests can set
 
 
 @contextmanager

@@ -1,0 +1,91 @@
+"""The runs that are disturbed, and what can break in each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chaos.world import World
+from stores import CREDENTIALS
+
+WORK_FAR = "fleet.work_nodes={far: yes}"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command, and what can break under it."""
+
+    experiment: str
+    arguments: Sequence[str]
+    faults: Sequence[str]
+    """Each happens once in a round, in some order."""
+    slow: Sequence[str] = ()
+    """What is added where it is disturbed, so that there is time for it; replies are the same."""
+    services: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    """What it speaks to, each with the setting that leads there."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, world: World, folder: str, *, slow: bool) -> list[str]:
+        """Return what the run is started with."""
+        told = [setting(world.service(name).url) for name, setting in self.services.items()]
+        told = [it.replace("FOLDER", folder) for it in told]
+        added = self.slow if slow else ()
+        return [f"+experiment={self.experiment}", *self.arguments, *told, *added]
+
+
+def _storage(url: str) -> str:
+    where = url.removeprefix("http://")
+    return f"storage='s3://bucket/FOLDER?scheme=http&endpoint_override={where}'"
+
+
+def _endpoint(url: str) -> str:
+    options = f"{{base_url: {url}/v1, concurrency: 8}}"
+    models = (
+        f"{{name: {name}, engine: openai, weights: {name}, options: {options}}}"
+        for name in ("bold", "shy")
+    )
+    return f"roster.models=[{','.join(models)}]"
+
+
+def _later(seconds: float) -> list[str]:
+    """Have all stand-ins take so long for what they are sent at once."""
+    return [f"++roster.models.{place}.options.latency_s={seconds}" for place in range(12)]
+
+
+SCENARIOS = {
+    # Programs in sandboxes and letters, graded on other machines; every batch is in a store, too.
+    "benchmarks": Scenario(
+        "index",
+        [
+            "roster=simulated", WORK_FAR, "data=samples",
+            "index.benchmarks=[humaneval,mmlu_pro]", "index.repeats=4",
+        ],
+        [
+            "driver", "generating actor", "grading actor", "slot", "raylet", "disk full",
+            "store away",
+        ],
+        _later(0.3),
+        {"store": _storage},
+        CREDENTIALS,
+    ),
+    # Matches on other machines, and somebody who is told of them.
+    "games": Scenario(
+        "games",
+        ["roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=3000"],
+        ["driver", "match worker", "raylet", "gcs", "tracking server", "clocks"],
+        _later(0.5),
+        {"tracking": lambda url: f"tracking.uri={url}"},
+    ),
+    # Two models behind an endpoint, which the driver asks.
+    "endpoint": Scenario(
+        "games",
+        ["roster=endpoint", "games.names=[liars_dice]", "games.matches=600"],
+        ["driver", "endpoint flaps", "disk full"],
+        [f"roster.models.{place}.options.concurrency=2" for place in range(2)],
+        {"endpoint": _endpoint},
+    ),
+    "peers": Scenario(
+        "autobench",
+        ["roster=simulated", WORK_FAR, "autobench.iterations=260"],
+        ["driver", "raylet", "gcs", "disk full"],
+        [*_later(0.1), "autobench.at_once=16"],
+    ),
+}  # fmt: skip

@@ -1,0 +1,30 @@
+"""The short form: everything that can break does so once, and every run comes to its end."""
+
+from collections.abc import Iterator
+
+import pytest
+from chaos.rounds import calm, disturbed, figures
+from chaos.scenarios import SCENARIOS
+from chaos.schedule import drawn
+from chaos.world import World, world
+from hosts import NEEDS_HOSTS
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200), NEEDS_HOSTS]
+_SEED = 11
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[World]:
+    with world() as found:
+        yield found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_run_comes_to_what_it_would_have_come_to(name: str, here: World) -> None:
+    scenario = SCENARIOS[name]
+    undisturbed = calm(here, scenario, name)
+    found = disturbed(here, scenario, undisturbed, drawn(_SEED, scenario.faults), name)
+    print(figures([found]))
+    assert found.late == []
+    assert sorted(found.broke) == sorted(scenario.faults)
+    assert found.whole, found
