@@ -18,26 +18,42 @@ RAY = Path(sys.executable).parent / "ray"
 NO_TOKEN = {"RAY_AUTH_MODE": "disabled"}
 """Whether Ray asks for a token depends else on what the machine keeps."""
 _PATIENCE_S = 120
+_ANY_PORTS = ("--min-worker-port=0", "--max-worker-port=0")
+"""Ray would have every node give out those from 10002 on: of two nodes on one machine, the same."""
 
 
 @contextmanager
 def head(*options: str, up: Callable[[str], bool]) -> Iterator[None]:
-    """Keep the head of a cluster running; `up` tells from what it has written that it is.
-
-    It is not one of the processes that a run must leave none of.
-    """
+    """Keep the head of a cluster running; `up` tells from what it has written that it is."""
     client, agent = free(2)
+    ports = (f"--ray-client-server-port={client}", f"--dashboard-agent-listen-port={agent}")
+    with _node("--head", *ports, *options, up=up, own_folder=True):
+        yield
+
+
+@contextmanager
+def worker(address: str, *options: str) -> Iterator[None]:
+    """Keep one more node of a cluster running, on this machine too."""
+    port = f"--dashboard-agent-listen-port={free_port()}"
+    with _node(f"--address={address}", port, *options, up=_started):
+        yield
+
+
+def _started(told: str) -> bool:
+    return "Ray runtime started" in told
+
+
+@contextmanager
+def _node(*options: str, up: Callable[[str], bool], own_folder: bool = False) -> Iterator[None]:
+    """Keep a node running. It is not one of the processes that a run must leave none of."""
     inherited = {name: value for name, value in os.environ.items() if name != MARK}
     # pytest's own folders are too deep: the paths of Ray's sockets may have 107 characters.
     with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
         told = Path(folder) / "ray.log"
+        place = (f"--temp-dir={folder}/t",) if own_folder else ()  # others have their head's
         with told.open("w") as log:
             process = subprocess.Popen(
-                [
-                    RAY, "start", "--head", "--block", "--disable-usage-stats", *options,
-                    f"--ray-client-server-port={client}", f"--dashboard-agent-listen-port={agent}",
-                    f"--temp-dir={folder}/t",
-                ],
+                [RAY, "start", "--block", "--disable-usage-stats", *_ANY_PORTS, *options, *place],
                 env={
                     **inherited, **NO_TOKEN,
                     "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
@@ -67,5 +83,5 @@ def lasting() -> Iterator[str]:
 
     port = free_port()
     options = (f"--port={port}", "--include-dashboard=false")
-    with head(*options, up=lambda told: "Ray runtime started" in told):
+    with head(*options, up=_started):
         yield f"{ray.util.get_node_ip_address()}:{port}"

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+import pytest
 from moto.server import ThreadedMotoServer
 from ports import free_port
 from pyarrow import fs
 
-CREDENTIALS = {
+_CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -65,11 +66,14 @@ class Store:
 
 @contextmanager
 def serving() -> Iterator[Store]:
-    """Yield a store with a bucket."""
+    """Yield a store with a bucket, and have the environment let runs in."""
     store = Store()
     store.start()
     try:
         store.files.create_dir("bucket")
-        yield store
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in _CREDENTIALS.items():
+                patched.setenv(name, value)
+            yield store
     finally:
         store.stop()

@@ -1,22 +1,31 @@
-"""What `ray job submit` shows of a run: lines, also where its driver has a pseudo-terminal."""
+"""Runs that `ray job submit` starts, on a cluster of several raylets.
 
+They are told in lines, also where the driver has a pseudo-terminal.
+"""
+
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, get_args
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from clusters import NO_TOKEN, RAY, head
-from helpers import SIMULATED
-from ports import free_port
+from clusters import NO_TOKEN, RAY, head, worker
+from helpers import SIMULATED, results_of, units_of
+from ports import free
 
-pytestmark = pytest.mark.slow
+from raybench.sandbox.outcome import Profile
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 RUN = f"{sys.executable} -m raybench {' '.join(SIMULATED)} autobench.iterations=3"
@@ -24,8 +33,8 @@ RUN = f"{sys.executable} -m raybench {' '.join(SIMULATED)} autobench.iterations=
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[str]:
-    """Yield the address to which jobs are submitted, of a cluster that is ours alone."""
-    port = free_port()
+    """Yield the address to which jobs are submitted, of a cluster of three that is ours alone."""
+    port, gcs = free(2)
     address = f"http://127.0.0.1:{port}"
 
     def listens(_: str) -> bool:
@@ -34,23 +43,44 @@ def cluster() -> Iterator[str]:
             return True
         return False
 
-    options = ("--port=0", "--num-cpus=1", "--include-dashboard=true", f"--dashboard-port={port}")
-    with head(*options, up=listens):
+    own = "127.0.0.1"
+    options = (
+        f"--port={gcs}", f"--node-ip-address={own}", "--num-cpus=1", "--include-dashboard=true",
+        f"--dashboard-port={port}",
+    )  # fmt: skip
+    far = (f"{own}:{gcs}", "--num-cpus=1", "--labels=far=yes")
+    with head(*options, up=listens), worker(*far), worker(*far):
         yield address
+
+
+def listed(address: str, what: str) -> list[dict[str, Any]]:
+    """Return what Ray has on record of its nodes or tasks."""
+    with urlopen(f"{address}/api/v0/{what}?limit=10000&detail=true", timeout=60) as reply:
+        rows: list[dict[str, Any]] = json.load(reply)["data"]["result"]["result"]
+    return rows
+
+
+def done(address: str, name: str) -> Counter[str]:
+    """Return how many tasks of this name each node has finished."""
+    tasks = listed(address, "tasks")
+    return Counter(
+        it["node_id"] for it in tasks if it["name"] == name and it["state"] == "FINISHED"
+    )
 
 
 def submitted(address: str, command: str, folder: Path) -> str:
     """Return what a job wrote, as Ray shows it."""
-    done = subprocess.run(
+    job = subprocess.run(
         [
             RAY, "job", "submit", "--address", address, "--log-color=false", "--",
             "bash", "-c", f"cd {folder} && export TERM=xterm && echo BEGINS; {command}; echo ENDS",
         ],
         env={**os.environ, **NO_TOKEN},
-        capture_output=True, text=True, timeout=300, check=True, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=600, check=False, stdin=subprocess.DEVNULL,
     )  # fmt: skip
+    assert job.returncode == 0, f"{job.stdout}\n{job.stderr}"
     # The first of these words is in Ray's repetition of the command.
-    return done.stdout.rpartition("\nBEGINS\n")[2].partition("\nENDS")[0]
+    return job.stdout.rpartition("\nBEGINS\n")[2].partition("\nENDS")[0]
 
 
 def check(log: str) -> None:
@@ -66,3 +96,30 @@ def test_a_job_is_told_in_lines(cluster: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(shutil.which("script") is None, reason="there is no `script` here")
 def test_a_job_with_a_terminal_of_its_own_is_told_in_lines(cluster: str, tmp_path: Path) -> None:
     check(submitted(cluster, f"script -qec '{RUN}' /dev/null", tmp_path))
+
+
+def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
+    """Questions are put where the driver is, programs run where they are meant to, on both."""
+    log = submitted(
+        cluster,
+        f"{sys.executable} -m raybench +experiment=index roster=simulated data=samples "
+        "index.benchmarks=[humaneval] index.limit=4 'sandbox.nodes={far: yes}'",
+        ready,
+    )
+    assert "48/48 units (100%)" in log, log
+    units = {(it["model"], it["key"]) for it in units_of(ready, "index")}
+    assert len(units) == len(units_of(ready, "index")) == 48
+    kinds = results_of(ready, "index")["run"]["hardware"]["cluster"]
+    assert sorted((it["nodes"], it["cpus"]) for it in kinds) == [(3, 1)]
+
+    nodes = {it["node_id"]: it["labels"].get("far") for it in listed(cluster, "nodes")}
+    far = {name for name, label in nodes.items() if label == "yes"}
+    assert (len(nodes), len(far)) == (3, 2)
+    assert {*done(cluster, "MapBatches(prompt)")} == {*nodes} - far
+    # Ray hears of tasks some time after they are done. The pool has all slots begin before any work
+    # does, and gives work to the emptiest node first, so that none gets all of it.
+    deadline = time.monotonic() + 60
+    while (calls := done(cluster, "Slot.call")).total() < 48 and time.monotonic() < deadline:
+        time.sleep(1)
+    assert {*calls} == far
+    assert min(calls.values()) > len(get_args(Profile)), calls  # more than the first programs

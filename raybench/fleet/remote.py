@@ -23,6 +23,7 @@ from raybench.fleet.connections import Connections
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
 from raybench.fleet.presence import Presence
+from raybench.fleet.stopwatch import Stopwatch
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Finish, Message, ModelSpec, Request
 
@@ -239,7 +240,8 @@ class RemoteEngine:
         # The options may ask for more: for thoughts that take longer than anybody would wait here.
         body |= dict.fromkeys(body.keys() & _LIMITS, _WORD_TOKENS)
         give_up = time.monotonic() + self._fleet.endpoint_deadline_s
-        outcome = await self._try(model, self._concessions.put(model, body), give_up, math.inf)
+        asked = self._concessions.put(model, body)
+        outcome = await self._try(model, asked, give_up, Stopwatch())
         if not isinstance(outcome, _Failure) or outcome.status in _AT_WORK:
             return None
         return outcome.reason if outcome.finish == "error" else None
@@ -258,15 +260,14 @@ class RemoteEngine:
                 if time.monotonic() > give_up:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
-                sent = time.monotonic()
-                outcome = await self._try(model, body, give_up, deadline_s or math.inf)
-                own = time.monotonic() - sent
+                watch = Stopwatch(deadline_s)
+                outcome = await self._try(model, body, give_up, watch)
                 if isinstance(outcome, Completion) and outcome.finish == "late":
                     outcome = await self._doubted(model, outcome)  # in the place of its request
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                return self._safe(_timed(outcome, begun, own))
+                return self._safe(_timed(outcome, begun, watch.seconds))
             failure = outcome
             wait = max(back_off(attempt), failure.wait)
             reason = _without(self._key, failure.reason)[:_LONGEST_REASON]
@@ -275,7 +276,7 @@ class RemoteEngine:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return _timed(Completion.failed(told, finish=failure.finish), begun, own)
+        return _timed(Completion.failed(told, finish=failure.finish), begun, watch.seconds)
 
     def _safe(self, completion: Completion) -> Completion:
         """Return what the model said without the key, should a proxy have slipped it in."""
@@ -288,19 +289,27 @@ class RemoteEngine:
         return replace(completion, text=text, reasoning=reasoning, error=error or None)
 
     async def _try(
-        self, model: ModelSpec, body: Body, give_up: float, own_deadline: float
+        self, model: ModelSpec, body: Body, give_up: float, watch: Stopwatch
     ) -> Completion | Concession | _Failure:
         """Send a request once."""
         deadline = min(self._fleet.reply_deadline_s, give_up - time.monotonic())
         try:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
-            async with asyncio.timeout(min(deadline, own_deadline)):
+            async with asyncio.timeout(deadline):
                 with self._connections.lent() as client:
-                    async with client.stream("POST", "chat/completions", json=body) as coming:
+                    async with (
+                        watch,
+                        client.stream(
+                            "POST",
+                            "chat/completions",
+                            json=body,
+                            extensions={"trace": watch.traced},
+                        ) as coming,
+                    ):
                         response = await _whole(coming)
         except TimeoutError:
-            if own_deadline <= deadline:
-                return Completion.late(seconds=own_deadline)
+            if watch.up and watch.most_s is not None:
+                return Completion.late(seconds=watch.most_s)
             return _Failure(f"no reply within {deadline:.3g} s")
         except httpx.HTTPError as error:
             return _Failure(f"{type(error).__name__}: {error}")

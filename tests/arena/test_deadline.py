@@ -16,12 +16,13 @@ from raybench.tournament.schedule import Schedule
 from raybench.tournament.stopping import Stop
 from raybench.types import ModelSpec
 
-_DEADLINE_S = 0.6
+_DEADLINE_S = 3.0  # a busy machine takes up to a second for what takes milliseconds
 _MATCHES = 24
+_QUICK_S = 2 * _DEADLINE_S / _MATCHES
 
 
 class Table(HttpEndpoint):
-    """Bids one more die until there are four, as slowly as each model plays."""
+    """Bids one die, which the next one calls, as slowly as each model plays."""
 
     def __init__(self, pace: Mapping[str, float]) -> None:
         super().__init__()
@@ -49,14 +50,14 @@ class Table(HttpEndpoint):
         handler.server.closing.wait(self._pace[model])
         bids = re.findall(r"(\d+) (?:dice|die) of (\d+)", prompt[prompt.rindex("Bids:") :])
         dice, face = map(int, bids[-1]) if bids else (0, 3)
-        move = "call" if dice > 3 else f"bid {dice + 1} {face}"
+        move = "call" if dice else f"bid 1 {face}"
         message = {"message": {"content": f"Move: {move}"}, "finish_reason": "stop"}
         return handler.send(200, {"choices": [message]})
 
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    with Table({"quick": 0.05, "quiet": 0.05, "slow": 2 * _DEADLINE_S}) as table:
+    with Table({"quick": _QUICK_S, "quiet": _QUICK_S, "slow": 2 * _DEADLINE_S}) as table:
         yield table
 
 
@@ -84,14 +85,15 @@ async def test_nobody_forfeits_for_the_queue_before_an_endpoint(table: Table, bu
     found = await records(table, "quick", "quiet", at_once=_MATCHES)
     assert len(found) == _MATCHES
     assert not [it for it in found if it["forfeits"] or it["void"]]
-    # It is the matches that wait.
+    # It is the matches that wait: were that counted, the last ones would be late.
     assert max(it["seconds"] / len(it["turns"]) for it in found) > _DEADLINE_S / 2
-    assert all(0.05 <= turn["seconds"] < _DEADLINE_S for it in found for turn in it["turns"])
+    assert max(it["seconds"] for it in found) > _DEADLINE_S
+    assert all(0 < turn["seconds"] < _DEADLINE_S for it in found for turn in it["turns"])
 
 
 @pytest.mark.parametrize("at_once", [1, 4])
 async def test_who_is_slow_forfeits_however_few_play(table: Table, at_once: int) -> None:
-    found = await records(table, "quick", "slow", at_once=at_once, matches=4)
+    found = await records(table, "quick", "slow", at_once=at_once, matches=at_once)
     for match in found:
         (forfeit,) = match["forfeits"]
         assert (match["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
@@ -99,20 +101,26 @@ async def test_who_is_slow_forfeits_however_few_play(table: Table, at_once: int)
 
 async def test_who_is_not_done_at_the_deadline_is_not_waited_for(table: Table) -> None:
     """Its request is ended: such a match takes no longer than the deadline and a word."""
-    table._pace = {"quick": 0.05, "slow": 30.0}
-    (found,) = await records(table, "quick", "slow", at_once=1, matches=1, deadline_s=1.5)
+    table._pace = {"quick": 0.05, "slow": 60.0}
+    (found,) = await records(table, "quick", "slow", at_once=1, matches=1)
     (forfeit,) = found["forfeits"]
     assert (found["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
     last = found["turns"][-1]
     assert (last["move"], last["error"], last["truncated"]) == (None, "its time was up", True)
-    assert 1.5 <= last["seconds"] < 30.0
+    assert _DEADLINE_S <= last["seconds"] < 60.0
 
 
 async def test_who_hangs_does_not_forfeit(table: Table) -> None:
     """It answers nobody, so that it is not slow: the match is void."""
     table.hung = {"slow"}
     found = await records(
-        table, "quick", "slow", at_once=1, matches=1, reply_deadline_s=0.7, endpoint_attempts=1
+        table,
+        "quick",
+        "slow",
+        at_once=1,
+        matches=1,
+        reply_deadline_s=1.5 * _DEADLINE_S,
+        endpoint_attempts=1,
     )
     (match,) = found
     assert not match["forfeits"]

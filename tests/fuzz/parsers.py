@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 from fuzz import files
+from fuzz.files import JSON
 from fuzz.trying import Parser
 
 from raybench import benchmarks, games
@@ -251,24 +252,6 @@ REPLY = (
         "</think>",
         '{"choices": [{"message": ',
     ),
-)
-JSON = (
-    '{"',
-    '":',
-    "{",
-    "}",
-    "[",
-    "]",
-    ",",
-    '"',
-    "null",
-    "true",
-    "1",
-    "1e400",
-    "-",
-    "\\u",
-    "[[[[",
-    "NaN",
 )
 ENDINGS: tuple[Finish, ...] = ("stop", "length", "thinking", "empty", "refusal", "overflow")
 

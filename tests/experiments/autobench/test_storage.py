@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from helpers import SIMULATED, only_run, raybench, start_raybench
-from stores import CREDENTIALS, Store, serving
+from stores import Store, serving
 
 pytestmark = pytest.mark.slow
 
@@ -23,9 +23,7 @@ SLOW = (*QUICK, "autobench.at_once=1", "++roster.models.0.options.latency_s=0.15
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
-    with pytest.MonkeyPatch.context() as patched, serving() as found:
-        for name, value in CREDENTIALS.items():
-            patched.setenv(name, value)
+    with serving() as found:
         yield found
 
 

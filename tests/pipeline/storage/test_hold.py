@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from stores import CREDENTIALS, Store, serving
+from stores import Store, serving
 
 from raybench.config.storage import below
 from raybench.errors import RunFailed
@@ -20,9 +20,7 @@ CONFIG = {"seed": 1}
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Store]:
-    with pytest.MonkeyPatch.context() as patched, serving() as found:
-        for name, value in CREDENTIALS.items():
-            patched.setenv(name, value)
+    with serving() as found:
         yield found
 
 
