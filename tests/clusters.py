@@ -1,13 +1,16 @@
 """Rays that go on while tests run: as operators start them, each ours alone."""
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import psutil
 import pytest
@@ -21,7 +24,9 @@ _PATIENCE_S = 120
 
 
 @contextmanager
-def head(*options: str, up: Callable[[str], bool]) -> Iterator[None]:
+def head(
+    *options: str, up: Callable[[str], bool], environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Keep the head of a cluster running; `up` tells from what it has written that it is.
 
     It is not one of the processes that a run must leave none of.
@@ -41,6 +46,7 @@ def head(*options: str, up: Callable[[str], bool]) -> Iterator[None]:
                 env={
                     **inherited, **NO_TOKEN,
                     "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
+                    **environment,
                 },
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
@@ -69,3 +75,45 @@ def lasting() -> Iterator[str]:
     options = (f"--port={port}", "--include-dashboard=false")
     with head(*options, up=lambda told: "Ray runtime started" in told):
         yield f"{ray.util.get_node_ip_address()}:{port}"
+
+
+@contextmanager
+def scaled(cores: int, kinds: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator[str]:
+    """Keep a cluster of which nodes come and go: a head with so many processors, and these kinds.
+
+    Ray's own autoscaler decides; its nodes are raylets of this machine. Yields its address.
+    """
+    import ray
+    from ray.autoscaler._private.fake_multi_node import node_provider
+
+    port = free_port()
+    address = f"{ray.util.get_node_ip_address()}:{port}"
+    head_kind = {"resources": {"CPU": cores}, "max_workers": 0}
+    provider = {
+        "type": "external",  # by its own name it asks for a file that Ray's wheel lacks
+        "module": f"{node_provider.__name__}.FakeMultiNodeProvider",
+        "gcs_address": address, "head_node_id": node_provider.FAKE_HEAD_NODE_ID,
+        "launch_multiple": True, "disable_node_updaters": True, "disable_launch_config_check": True,
+    }  # fmt: skip
+    config = {
+        "cluster_name": "fake", "max_workers": 4, "idle_timeout_minutes": 0.05, "auth": {},
+        "provider": provider, "head_node_type": "head",
+        "available_node_types": {
+            name: {"node_config": {}, "min_workers": 0, **kind}
+            for name, kind in {**kinds, "head": head_kind}.items()
+        },
+    }  # fmt: skip
+    told = folder / "cluster.yaml"
+    told.write_text(json.dumps(config))
+    with head(
+        f"--port={port}", f"--num-cpus={cores}", "--include-dashboard=false",
+        f"--autoscaling-config={told}",
+        up=lambda told: "Ray runtime started" in told,
+        environment={
+            "RAY_FAKE_CLUSTER": "1", "RAY_enable_autoscaler_v2": "1",
+            "AUTOSCALER_UPDATE_INTERVAL_S": "1",
+            "RAY_CLOUD_INSTANCE_ID": node_provider.FAKE_HEAD_NODE_ID,
+            "RAY_OVERRIDE_NODE_ID_FOR_TESTING": node_provider.FAKE_HEAD_NODE_ID,
+        },
+    ):  # fmt: skip
+        yield address
