@@ -81,26 +81,38 @@ def lasting() -> Iterator[str]:
 def scaled(cores: int, kinds: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator[str]:
     """Keep a cluster of which nodes come and go: a head with so many processors, and these kinds.
 
-    Ray's own autoscaler decides; its nodes are raylets of this machine. Yields its address.
+    Ray's own autoscaler decides; its nodes are raylets of this machine, and come once the folder
+    has a file `come`. Yields its address.
     """
     import ray
     from ray.autoscaler._private.fake_multi_node import node_provider
 
     port = free_port()
     address = f"{ray.util.get_node_ip_address()}:{port}"
+    kind_of_head = node_provider.FAKE_HEAD_NODE_TYPE
     head_kind = {"resources": {"CPU": cores}, "max_workers": 0}
     provider = {
         "type": "external",  # by its own name it asks for a file that Ray's wheel lacks
-        "module": f"{node_provider.__name__}.FakeMultiNodeProvider",
+        "module": "held_nodes.HeldNodes", "held_until": str(folder / "come"),
         "gcs_address": address, "head_node_id": node_provider.FAKE_HEAD_NODE_ID,
         "launch_multiple": True, "disable_node_updaters": True, "disable_launch_config_check": True,
     }  # fmt: skip
+    of_nodes_elsewhere: dict[str, Any] = {
+        name: []
+        for name in (
+            "setup_commands", "head_setup_commands", "worker_setup_commands",
+            "initialization_commands", "head_start_ray_commands", "worker_start_ray_commands",
+            "cluster_synced_files", "rsync_exclude", "rsync_filter",
+        )
+    }  # fmt: skip
     config = {
         "cluster_name": "fake", "max_workers": 4, "idle_timeout_minutes": 0.05, "auth": {},
-        "provider": provider, "head_node_type": "head",
+        "provider": provider, "head_node_type": kind_of_head, "file_mounts": {},
+        "docker": {}, "file_mounts_sync_continuously": False, "upscaling_speed": 10,
+        **of_nodes_elsewhere,
         "available_node_types": {
             name: {"node_config": {}, "min_workers": 0, **kind}
-            for name, kind in {**kinds, "head": head_kind}.items()
+            for name, kind in {**kinds, kind_of_head: head_kind}.items()
         },
     }  # fmt: skip
     told = folder / "cluster.yaml"
@@ -110,6 +122,7 @@ def scaled(cores: int, kinds: Mapping[str, Mapping[str, Any]], folder: Path) -> 
         f"--autoscaling-config={told}",
         up=lambda told: "Ray runtime started" in told,
         environment={
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
             "RAY_FAKE_CLUSTER": "1", "RAY_enable_autoscaler_v2": "1",
             "AUTOSCALER_UPDATE_INTERVAL_S": "1",
             "RAY_CLOUD_INSTANCE_ID": node_provider.FAKE_HEAD_NODE_ID,
