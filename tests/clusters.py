@@ -1,13 +1,16 @@
 """Rays that go on while tests run: as operators start them, each ours alone."""
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import psutil
 import pytest
@@ -17,17 +20,21 @@ from ports import free, free_port
 RAY = Path(sys.executable).parent / "ray"
 NO_TOKEN = {"RAY_AUTH_MODE": "disabled"}
 """Whether Ray asks for a token depends else on what the machine keeps."""
-_PATIENCE_S = 120
+PATIENT = {"RAY_raylet_start_wait_time_s": "240", "RAY_agent_register_timeout_ms": "240000"}
+"""A node comes up however busy the machine is: Ray gives one up after half a minute."""
+_PATIENCE_S = 300
 _ANY_PORTS = ("--min-worker-port=0", "--max-worker-port=0")
 """Ray would have every node give out those from 10002 on: of two nodes on one machine, the same."""
 
 
 @contextmanager
-def head(*options: str, up: Callable[[str], bool]) -> Iterator[None]:
+def head(
+    *options: str, up: Callable[[str], bool], environment: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
     """Keep the head of a cluster running; `up` tells from what it has written that it is."""
     client, agent = free(2)
     ports = (f"--ray-client-server-port={client}", f"--dashboard-agent-listen-port={agent}")
-    with _node("--head", *ports, *options, up=up, own_folder=True):
+    with _node("--head", *ports, *options, up=up, own_folder=True, environment=environment):
         yield
 
 
@@ -44,7 +51,12 @@ def _started(told: str) -> bool:
 
 
 @contextmanager
-def _node(*options: str, up: Callable[[str], bool], own_folder: bool = False) -> Iterator[None]:
+def _node(
+    *options: str,
+    up: Callable[[str], bool],
+    own_folder: bool = False,
+    environment: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[None]:
     """Keep a node running. It is not one of the processes that a run must leave none of."""
     inherited = {name: value for name, value in os.environ.items() if name != MARK}
     # pytest's own folders are too deep: the paths of Ray's sockets may have 107 characters.
@@ -55,8 +67,9 @@ def _node(*options: str, up: Callable[[str], bool], own_folder: bool = False) ->
             process = subprocess.Popen(
                 [RAY, "start", "--block", "--disable-usage-stats", *_ANY_PORTS, *options, *place],
                 env={
-                    **inherited, **NO_TOKEN,
+                    **inherited, **NO_TOKEN, **PATIENT,
                     "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
+                    **environment,
                 },
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
             )  # fmt: skip
@@ -85,3 +98,58 @@ def lasting() -> Iterator[str]:
     options = (f"--port={port}", "--include-dashboard=false")
     with head(*options, up=_started):
         yield f"{ray.util.get_node_ip_address()}:{port}"
+
+
+@contextmanager
+def scaled(cores: int, kinds: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterator[str]:
+    """Keep a cluster of which nodes come and go: a head with so many processors, and these kinds.
+
+    Ray's own autoscaler decides; its nodes are raylets of this machine, and come once the folder
+    has a file `come`. Yields its address.
+    """
+    import ray
+    from ray.autoscaler._private.fake_multi_node import node_provider
+
+    port = free_port()
+    address = f"{ray.util.get_node_ip_address()}:{port}"
+    kind_of_head = node_provider.FAKE_HEAD_NODE_TYPE
+    head_kind = {"resources": {"CPU": cores}, "max_workers": 0}
+    provider = {
+        "type": "external",  # by its own name it asks for a file that Ray's wheel lacks
+        "module": "held_nodes.HeldNodes", "held_until": str(folder / "come"),
+        "gcs_address": address, "head_node_id": node_provider.FAKE_HEAD_NODE_ID,
+        "launch_multiple": True, "disable_node_updaters": True, "disable_launch_config_check": True,
+    }  # fmt: skip
+    of_nodes_elsewhere: dict[str, Any] = {
+        name: []
+        for name in (
+            "setup_commands", "head_setup_commands", "worker_setup_commands",
+            "initialization_commands", "head_start_ray_commands", "worker_start_ray_commands",
+            "cluster_synced_files", "rsync_exclude", "rsync_filter",
+        )
+    }  # fmt: skip
+    config = {
+        "cluster_name": "fake", "max_workers": 4, "idle_timeout_minutes": 0.05, "auth": {},
+        "provider": provider, "head_node_type": kind_of_head, "file_mounts": {},
+        "docker": {}, "file_mounts_sync_continuously": False, "upscaling_speed": 10,
+        **of_nodes_elsewhere,
+        "available_node_types": {
+            name: {"node_config": {}, "min_workers": 0, **kind}
+            for name, kind in {**kinds, kind_of_head: head_kind}.items()
+        },
+    }  # fmt: skip
+    told = folder / "cluster.yaml"
+    told.write_text(json.dumps(config))
+    with head(
+        f"--port={port}", f"--num-cpus={cores}", "--include-dashboard=false",
+        f"--autoscaling-config={told}",
+        up=_started,
+        environment={
+            "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
+            "RAY_FAKE_CLUSTER": "1", "RAY_enable_autoscaler_v2": "1",
+            "AUTOSCALER_UPDATE_INTERVAL_S": "1",
+            "RAY_CLOUD_INSTANCE_ID": node_provider.FAKE_HEAD_NODE_ID,
+            "RAY_OVERRIDE_NODE_ID_FOR_TESTING": node_provider.FAKE_HEAD_NODE_ID,
+        },
+    ):  # fmt: skip
+        yield address

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
-from clusters import NO_TOKEN, RAY
+from clusters import NO_TOKEN, PATIENT, RAY
 from helpers import MARK, ROOT
 
 _PATIENCE_S = 300
@@ -29,8 +29,6 @@ _SEEN_AFTER = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "3",
 }
-_BUSY = {"RAY_raylet_start_wait_time_s": "240", "RAY_agent_register_timeout_ms": "240000"}
-"""Several come up at once on one machine."""
 
 _KINDS = ("--net", "--mount", "--pid", "--uts", "--ipc")
 
@@ -131,7 +129,7 @@ class Lan:
         """Return what programs on a machine are started with."""
         inherited = {name: value for name, value in os.environ.items() if name != MARK}
         return {
-            **inherited, **NO_TOKEN, **_SEEN_AFTER, **_BUSY, "RAY_ADDRESS": self.address,
+            **inherited, **NO_TOKEN, **_SEEN_AFTER, **PATIENT, "RAY_ADDRESS": self.address,
             "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "RAY_worker_niceness": "0",
             "NO_COLOR": "1", **host.environment,
         }  # fmt: skip

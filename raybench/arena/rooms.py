@@ -50,8 +50,11 @@ async def rooms(
         return
     async with (
         listening(link, say) as heard,
-        in_actors(actors, _Remote, heard, house, on=on) as seats,
-    ):
+        in_actors(
+            actors, _Remote, heard, house,
+            on=on, say=say, within_s=link.conf.start_deadline_s,
+        ) as seats,
+    ):  # fmt: skip
         yield seats
 
 

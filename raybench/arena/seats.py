@@ -8,9 +8,14 @@ from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+from raybench.config import labels
+from raybench.demands import NoneComesError
 from raybench.errors import RunFailed
+from raybench.fleet.cluster import workplace
 from raybench.fleet.reasons import last_line
 
+_LOOK_S = 10.0
+"""How often is looked whether there is a node for actors that are chosen theirs."""
 _PATIENCE = 3
 """How many actors may die one after the other before anything comes."""
 
@@ -164,30 +169,57 @@ class Seats(Generic[O, B]):
 
 @asynccontextmanager
 async def in_actors(
-    count: int, make: type, *given: Any, on: Mapping[str, str]
+    count: int,
+    make: type,
+    *given: Any,
+    on: Mapping[str, str],
+    say: Callable[[str], None],
+    within_s: float,
 ) -> AsyncIterator[Seats[Any, Any]]:
     """Open so many seats in actors of the cluster, each made of a class and what it is given.
 
-    `on` chooses its nodes by their labels.
+    `on` chooses its nodes by their labels; where none of them is there, one is asked for and
+    waited for so long, as `say` is told.
     """
     import ray
 
     handles: list[Any] = []
+    nowhere: NoneComesError | None = None
 
     def another() -> Seat[Any, Any]:
+        if nowhere is not None:
+            raise nowhere
         actor = ray.remote(make).options(
             # They wait for engines and take no processor for themselves, so that Ray would put all
             # of them on one node.
-            num_cpus=0, scheduling_strategy="SPREAD", label_selector=dict(on),
+            num_cpus=0, scheduling_strategy="SPREAD", label_selector=labels.for_ray(on),
             max_restarts=0,  # who dies is replaced here
         )  # fmt: skip
         handles.append(actor.remote(*given))
         return _Remote(handles[-1])
 
+    async def watch() -> None:
+        """See to it that there is a node for them, which Ray is not asked for by such actors."""
+        nonlocal nowhere
+        while True:
+            try:
+                await workplace(on, say, within_s)
+            except NoneComesError as none:
+                nowhere = none
+                for handle in handles:
+                    ray.kill(handle)  # who waits for one that has no place hears of it
+                return
+            await asyncio.sleep(_LOOK_S)
+
+    if on:
+        await workplace(on, say, within_s)
     opened = Seats([another() for _ in range(count)], another)
+    watching = asyncio.create_task(watch()) if on else None
     try:
         yield opened
     finally:
+        if watching is not None:
+            watching.cancel()
         await opened.close()
         for handle in handles:
             ray.kill(handle)

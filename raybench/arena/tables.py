@@ -33,8 +33,11 @@ async def tables(
         return
     async with (
         listening(link, say) as heard,
-        in_actors(actors, _Seated, heard, settings, decoding, on=link.conf.work_nodes) as seats,
-    ):
+        in_actors(
+            actors, _Seated, heard, settings, decoding,
+            on=link.conf.work_nodes, say=say, within_s=link.conf.start_deadline_s,
+        ) as seats,
+    ):  # fmt: skip
         yield seats
 
 

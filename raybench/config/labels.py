@@ -30,6 +30,11 @@ def chosen(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:
     return all(_fits(labels.get(key), value) for key, value in selector.items())
 
 
+def for_ray(selector: Mapping[str, str]) -> dict[str, str]:
+    """Return a selector as Ray reads it, to which a space after a comma is a part of the label."""
+    return {key: value.replace(" ", "") for key, value in selector.items()}
+
+
 def told(selector: Mapping[str, str]) -> str:
     """Return a selector as people write it."""
     return ", ".join(f"{key}={value}" for key, value in selector.items())

@@ -27,6 +27,8 @@ class FleetConf:
     work_nodes: dict[str, str] = field(default_factory=dict)
     """Labels of the nodes where models are asked from, replies graded and matches played."""
     device: str = "auto"
+    gpus: int | None = None
+    """So many are asked for and waited for, before engines are laid out on those that are there."""
     memory_share: float = 0.9
     kv_cache_gib: float | None = None
     max_model_len: int | None = None
@@ -111,10 +113,12 @@ def fleet_problems(fleet: FleetConf) -> Iterator[str]:
             f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
             "that one engine may take, in (0, 1]"
         )
-    for name in ("kv_cache_gib", "max_model_len", "max_num_seqs", "slots"):
+    for name in ("gpus", "kv_cache_gib", "max_model_len", "max_num_seqs", "slots"):
         value = getattr(fleet, name)
         if value is not None and value <= 0:
             yield f"fleet.{name} is {value}: it is more than 0, or null for our choice"
+    if fleet.gpus and fleet.device == "cpu":
+        yield f"fleet.gpus is {fleet.gpus} and fleet.device is cpu: leave one of them out"
     for name in ("sleep_gib", "linger_s"):
         value = getattr(fleet, name)
         if value is not None and value < 0:

@@ -6,10 +6,11 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, labels
+from raybench.demands import Demand, NoneComesError, come
 from raybench.errors import RunFailed
 from raybench.fleet.devices import GIB, build, elsewhere
 from raybench.fleet.loopback import close_token, on_loopback
@@ -82,6 +83,7 @@ async def serving(conf: FleetConf, say: "Say", *, http: bool = False) -> AsyncIt
                 serve.start(
                     http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"}
                 )
+            await gpus(conf, say, ours=_address(conf) == _OWN)
             yield on_gpus(conf)
         finally:
             if _address(conf) == _OWN:
@@ -101,6 +103,66 @@ def on_gpus(conf: FleetConf) -> bool:
     return ours and ray.cluster_resources().get("GPU", 0) > 0
 
 
+async def gpus(conf: FleetConf, say: "Say", *, ours: bool = False) -> None:
+    """Wait until there are as many GPUs as are to be waited for; a Ray of ours gets no more."""
+    if conf.gpus is None:
+        return
+    wanted = conf.gpus
+
+    def lacking() -> int:
+        return max(0, wanted - int(sum(it["Resources"].get("GPU", 0) for it in _meant(conf.nodes))))
+
+    try:
+        if ours and lacking():
+            raise NoneComesError("and a Ray of this machine gets no more")
+        await come(
+            lacking,
+            Demand({"GPU": 1}, conf.nodes),
+            f"{wanted} GPUs{_where(conf.nodes, 'fleet.nodes')}",
+            within_s=conf.start_deadline_s,
+            setting="fleet.start_deadline_s=",
+            say=say,
+            by_themselves=True,
+        )
+    except NoneComesError as none:
+        raise RunFailed(
+            f"fleet.gpus={wanted}, and the cluster has {wanted - lacking()} GPUs"
+            f"{_where(conf.nodes, 'fleet.nodes')}, {none}. Look at `ray status`, then give it more "
+            "nodes or more time, or fleet.gpus=null to have engines take turns on what is there"
+        ) from None
+
+
+async def workplace(on: Mapping[str, str], say: "Say", within_s: float) -> None:
+    """Wait until there is a node for what asks models, grades replies and plays matches."""
+    try:
+        await come(
+            lambda: int(not _meant(on)),
+            Demand({"CPU": 1}, on),
+            f"a node{_where(on)}",
+            within_s=within_s,
+            setting="fleet.start_deadline_s=",
+            say=say,
+        )
+    except NoneComesError as none:
+        raise NoneComesError(
+            f"there is no node{_where(on)} to work on (fleet.work_nodes, for matches with programs "
+            f"sandbox.nodes, too), {none}. Look at `ray status`, then change the labels or give "
+            "the cluster such nodes; the same command goes on"
+        ) from None
+
+
+def _meant(on: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """Return the nodes that are there and have these labels."""
+    import ray
+
+    return [node for node in ray.nodes() if node["Alive"] and labels.chosen(node["Labels"], on)]
+
+
+def _where(on: Mapping[str, str], setting: str = "") -> str:
+    named = f" ({setting})" if setting else ""
+    return f" with {labels.told(on)}{named}" if on else ""
+
+
 def here() -> dict[str, str]:
     """Return the labels by which this process's node is chosen."""
     import ray
@@ -112,23 +174,20 @@ def nodes(conf: FleetConf, *, gpu: bool) -> list[Node]:
     """Return the machines of the cluster that engines may go to, with what they have."""
     import ray
 
-    alive = [
-        node for node in ray.nodes() if node["Alive"] and labels.chosen(node["Labels"], conf.nodes)
-    ]
     found = []
-    for node in alive:
+    for node in _meant(conf.nodes):
         resources = node["Resources"]
-        gpus: dict[str, float] = {}
+        sizes: dict[str, float] = {}
         if gpu and resources.get("GPU"):
-            sizes = ray.get(
+            all_of_them = ray.get(
                 ray.remote(gpus_gib)
                 .options(num_cpus=0, resources={f"node:{node['NodeManagerAddress']}": 0.001})
                 .remote()
             )
-            gpus = dict(list(sizes.items())[: int(resources["GPU"])])
+            sizes = dict(list(all_of_them.items())[: int(resources["GPU"])])
         # Ray sets a part aside for its object store, of which we use next to nothing.
         memory = sum(resources.get(kind, 0.0) for kind in ("memory", "object_store_memory"))
-        found.append(Node(node["NodeManagerAddress"], memory / GIB, gpus))
+        found.append(Node(node["NodeManagerAddress"], memory / GIB, sizes))
     return found
 
 

@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
-from raybench.fleet.cluster import nodes, on_gpus
+from raybench.fleet.cluster import gpus, nodes, on_gpus
 from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
 from raybench.fleet.host import reserve
 from raybench.fleet.hub import sizes
@@ -77,6 +77,7 @@ class EndpointKeeper(Keeper):
         quieten()
         replica_inside()
         app = serve.get_replica_context().app_name
+        await gpus(conf, lambda text: None)
         gpu = on_gpus(conf)
         specs = engines(models, conf, app)
         there = await asyncio.to_thread(nodes, conf, gpu=gpu)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raybench.config import FleetConf
+from raybench.config import FleetConf, labels
 from raybench.errors import RunFailed
 from raybench.fleet import embedded, vllm_options
 from raybench.fleet.devices import GIB
@@ -80,7 +80,11 @@ def llm_config(
             "max_ongoing_requests": 10_000,  # the engine queues and batches, not Serve
             "ray_actor_options": {"num_cpus": 0},
             # Of all its bundles. Where we say which node, it is one of those already.
-            **({"placement_group_bundle_label_selector": [dict(conf.nodes)]} if conf.nodes else {}),
+            **(
+                {"placement_group_bundle_label_selector": [labels.for_ray(conf.nodes)]}
+                if conf.nodes
+                else {}
+            ),
             "graceful_shutdown_timeout_s": _STOP_S,
         },
         **({} if gpu and not place else _uncounted(place)),

@@ -10,15 +10,17 @@ import logging
 import math
 import re
 from array import array
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from raybench import benchmarks
+from raybench.config import labels
+from raybench.demands import may_come, new_name, withdrawn
 from raybench.errors import RaybenchError, RunFailed
 from raybench.fleet.client import Say
-from raybench.fleet.cluster import here
+from raybench.fleet.cluster import here, workplace
 from raybench.fleet.link import Link, listening
 from raybench.fleet.quiet import quieten, without_lines
 from raybench.fleet.reasons import last_line
@@ -88,10 +90,14 @@ async def stream(
     where a stage breaks in a way that is no unit's, or the stage's own error where that speaks to
     the person.
     """
-    nodes = len(await asyncio.to_thread(alive)) > 1 and _has_programs(work)
-    async with listening(link, say, nodes=nodes, warn=warn) as link:
+    nodes = _has_programs(work) and await asyncio.to_thread(_nodes_matter)
+    demand = new_name()
+    work = replace(work, slots=replace(work.slots, demand=demand))
+    async with listening(link, say, nodes=nodes, warn=warn) as link, withdrawn(demand):
         done, said, losses = array("Q", work.done), dict(work.said), 0
         while True:
+            if on := link.conf.work_nodes:
+                await workplace(on, say, link.conf.start_deadline_s)
             try:
                 async with aclosing(_streamed(replace(work, done=done, said=said), link)) as blocks:
                     async for units in blocks:
@@ -108,6 +114,11 @@ async def stream(
                         f"{lost}. What was finished before is kept; look at `ray status`"
                     ) from None
                 warn(f"{lost}: what was under way is begun anew")
+
+
+def _nodes_matter() -> bool:
+    """Tell whether there are, or may be, nodes of which a stage has something to say."""
+    return len(alive()) > 1 or may_come()
 
 
 async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
@@ -148,7 +159,9 @@ def _dataset(work: Work, link: Link) -> Any:
     cpus = int(ray.cluster_resources().get("CPU", 1))
     # The questions lie on this machine's disk, and so do earlier responses.
     ours = here()
-    anywhere = dict(link.conf.work_nodes)
+    anywhere = labels.for_ray(link.conf.work_nodes)
+    # Where operators give Ray no processor of this node, its stages take none of Ray's.
+    light, some = (_LIGHT, _SOME) if _counted(ours) else (0, 0)
     known = ray.put((ordered(work.done), dict(work.said)))
 
     def waiting(size: int) -> ActorPoolStrategy:
@@ -167,7 +180,7 @@ def _dataset(work: Work, link: Link) -> Any:
             prompt,
             fn_kwargs={"asking": work.asking, "done": known},
             batch_size=None,
-            num_cpus=_SOME,
+            num_cpus=some,
             label_selector=ours,
         )
         .map_batches(
@@ -175,7 +188,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(link, work.asking),
             batch_size=None,
             compute=waiting(generators(link, work.awake)),
-            num_cpus=_LIGHT,
+            num_cpus=light if link.endpoints else _LIGHT,
             # An endpoint's limits and waits are lost with the process that keeps them.
             label_selector=ours if link.endpoints else anywhere,
         )
@@ -195,7 +208,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(work.slots, link, work.asking, work.grader),
             batch_size=None,
             compute=waiting(1),
-            num_cpus=_LIGHT,
+            num_cpus=light,
             label_selector=ours,
         )
     if work.judges is not None and any(benchmark.judged for benchmark in asked):
@@ -204,7 +217,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(link, work.judges, work.asking, work.grader),
             batch_size=None,
             compute=waiting(1),
-            num_cpus=_LIGHT,
+            num_cpus=light,
             label_selector=ours,
         )
     if work.checker is not None:
@@ -213,10 +226,15 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(link, work.checker),
             batch_size=None,
             compute=waiting(1),
-            num_cpus=_LIGHT,
+            num_cpus=light,
             label_selector=ours,
         )
     return graph
+
+
+def _counted(node: Mapping[str, str]) -> bool:
+    """Tell whether Ray has a processor of such a node to give."""
+    return any(cores for _, cores in alive(node).values())
 
 
 def _has_programs(work: Work) -> bool:

@@ -34,6 +34,8 @@ class Slots:
     """What the programs may need."""
     on: Mapping[str, str] = field(default_factory=dict)
     """On nodes with these labels."""
+    demand: str | None = None
+    """The name of what is asked of the cluster for them."""
 
 
 class Programs:
@@ -83,7 +85,7 @@ class Programs:
         pool = Pool(
             slots.settings, slots.each,
             on=slots.on, profiles=slots.profiles,
-            say=partial(self._link.remark, lasting=True),
+            say=partial(self._link.remark, lasting=True), demand=slots.demand,
         )  # fmt: skip
         await pool.ready()
         return pool

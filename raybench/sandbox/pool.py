@@ -1,17 +1,22 @@
 """The slots of a cluster, given out: work goes to whichever is free.
 
 Programs run on every node on which a first one did, also on nodes that come while work goes on.
-Nodes that go take their slots with them; where all are gone, another one is waited for.
+Nodes that go take their slots with them; where all are gone, another one is waited for. A slot
+takes no processor of Ray's, so that what is lacking is asked of its autoscaler here (`demands.py`):
+a first node where there is none, and more where work would wait for long.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from raybench import demands
 from raybench.config import labels
+from raybench.demands import AWAITED_S, Demand, NoneComesError
 from raybench.errors import RaybenchError
 from raybench.sandbox import slots
 from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
@@ -25,8 +30,10 @@ Refused = tuple[str, RaybenchError]
 
 _LOOK_S = 10.0
 """How often is looked whether nodes have come, while work goes on."""
-_AWAITED_S = 900.0
+_AWAITED_S = AWAITED_S
 """How long another node is waited for where every one is gone."""
+_SOON_S = 300.0
+"""More slots are asked for where work would wait longer than this: a node takes minutes to come."""
 _TOLD = 5
 """Of so many nodes at most is told why they will not do, where none will."""
 _GONE = 5
@@ -46,11 +53,13 @@ class Pool:
         on: Mapping[str, str] = MappingProxyType({}),
         profiles: Sequence[Profile] = ("plain",),
         say: Callable[[str], None] = lambda text: None,
+        demand: str | None = None,
     ) -> None:
         """Have so many slots on every node as it has cores for, or one for all but one.
 
         `on` chooses nodes by their labels, `profiles` are what programs may need, `say` is told of
-        nodes that are left out.
+        nodes that are left out or waited for; `demand` names what is asked of the cluster, for
+        whoever takes it back where this process is killed.
         """
         self._settings, self._each, self._on = settings, each, on
         self._profiles, self._say = profiles, say
@@ -62,8 +71,13 @@ class Pool:
         self._looking: asyncio.Task[None] | None = None
         self._turn = asyncio.Condition()
         self._prepared = 0
+        self._demand = Demand({"CPU": 1}, on, demand or demands.new_name())
         self._deserted = False
         """It was told that every node is gone."""
+        self._vain = False
+        """Nodes that came did not do, or none come: no more are asked for."""
+        self._waiting = self._done = 0
+        self._worked_s = 0.0
 
     @property
     def slots(self) -> int:
@@ -75,12 +89,17 @@ class Pool:
 
         Raises SandboxUnavailableError where no node will do, with the reasons.
         """
+        lack = ""
+        try:
+            await self._called_for()
+        except NoneComesError as none:
+            lack = f", {none}"
         refused = await self._open()
         if self.slots:
             self._tell(refused)
         elif not refused:
             raise SandboxUnavailableError(
-                f"the cluster has no node for programs{self._where()}: look at `ray status`"
+                f"the cluster has no node for programs{self._where()}{lack}: look at `ray status`"
             )
         elif len(refused) == 1:
             raise refused[0][1]
@@ -101,6 +120,7 @@ class Pool:
         tries, gone = 0, set[str]()
         while tries < TRIES and len(gone) < _GONE:
             async with self._taken(alone) as (node, slot):
+                began = time.monotonic()
                 try:
                     answer = slot.actor.call.remote(function, arguments)
                     result: T = await asyncio.wait_for(answer, LONGEST_S)
@@ -113,6 +133,9 @@ class Pool:
                     else:
                         gone.add(slot.node)
                     continue
+                finally:
+                    self._done += 1
+                    self._worked_s += time.monotonic() - began
                 return result
         nodes = f", and {len(gone)} nodes" if gone else ""
         raise SandboxFaultError(
@@ -124,7 +147,11 @@ class Pool:
     async def soon(self) -> AsyncIterator[None]:
         """Wait until a slot may be free before long: work for it need not be prepared sooner."""
         async with self._turn:
-            await self._turn.wait_for(lambda: self._prepared < max(1, _AHEAD * self.slots))
+            self._waiting += 1
+            try:
+                await self._turn.wait_for(lambda: self._prepared < max(1, _AHEAD * self.slots))
+            finally:
+                self._waiting -= 1
             self._prepared += 1
         try:
             yield
@@ -137,6 +164,7 @@ class Pool:
         """End all slots, and what runs in them."""
         if self._looking is not None:
             self._looking.cancel()
+        self._demand.close()
         for node in self._nodes:
             for slot in node.slots:
                 slot.end()
@@ -162,9 +190,43 @@ class Pool:
         return [(node.address, why) for node, why in told if why is not None]
 
     async def _look(self) -> None:
-        """Look for new nodes beside the work that goes on."""
-        self._tell(await self._open())
-        self._looking = None
+        """Look for new nodes beside the work that goes on; again and again, if any were asked for.
+
+        What is asked for has to be taken back when there is nothing more to do.
+        """
+        try:
+            while True:
+                refused = await self._open()
+                self._tell(refused)
+                self._vain = self._vain or bool(refused)
+                count = 0 if self._vain else lacking(self._waiting, self._each_s, self.slots)
+                await asyncio.to_thread(self._want, count)
+                if self._vain or not count:
+                    return
+                await asyncio.sleep(_LOOK_S)
+        finally:
+            self._looking = None
+
+    @property
+    def _each_s(self) -> float:
+        """Return how long a call takes."""
+        return self._worked_s / self._done if self._done else 0.0
+
+    async def _called_for(self) -> None:
+        """Wait for a node to try where none is left. Raises NoneComesError."""
+        await demands.come(
+            self._none,
+            self._demand,
+            f"a node for programs{self._where()}",
+            within_s=AWAITED_S,
+            setting="",
+            say=self._say,
+        )
+
+    def _none(self) -> int:
+        """Return 1 where no node is there that computes and was not tried."""
+        found = slots.nodes(self._settings, self._each, self._on)
+        return int(all(node.name in self._tried for node in found))
 
     def _tell(self, refused: Sequence[Refused]) -> None:
         for address, why in refused:
@@ -178,7 +240,11 @@ class Pool:
         if self._looking is None and time.monotonic() - self._looked > _LOOK_S:
             self._looking = asyncio.create_task(self._look())
         async with self._turn:
-            node = await (self._emptied() if alone else self._with_room())
+            self._waiting += 1
+            try:
+                node = await (self._emptied() if alone else self._with_room())
+            finally:
+                self._waiting -= 1
             slot = node.free.pop()
         try:
             yield node, slot
@@ -215,7 +281,7 @@ class Pool:
                 await self._turn.wait()
 
     async def _there(self) -> list[Node]:
-        """Return the nodes that are left; where there is none, wait for one that comes."""
+        """Return the nodes that are left; where there is none, ask and wait for one that comes."""
         until = time.monotonic() + _AWAITED_S
         while not (there := [node for node in self._nodes if node.slots]):
             if time.monotonic() > until:
@@ -229,8 +295,23 @@ class Pool:
             self._turn.release()
             try:
                 self._tell(await self._open())
+                if not self.slots:
+                    await asyncio.to_thread(self._want, 1)
                 await asyncio.sleep(0 if self.slots else 1)
             finally:
                 await self._turn.acquire()
-        self._deserted = False
+        if self._deserted:
+            self._deserted = False
+            await asyncio.to_thread(self._demand.want, 0)
         return there
+
+    def _want(self, count: int) -> None:
+        """Ask for room for so many slots more, where asking may bring it."""
+        if count and not demands.may_come():
+            count, self._vain = 0, True
+        self._demand.want(count)
+
+
+def lacking(waiting: int, each_s: float, slots: int) -> int:
+    """Return how many slots more it takes for what waits to be done soon."""
+    return max(0, math.ceil(waiting * each_s / _SOON_S) - slots)

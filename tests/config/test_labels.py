@@ -31,6 +31,10 @@ def test_who_is_meant(selector: dict[str, str], chosen: list[dict[str, str]]) ->
     assert [node for node in nodes if labels.chosen(node, selector)] == chosen
 
 
+def test_ray_is_told_no_space_which_would_be_a_part_of_the_label() -> None:
+    assert labels.for_ray({"role": "!in(cpu, gpu)"}) == {"role": "!in(cpu,gpu)"}
+
+
 @given(WORDS, WORDS)
 def test_what_we_take_ray_takes(key: str, value: str) -> None:
     """What Ray would refuse in the middle of a run is refused before it."""

@@ -53,8 +53,11 @@ async def do(
     actors = 1 + max(it.engine for it in orders)  # each has one optimiser at a time, and one engine
     async with (
         listening(link, work.phase) as heard,
-        in_actors(actors, Workshop, heard, work.curriculum, on=link.conf.work_nodes) as seats,
-    ):
+        in_actors(
+            actors, Workshop, heard, work.curriculum,
+            on=link.conf.work_nodes, say=work.phase, within_s=link.conf.start_deadline_s,
+        ) as seats,
+    ):  # fmt: skip
         await seats.put(orders)
         work.phase("learning")
         open_, failed = {it.number: it for it in orders}, dict[int, str]()
