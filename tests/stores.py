@@ -9,7 +9,7 @@ from moto.server import ThreadedMotoServer
 from ports import free_port
 from pyarrow import fs
 
-_CREDENTIALS = {
+CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -72,7 +72,7 @@ def serving() -> Iterator[Store]:
     try:
         store.files.create_dir("bucket")
         with pytest.MonkeyPatch.context() as patched:
-            for name, value in _CREDENTIALS.items():
+            for name, value in CREDENTIALS.items():
                 patched.setenv(name, value)
             yield store
     finally:
