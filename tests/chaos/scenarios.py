@@ -45,26 +45,40 @@ def _endpoint(url: str) -> str:
     return f"roster.models=[{','.join(models)}]"
 
 
+def _served(url: str) -> str:
+    options = f"{{base_url: {url}/v1, concurrency: 2}}"
+    sampling = "{temperature: 0.0, max_tokens: 24}"
+    small = f"name: small, engine: openai, weights: small, images: false, sampling: {sampling}"
+    return f"roster.models=[{{{small}, options: {options}}}]"
+
+
 def _later(seconds: float) -> list[str]:
     """Have all stand-ins take so long for what they are sent at once."""
     return [f"++roster.models.{place}.options.latency_s={seconds}" for place in range(12)]
 
 
 SCENARIOS = {
-    # Programs in sandboxes and letters, graded on other machines; every batch is in a store, too.
-    "benchmarks": Scenario(
+    # Letters, graded on other machines; every batch is in a store, too.
+    "letters": Scenario(
         "index",
         [
-            "roster=simulated", WORK_FAR, "data=samples",
-            "index.benchmarks=[humaneval,mmlu_pro]", "index.repeats=4",
+            "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[mmlu_pro]",
+            "index.repeats=60",
         ],
-        [
-            "driver", "generating actor", "grading actor", "slot", "raylet", "disk full",
-            "store away",
-        ],
-        _later(0.3),
+        ["generating actor", "grading actor", "store away", "driver"],
+        _later(2.0),
         {"store": _storage},
         CREDENTIALS,
+    ),
+    # Programs, which run in sandboxes of all machines.
+    "programs": Scenario(
+        "index",
+        [
+            "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[humaneval]",
+            "index.repeats=4",
+        ],
+        ["slot", "sandbox", "raylet", "disk full"],
+        _later(0.3),
     ),
     # Matches on other machines, and somebody who is told of them.
     "games": Scenario(
@@ -81,6 +95,13 @@ SCENARIOS = {
         ["driver", "endpoint flaps", "disk full"],
         [f"roster.models.{place}.options.concurrency=2" for place in range(2)],
         {"endpoint": _endpoint},
+    ),
+    # Real engines that Ray Serve hosts on other machines, behind its proxy.
+    "engines": Scenario(
+        "index",
+        ["roster=endpoint", "data=samples", "index.benchmarks=[mmlu_pro]", "index.repeats=6"],
+        ["replica", "engine core", "proxy"],
+        services={"served": _served},
     ),
     "peers": Scenario(
         "autobench",

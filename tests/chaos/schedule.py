@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_FIRST, _LAST = 0.02, 0.8
+_FIRST, _LAST = 0.02, 0.6
 _BRIEF_S, _LONG_S = 0.5, 4.0
 
 

@@ -25,8 +25,13 @@ FAR = ("--num-cpus=2", "--labels=far=yes")
 _CLOCKS = Path(__file__).with_name("clocks")
 """Where a module lies that tells programs another time than it is."""
 _DISK_MIB = 96
-_PATIENCE_S = 120
+_PATIENCE_S = 300
 _STORE, _TRACKING, _ENDPOINT, _SERVE = 5001, 5002, 8000, 8001
+_SMALL = (
+    # In half of that a token may turn on what else is in the batch: replies are to be the same.
+    "{name: small, weights: embedded, images: false, "
+    "options: {dtype: float32, max_model_len: 1024, max_num_seqs: 4}}"
+)
 _KNOCK = """\
 import sys, urllib.request as it
 it.urlopen(it.Request(sys.argv[1], method=sys.argv[2]), timeout=5)
@@ -136,6 +141,14 @@ class World:
                     "--allowed-hosts", "*",
                 ],
                 _TRACKING, "/health", "GET",
+            ),
+            "served": (
+                [
+                    "-m", "raybench", "+experiment=serve", "serve.host=0.0.0.0",
+                    f"serve.port={_SERVE}", "fleet.nodes={far: yes}", "fleet.kv_cache_gib=0.25",
+                    f"roster.models=[{_SMALL}]",
+                ],
+                _SERVE, "/v1/models", "GET",
             ),
             "endpoint": (
                 [str(ROOT / "tests" / "chaos" / "endpoint.py"), at, f"{_ENDPOINT}"],
