@@ -47,7 +47,7 @@ def _endpoint(url: str) -> str:
 
 def _served(url: str) -> str:
     options = f"{{base_url: {url}/v1, concurrency: 2}}"
-    sampling = "{temperature: 0.0, max_tokens: 24}"
+    sampling = "{temperature: 0.0, max_tokens: 8}"
     small = f"name: small, engine: openai, weights: small, images: false, sampling: {sampling}"
     return f"roster.models=[{{{small}, options: {options}}}]"
 
@@ -99,7 +99,7 @@ SCENARIOS = {
     # Real engines that Ray Serve hosts on other machines, behind its proxy.
     "engines": Scenario(
         "index",
-        ["roster=endpoint", "data=samples", "index.benchmarks=[mmlu_pro]", "index.repeats=6"],
+        ["roster=endpoint", "data=samples", "index.benchmarks=[mmlu_pro]", "index.repeats=3"],
         ["replica", "engine core", "proxy"],
         services={"served": _served},
     ),
