@@ -45,8 +45,11 @@ ZOMBIE_S = 60.0
 _PATIENCE_S = 300.0
 _HERE = Path(__file__).parents[1]
 _TOTAL, _SHORT = "all processes", "short runs"
-_POOLED = {"IDLE", "default_worker"}
-"""Workers that Ray keeps for whoever comes next."""
+_POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
+"""How the roles begin of workers that Ray keeps for whoever comes next, and of what they do."""
+_WORKERS = "workers that Ray keeps"
+_LASTING = {"ActorLocationTracker", "_AutoscalingCoordinatorActor", "_StatsActor", _WORKERS}
+"""What a cluster has one of, or some, from the first run on: Ray Data's own, named and detached."""
 _ROW = "{:<34} {:>4} {:>8} {:>8} {:>9} {:>7} {:>7} {:>5} {:>5}  {}"
 _HEAD = ("role", "n", "MiB", "then", "MiB/hour", "files", "then", "thr.", "then", "")
 
@@ -130,7 +133,8 @@ class Watch:
         by: dict[str, list[Process]] = defaultdict(list)
         for process in there:
             if not process.zombie:
-                by[named.get(process.name.pid, process.role)].append(process)
+                role = named.get(process.name.pid, process.role)
+                by[_WORKERS if role.startswith(_POOLED) else role].append(process)
         zombies = {it.name: it.role for it in there if it.zombie}
         self.zombies = {
             name: self.zombies.get(name, (self.at, role)) for name, role in zombies.items()
@@ -169,9 +173,8 @@ class Stretch:
         """Return the medians; not `each` process's but the sums of all."""
 
         def median(name: str) -> float:
-            return statistics.median(
-                getattr(it, name) / (it.processes if each else 1) for it in samples
-            )
+            values = (getattr(it, name) / (it.processes if each else 1) for it in samples)
+            return float(statistics.median(values))
 
         processes = statistics.median(it.processes for it in samples)
         return cls(processes, median("pss") / 2**20, median("files"), median("threads"))
@@ -219,7 +222,7 @@ def _soaked(watch: Watch, asked: argparse.Namespace, folder: Path) -> list[str]:
                 )  # fmt: skip
 
         watch.look({ray: "ray start"})
-        before = {it.role for it in watch.samples} | _POOLED
+        before = {it.role for it in watch.samples} | _LASTING
         endless = long_ones(asked.load, asked.minutes)
         runs = {f"driver, long {name}": begun(it, name) for name, it in endless.items()}
         short, more, ended = list["subprocess.Popen[bytes]"](), short_ones(), 0
@@ -267,7 +270,7 @@ def _ended(runs: Sequence["subprocess.Popen[bytes]"]) -> Iterator[str]:
             run.wait(_PATIENCE_S)
             continue
         run.kill()
-        yield f"a run did not end when it was interrupted: {run.args}"
+        yield f"a run did not end when it was interrupted: {run.args!r}"
 
 
 def _left(watch: Watch, before: set[str], ray: int) -> Iterator[str]:
