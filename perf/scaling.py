@@ -11,12 +11,15 @@ than some 5,000 moves a second no two cores make. Each number is a median over r
 """
 
 import argparse
+import os
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from perf.games_pool import with_latency
 
+_HERE = str(Path(__file__).parents[1])
 _EACH = 64
 _NODES = (1, 2, 4)
 _ROW = "{:>6} {:>8} {:>9} {:>11} {:>17}"
@@ -48,6 +51,8 @@ def nodes(count: int) -> Iterator[None]:
     import ray
     from ray.cluster_utils import Cluster
 
+    # Workers import this folder, too.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_HERE, os.environ.get("PYTHONPATH"))))
     cluster = Cluster(initialize_head=True, head_node_args={"include_dashboard": False})
     try:
         for _ in range(count - 1):
