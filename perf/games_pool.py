@@ -114,7 +114,7 @@ def _no_models(seconds: float) -> None:
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:
     """Return how many replies a second so many matches at once take."""
-    rate, by = Rate(seconds), Strategies(strategy)
+    rate, by = Rate(seconds, _WARM_S * (1 + actors)), Strategies(strategy)
     asyncio.run(
         played("liars_dice", at_once, seconds, slow=True, actors=actors, rate=rate, strategies=by)
     )
@@ -176,10 +176,16 @@ def _all_done(futures: Sequence["asyncio.Future[None]"]) -> None:
 class Rate:
     """Counts the moves that come out of the rooms, from when all is under way to the end."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, warm_s: float) -> None:
+        """Count for so many seconds, when `warm_s` have passed since the first reply."""
+        self._seconds, self._warm_s = warm_s + seconds, warm_s
         self._times: list[float] = []
         self._begun: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """Return how long it takes in all, from the first reply."""
+        return self._seconds
 
     @property
     def passed_s(self) -> float:
@@ -190,12 +196,14 @@ class Rate:
         """Count a reply that has come."""
         if self._begun is None:
             self._begun = time.monotonic()
-        if _WARM_S < self.passed_s < self._seconds:
+        if self._warm_s < self.passed_s < self._seconds:
             self._times.append(time.monotonic())
 
     @property
     def per_second(self) -> float:
         """Return the slope of the count over time: moves come in waves, of which no part counts."""
+        if not self._times:
+            raise SystemExit("no reply came in time: have PYTHONPATH name this checkout, for Ray")
         fitted = np.polyfit(self._times, np.arange(len(self._times)), 1)
         return float(fitted[0])
 
@@ -317,7 +325,7 @@ async def played(
 
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
-        Stop(budgets=(Budget(seconds, "seconds", passed),)),
+        Stop(budgets=(Budget(rate.seconds if rate else seconds, "seconds", passed),)),
     )
     with tempfile.TemporaryDirectory() as folder:
         turns = Journal(Path(folder) / "turns.jsonl", lambda line: None)
