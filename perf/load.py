@@ -18,7 +18,8 @@ Processor time says what a unit costs also where others use the machine; units a
 
 Processor time is dearer where others use the same processors and their caches. So a fixed piece of
 work is timed beside each run, once a second, in processor time, too; "yard" is its median beside
-that of the first run, and costs are told as they are, and compared divided by it.
+that of the first run. It corrects nothing: where it is not about 1, the machine was not the same,
+and costs compare badly.
 
 Two things are held, and the exit code is 1 where one is not. *Memory*: the family stays below
 `FAMILY`, the driver below `DRIVER`, at any size. *Cost*: a unit more costs about as much between
@@ -118,10 +119,6 @@ class Run:
     def yard(self) -> float:
         """Return the processor time that the fixed piece of work took in the middle."""
         return statistics.median(self.yards)
-
-    def worth(self) -> float:
-        """Return that in pieces of the fixed work."""
-        return self.working() / self.yard
 
     def ending(self) -> float:
         """Return the processor time from the last unit to the end."""
@@ -263,16 +260,15 @@ def _complaints(name: str, seen: Sequence[Run]) -> Iterator[str]:
             if held > bound * 2**30:
                 yield f"{name}, {run.units:,} units: the {who} held more than {bound} GiB"
     costs = [
-        ((later.worth() - run.worth()) / (later.units - run.units), later.units)
+        ((later.working() - run.working()) / (later.units - run.units), later.units)
         for run, later in pairwise(seen)
     ]
     if len(costs) > 1:
         (first, small), (last, large) = costs[0], costs[-1]
         exponent = 1 + math.log(last / first) / math.log(large / small)
-        in_ms = 1000 * seen[0].yard
         print(
-            f"{name}: a unit more costs {first * in_ms:.2f} ms up to {small:,} units, "
-            f"{last * in_ms:.2f} ms up to {large:,} (by the first run's yard): cost "
+            f"{name}: a unit more costs {1000 * first:.2f} ms up to {small:,} units, "
+            f"{1000 * last:.2f} ms up to {large:,}: cost "
             f"grows as units to the {exponent:.3f}"
         )
         if exponent > EXPONENT:
