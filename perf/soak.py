@@ -6,7 +6,7 @@ All models are simulated and take time. Four long runs go on side by side from b
 index of choices, one of programs in the sandbox, games (jails and their programs among them) and
 the peer protocol. Beside them short ones of each kind, `--beside` at once, one after the other, so
 that drivers come and go, and actors and sandboxes with them. `--load` shortens the models' times.
-at 1 two cores are half busy. In the end the long ones are interrupted.
+In the end the long ones are interrupted.
 
 Every few seconds all processes are looked at (`perf/processes.py`), and told by what they do:
 memory (PSS), open descriptors, threads, and zombies. Warm-up is the first quarter. Then, for each
