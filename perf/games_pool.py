@@ -56,7 +56,7 @@ from raybench.tournament.strategies import Strategies
 from raybench.types import Completion, ModelSpec, Observation, Request
 
 LATENCY_S = 0.05
-_WARM_S = 1.0
+_WARM_S = 2.0
 _PEER_WITH = {1: 0.96, 8: 0.12, 32: 0.03}
 _PEER_WITHOUT = {"liars_dice": (2167, 3260), "chess": (20, 37)}
 _BID = re.compile(r"(\d+) (?:dice|die) of (\d+)")
@@ -114,7 +114,7 @@ def _no_models(seconds: float) -> None:
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:
     """Return how many replies a second so many matches at once take."""
-    rate, by = Rate(seconds), Strategies(strategy)
+    rate, by = Rate(seconds, _WARM_S * (1 + actors)), Strategies(strategy)
     asyncio.run(
         played("liars_dice", at_once, seconds, slow=True, actors=actors, rate=rate, strategies=by)
     )
@@ -176,23 +176,34 @@ def _all_done(futures: Sequence["asyncio.Future[None]"]) -> None:
 class Rate:
     """Counts the moves that come out of the rooms, from when all is under way to the end."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float, warm_s: float) -> None:
+        """Count for so many seconds, when `warm_s` have passed since the first reply."""
+        self._seconds, self._warm_s = warm_s + seconds, warm_s
         self._times: list[float] = []
-        self._begun = 0.0
+        self._begun: float | None = None
 
-    def begins(self) -> None:
-        """Note that matches begin now."""
-        self._begun = time.monotonic()
+    @property
+    def seconds(self) -> float:
+        """Return how long it takes in all, from the first reply."""
+        return self._seconds
+
+    @property
+    def passed_s(self) -> float:
+        """Return the seconds since the first reply: actors of Ray take a while to come up."""
+        return 0.0 if self._begun is None else time.monotonic() - self._begun
 
     def count(self, model: str, completion: Completion) -> None:
         """Count a reply that has come."""
-        if self._begun + _WARM_S < time.monotonic() < self._begun + self._seconds:
+        if self._begun is None:
+            self._begun = time.monotonic()
+        if self._warm_s < self.passed_s < self._seconds:
             self._times.append(time.monotonic())
 
     @property
     def per_second(self) -> float:
         """Return the slope of the count over time: moves come in waves, of which no part counts."""
+        if not self._times:
+            raise SystemExit("no reply came in time: have PYTHONPATH name this checkout, for Ray")
         fitted = np.polyfit(self._times, np.arange(len(self._times)), 1)
         return float(fitted[0])
 
@@ -307,9 +318,14 @@ async def played(
         {"chess": {"plies": 100}}, Terms(), tokens, strategies or Strategies(),
         at_once=-(-at_once // max(1, actors)),
     )  # fmt: skip
+    begun = time.monotonic()
+
+    def passed() -> float:
+        return rate.passed_s if rate is not None else time.monotonic() - begun
+
     schedule = Schedule(
         pairing.matchmaking("random", names, {game: 2}, seed=0, size=64),
-        Stop(budgets=(Budget(seconds, "seconds", lambda: time.monotonic() - begun),)),
+        Stop(budgets=(Budget(rate.seconds if rate else seconds, "seconds", passed),)),
     )
     with tempfile.TemporaryDirectory() as folder:
         turns = Journal(Path(folder) / "turns.jsonl", lambda line: None)
@@ -325,8 +341,6 @@ async def played(
                 keep=keep, count=rate.count if rate else lambda model, completion: None,
             )  # fmt: skip
             begun = time.monotonic()
-            if rate is not None:
-                rate.begins()
             games = moves = 0
             async with aclosing(pool.matches()) as stream:
                 async for some in stream:

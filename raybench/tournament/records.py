@@ -15,6 +15,8 @@ _REASONS = 2
 """Of the reasons that a role was given in a match, so many are known without the journal."""
 _MOST = 160
 """Characters of a reason: the rest is in the journal."""
+_NONE: dict[str, Any] = {}
+"""What most matches have none of: one for all of them."""
 
 
 def begun(number: int, fixture: Fixture) -> dict[str, Any]:
@@ -217,7 +219,8 @@ class Match:
 
 def kept(record: Mapping[str, Any]) -> Match:
     """Return what stays in memory of a record."""
-    seats = record["seats"]
+    # Millions of names are a few hundred: each stands in memory once.
+    seats = {sys.intern(role): sys.intern(model) for role, model in record["seats"].items()}
     void = record["void"]
     forfeits = tuple(Forfeit(**each) for each in record["forfeits"])
     if void is None and set(record["scores"]) != set(seats):
@@ -225,20 +228,20 @@ def kept(record: Mapping[str, Any]) -> Match:
     lost = votes.lost(record)
     return Match(
         number=record["match"],
-        fixture=Fixture(record["game"], tuple(seats.values()), record["seed"]),
+        fixture=Fixture(sys.intern(record["game"]), tuple(seats.values()), record["seed"]),
         roles=tuple(seats),
-        scores=dict(record["scores"]),
+        scores={sys.intern(role): score for role, score in record["scores"].items()},
         outcome=record["outcome"],
         forfeits=forfeits,
         void=void,
         missing=record["missing"],
-        sides=dict(record["sides"]),
+        sides=dict(record["sides"]) or _NONE,
         efforts=_efforts(seats, record["turns"]),
         errors=_commonest(record["turns"]),
-        last=_last(record["turns"], {it.role for it in forfeits if it.reason != "time"}),
+        last=_last(record["turns"], {it.role for it in forfeits if it.reason != "time"}) or _NONE,
         attempt=record["attempt"],
         # Older records have neither: of a void match it is known that one request failed.
-        failed=record.get("failed", {record["missing"]: 1} if record["missing"] else {}),
+        failed=record.get("failed", {record["missing"]: 1} if record["missing"] else {}) or _NONE,
         given_up=tuple(
             GivenUp(it["attempt"], _short(it["void"]), it["missing"])
             for it in record.get("given_up", ())

@@ -135,6 +135,19 @@ def test_what_stays_in_memory_has_no_texts() -> None:
     assert match.forfeits == (Forfeit("player_1", "time", 2),)
 
 
+def test_names_of_many_matches_stand_in_memory_once() -> None:
+    ending = Ending({"player_1": -1.0, "player_2": 1.0}, "player_1 lost")
+    told = json.dumps(records.finished(1, 0, FIXTURE, FIRST.roles, TURNS, ending))
+    one, other = (records.kept(json.loads(told)) for _ in range(2))
+    for here, there in zip(one.roles, other.roles, strict=True):
+        assert here is there
+    for here, there in zip(one.scores, other.efforts, strict=True):
+        assert here is there
+    for here, there in zip(one.fixture.seats, other.fixture.seats, strict=True):
+        assert here is there
+    assert (one.sides, one.last, one.failed) == ({}, {}, {})
+
+
 def test_void_matches_have_no_result() -> None:
     record = records.finished(1, 2, FIXTURE, FIRST.roles, [], Ending({}, "void", void="gone"))
     assert records.kept(record).result is None

@@ -106,7 +106,7 @@ def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | Non
         judges=Panel(judges_of(config), config.seed, cache) if is_judged(data) else None,
         grader=terms.grader,
         slots=slots_of(config),
-        done=tuple(ledger.done),
+        done=ledger.done[:],
         said=dict(ledger.said),
         awake=awake,
     )

@@ -98,9 +98,11 @@ def _each(
             yield from at(place, None)
 
 
-def _found(journal: Path, hidden: Collection[str]) -> tuple["array[int]", dict[Place, list[int]]]:
+def _found(
+    journal: Path, hidden: Collection[str]
+) -> tuple["array[int]", dict[Place, "array[int]"]]:
     """Return where each line of the journal begins, and which lines are of each question."""
-    offsets, places = array("Q"), dict[Place, list[int]]()
+    offsets, places = array("Q"), dict[Place, "array[int]"]()
     offset = 0
     with journal.open("rb") as lines:
         for number, line in enumerate(lines):
@@ -108,7 +110,7 @@ def _found(journal: Path, hidden: Collection[str]) -> tuple["array[int]", dict[P
             offset += len(line)
             place = place_of(json.loads(line))
             if place[2] not in hidden:
-                places.setdefault(place, []).append(number)
+                places.setdefault(place, array("L")).append(number)
     return offsets, places
 
 

@@ -1,0 +1,52 @@
+"""What measurements say of processes: perf/processes.py."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+_BURN = "import time\nuntil = time.process_time() + {}\nwhile time.process_time() < until: pass"
+_WATCHED = f"""
+import json, subprocess, sys, time
+from perf.processes import Family
+
+family = Family()
+burn = [sys.executable, "-c", {_BURN.format(0.4)!r}]
+script = f"import subprocess, time; subprocess.run({{burn}}); time.sleep(600)"
+watched = subprocess.Popen([sys.executable, "-c", script])
+until = time.monotonic() + 120
+while family.cpu_s < 0.4 and time.monotonic() < until:  # its child may be seen, or only waited for
+    family.look({{watched.pid}})
+    time.sleep(0.05)
+orphaned = subprocess.Popen(
+    [sys.executable, "-c", "import subprocess; subprocess.Popen(['sleep', '0.5'])"]
+)
+orphaned.wait()
+seen, zombies = set(), 0
+while time.monotonic() < until:
+    there = family.look({{watched.pid}})
+    seen |= {{it.role for it in there}}
+    if "sleep" in seen and not any(it.role == "sleep" for it in there):
+        break
+    time.sleep(0.05)
+(one,) = [it for it in family.look({{watched.pid}}) if it.name.pid == watched.pid]
+told = {{"cpu_s": family.cpu_s, "seen": sorted(seen), "pss": one.pss(), "files": one.files()}}
+family.end(0)
+told["left"] = len([it for it in family.look() if not it.zombie])
+print(json.dumps(told))
+"""
+
+
+def test_a_family_is_known_with_its_orphans_and_with_what_ended_ones_took() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WATCHED],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    told = json.loads(done.stdout)
+    assert 0.4 <= told["cpu_s"] < 2, "each second counts once"
+    assert "sleep" in told["seen"], "an orphan is of the family"
+    assert told["pss"] > 2**20
+    assert told["files"] >= 3
+    assert told["left"] == 0
