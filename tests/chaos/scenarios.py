@@ -99,7 +99,7 @@ SCENARIOS = {
     # Real engines that Ray Serve hosts on other machines, behind its proxy.
     "engines": Scenario(
         "index",
-        ["roster=endpoint", "data=samples", "index.benchmarks=[mmlu_pro]", "index.repeats=3"],
+        ["roster=endpoint", "data=samples", "index.benchmarks=[mmlu_pro]", "index.repeats=2"],
         ["replica", "engine core", "proxy"],
         services={"served": _served},
     ),
