@@ -63,7 +63,7 @@ SCENARIOS = {
         "index",
         [
             "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[mmlu_pro]",
-            "index.repeats=60",
+            "index.repeats=30",
         ],
         ["generating actor", "grading actor", "store away", "driver"],
         _later(2.0),
@@ -75,7 +75,7 @@ SCENARIOS = {
         "index",
         [
             "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[humaneval]",
-            "index.repeats=4",
+            "index.repeats=2",
         ],
         ["slot", "sandbox", "raylet", "disk full"],
         _later(0.3),
@@ -91,7 +91,7 @@ SCENARIOS = {
     # Two models behind an endpoint, which the driver asks.
     "endpoint": Scenario(
         "games",
-        ["roster=endpoint", "games.names=[liars_dice]", "games.matches=600"],
+        ["roster=endpoint", "games.names=[liars_dice]", "games.matches=400"],
         ["driver", "endpoint flaps", "disk full"],
         [f"roster.models.{place}.options.concurrency=2" for place in range(2)],
         {"endpoint": _endpoint},
