@@ -128,12 +128,15 @@ async def withdrawn(name: str) -> AsyncIterator[None]:
 
 
 def _withdraw(name: str) -> None:
+    import ray
     from ray.util.placement_group import (
         get_placement_group,
         placement_group_table,
         remove_placement_group,
     )
 
+    if not ray.is_initialized():
+        return  # it would start one
     for group in placement_group_table().values():
         if group["name"].startswith(f"{name}/") and group["state"] != "REMOVED":
             remove_placement_group(get_placement_group(group["name"]))
