@@ -87,6 +87,7 @@ SCENARIOS = {
         ["driver", "match worker", "raylet", "gcs", "tracking server", "clocks"],
         _later(0.5),
         {"tracking": lambda url: f"tracking.uri={url}"},
+        {"RAYBENCH_TRACKING_SEND": "now"},
     ),
     # Two models behind an endpoint, which the driver asks.
     "endpoint": Scenario(
