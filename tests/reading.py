@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from raybench.tracking import report
@@ -63,6 +63,11 @@ def read_back(html: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what can be read in a page: each unit's key, facets and texts."""
     blocks = _blocks(html)
     index = decoded(blocks["index"].encode())
+
+    @cache  # a chunk has hundreds of units
+    def chunk_of(number: int) -> Any:
+        return decoded(blocks[f"chunk-{number}"].encode())
+
     for place, key in enumerate(index["keys"]):
         found: dict[str, Any] = {
             "summary": index["summaries"][place],
@@ -71,7 +76,7 @@ def read_back(html: str) -> Iterator[tuple[str, dict[str, Any]]]:
             "texts": None,
         }
         if (number := index["chunks"][place]) >= 0:
-            chunk = decoded(blocks[f"chunk-{number}"].encode())
+            chunk = chunk_of(number)
             body, texts = chunk["bodies"][index["places"][place]], chunk["texts"]
             found["texts"] = [(texts[label], texts[text]) for label, text, *_ in body["texts"]]
         yield key, found

@@ -67,6 +67,7 @@ async def records(
     at_once: int,
     matches: int = _MATCHES,
     deadline_s: float = _DEADLINE_S,
+    replays: int = 2,
     **fleet_conf: Any,
 ) -> list[dict[str, Any]]:
     options = {"base_url": table.url, "concurrency": 2}
@@ -75,7 +76,7 @@ async def records(
     dealt = pairing.matchmaking("random", [*models], {"liars_dice": 2}, seed=3, size=4)
     plan = Schedule(dealt, Stop(matches=matches))
     async with open_fleet(specs, FleetConf(**fleet_conf), lambda _: None) as fleet:
-        return await played(here(fleet, of), of, {}, plan=plan, at_once=at_once)
+        return await played(here(fleet, of), of, {}, plan=plan, at_once=at_once, replays=replays)
 
 
 @pytest.mark.parametrize("busy", [False, True], ids=["places", "and refusals"])
@@ -119,6 +120,7 @@ async def test_who_hangs_does_not_forfeit(table: Table) -> None:
         "slow",
         at_once=1,
         matches=1,
+        replays=0,  # each would take as long, to the same end
         reply_deadline_s=1.5 * _DEADLINE_S,
         endpoint_attempts=1,
     )

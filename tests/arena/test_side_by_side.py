@@ -196,6 +196,7 @@ async def test_a_mistake_of_ours_is_told_as_it_is() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("on_lasting_ray")
 async def test_actors_of_the_cluster_make_the_same_records_also_when_one_is_killed() -> None:
     import ray
 

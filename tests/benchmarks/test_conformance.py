@@ -204,6 +204,9 @@ def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
     draws = [Draw(), Draw(repeat=benchmark.repeats - 1, seed=7)]
     if benchmark.sandboxed:  # a program is run for each
         draws = draws[1:]
+    graders = [benchmark.grade]
+    if type(benchmark).improved is not Benchmark.improved:  # else it is the same once more
+        graders.append(benchmark.improved)
     for row in rows:
         assert set(benchmark.columns) <= row.keys()
         assert benchmark.belongs(row)
@@ -214,10 +217,7 @@ def check(benchmark: Benchmark, rows: list[dict[str, Any]]) -> None:
                 benchmark.gold(row)
         for draw in draws if benchmark.has_gold(row) else ():
             gold = benchmark.gold(row, draw=draw)
-            for grade in (
-                benchmark.grade(row, gold, draw=draw),
-                benchmark.improved(row, gold, draw=draw),
-            ):
+            for grade in (graded(row, gold, draw=draw) for graded in graders):
                 assert (grade.correct, grade.reason, grade.parsed) == (True, "right", True), row
         for reasoning in (False, True):
             asked = benchmark.prompt(row, reasoning=reasoning, draw=draws[-1])[-1]

@@ -16,7 +16,11 @@ from keyed import check
 from reading import asks_nothing, read_back
 
 pytest.importorskip("dspy", reason="programs need DSPy")
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(400),
+    pytest.mark.usefixtures("on_lasting_ray"),
+]
 
 NAME = "games_phrasings"
 LEARN = (
