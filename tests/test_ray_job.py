@@ -110,7 +110,9 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
     units = {(it["model"], it["key"]) for it in units_of(ready, "index")}
     assert len(units) == len(units_of(ready, "index")) == 48
     kinds = results_of(ready, "index")["run"]["hardware"]["cluster"]
-    assert sorted((it["nodes"], it["cpus"]) for it in kinds) == [(3, 1)]
+    # By kind: what Ray leaves of the memory to each that came up differs.
+    assert sum(it["nodes"] for it in kinds) == 3
+    assert {it["cpus"] for it in kinds} == {1}
 
     nodes = {it["node_id"]: it["labels"].get("far") for it in listed(cluster, "nodes")}
     far = {name for name, label in nodes.items() if label == "yes"}

@@ -163,8 +163,10 @@ def test_nobody_reads_what_it_prints_and_the_run_is_finished_all_the_same(tmp_pa
 
 def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
     # However long the second takes to begin; with more iterations it would start Ray.
-    long = (*QUICK, "autobench.iterations=100", "autobench.at_once=1")
-    long += ("++roster.models.0.options.latency_s=1",)
+    long = (
+        *(*QUICK, "autobench.iterations=100", "autobench.at_once=1"),
+        "++roster.models.0.options.latency_s=1",
+    )
     first = start_raybench(*long, cwd=ready)
     wait_for_units(ready, 1, first)
     under_way = only_run(ready)
