@@ -99,11 +99,15 @@ def test_a_job_with_a_terminal_of_its_own_is_told_in_lines(cluster: str, tmp_pat
 
 
 def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
-    """Questions are put where the driver is, programs run where they are meant to, on both."""
+    """Questions are put where the driver is, programs run where they are meant to, on both.
+
+    All that is not a program has one processor between it, and nothing waits for another's.
+    """
     log = submitted(
         cluster,
         f"{sys.executable} -m raybench +experiment=index roster=simulated data=samples "
-        "index.benchmarks=[humaneval] index.limit=4 'sandbox.nodes={far: yes}'",
+        "index.benchmarks=[humaneval] index.limit=4 'sandbox.nodes={far: yes}' "
+        "\"fleet.work_nodes={far: '!yes'}\"",
         ready,
     )
     assert "48/48 units (100%)" in log, log

@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from array import array
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -161,7 +161,8 @@ def _dataset(work: Work, link: Link) -> Any:
     ours = here()
     anywhere = labels.for_ray(link.conf.work_nodes)
     # Where operators give Ray no processor of this node, its stages take none of Ray's.
-    light, some = (_LIGHT, _SOME) if _counted(ours) else (0, 0)
+    own = sum(cores for _, cores in alive(ours).values())
+    light = _LIGHT if own else 0
     known = ray.put((ordered(work.done), dict(work.said)))
 
     def waiting(size: int) -> ActorPoolStrategy:
@@ -180,7 +181,9 @@ def _dataset(work: Work, link: Link) -> Any:
             prompt,
             fn_kwargs={"asking": work.asking, "done": known},
             batch_size=None,
-            num_cpus=some,
+            # Of a node with one processor graders, who stay, may have what it would wait for.
+            num_cpus=0,
+            concurrency=max(1, int(own)),
             label_selector=ours,
         )
         .map_batches(
@@ -230,11 +233,6 @@ def _dataset(work: Work, link: Link) -> Any:
             label_selector=ours,
         )
     return graph
-
-
-def _counted(node: Mapping[str, str]) -> bool:
-    """Tell whether Ray has a processor of such a node to give."""
-    return any(cores for _, cores in alive(node).values())
 
 
 def _has_programs(work: Work) -> bool:
