@@ -95,9 +95,10 @@ class Host:
 
     def _everybody(self) -> list[psutil.Process]:
         found = []
-        for process in psutil.process_iter(["name", "cmdline"]):
+        for process in psutil.process_iter(["name", "cmdline", "status"]):
             with suppress(OSError):
-                if _numbers(process.pid) == _numbers(self._init):
+                ours = _numbers(process.pid) == _numbers(self._init)
+                if ours and process.info["status"] != psutil.STATUS_ZOMBIE:
                     found.append(process)
         return found
 
