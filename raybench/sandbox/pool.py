@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from raybench import demands
 from raybench.config import labels
-from raybench.demands import AWAITED_S, Demand, NoneComesError
+from raybench.demands import Demand, NoneComesError
 from raybench.errors import RaybenchError
 from raybench.sandbox import slots
 from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
@@ -30,7 +30,7 @@ Refused = tuple[str, RaybenchError]
 
 _LOOK_S = 10.0
 """How often is looked whether nodes have come, while work goes on."""
-_AWAITED_S = AWAITED_S
+_AWAITED_S = demands.AWAITED_S
 """How long another node is waited for where every one is gone."""
 _SOON_S = 300.0
 """More slots are asked for where work would wait longer than this: a node takes minutes to come."""
@@ -218,7 +218,7 @@ class Pool:
             self._none,
             self._demand,
             f"a node for programs{self._where()}",
-            within_s=AWAITED_S,
+            within_s=_AWAITED_S,
             setting="",
             say=self._say,
         )
