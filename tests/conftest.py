@@ -74,7 +74,8 @@ def on_lasting_ray(lasting_ray: str) -> Iterator[None]:
 @pytest.fixture
 def own_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a test's runs start a Ray of their own, as everywhere where there is none."""
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
+        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
 _OWN = "local"
+_MODE = "RAY_AUTH_MODE"
 
 
 @contextlib.asynccontextmanager
@@ -35,7 +36,7 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
     say("starting Ray")
     _set_environment()
     address = _address(conf)
-    with on_loopback() if address == _OWN else contextlib.nullcontext():
+    with _forgetting_mode(), on_loopback() if address == _OWN else contextlib.nullcontext():
         async with _joined(address, say):
             yield
 
@@ -266,6 +267,21 @@ def _set_environment() -> None:
         "RAY_ENABLE_AUTO_CONNECT": "0",
     }.items():
         os.environ.setdefault(name, value)
+
+
+@contextlib.contextmanager
+def _forgetting_mode() -> Iterator[None]:
+    """Have the next Ray find out for itself whether it is one of those that ask for a token.
+
+    Ray leaves in the environment what it has found, as if somebody had wished it so.
+    """
+    before = os.environ.get(_MODE)
+    try:
+        yield
+    finally:
+        os.environ.pop(_MODE, None)
+        if before is not None:
+            os.environ[_MODE] = before
 
 
 def _knock(address: str) -> None:
