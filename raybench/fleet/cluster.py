@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, labels
@@ -171,12 +171,17 @@ def here() -> dict[str, str]:
     return {"ray.io/node-id": ray.get_runtime_context().get_node_id()}
 
 
-def nodes(conf: FleetConf, *, gpu: bool) -> list[Node]:
-    """Return the machines of the cluster that engines may go to, with what they have."""
+def nodes(conf: FleetConf, *, gpu: bool, only: Collection[str] | None = None) -> list[Node]:
+    """Return the machines of the cluster that engines may go to, with what they have.
+
+    `only`: of those with these addresses.
+    """
     import ray
 
     found = []
     for node in _meant(conf.nodes):
+        if only is not None and node["NodeManagerAddress"] not in only:
+            continue
         resources = node["Resources"]
         sizes: dict[str, float] = {}
         if gpu and resources.get("GPU"):

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +9,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
+from raybench.fleet.attendance import reserve
 from raybench.fleet.cluster import here, nodes, serving
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec
@@ -118,7 +118,12 @@ async def host(
         plan = layout(specs, nodes(conf, gpu=gpu), conf, gpu=gpu, sizes=await sizes(specs))
         keeper = await keep(specs, conf, plan, gpu=gpu)
 
+        told: list[str] = []
+
         def tell(status: Status) -> None:
+            for text in status.said[len(told) :]:
+                told.append(text)
+                say(text)
             _note(account, specs, status)
 
         try:
@@ -158,7 +163,7 @@ async def keep(
     """Start the keeper of these engines, which begins to load what fits."""
     import ray
 
-    await reserve(plan, conf, gpu=gpu)
+    await reserve(plan.places or {}, conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu)
     keeper = (
         ray.remote(Keeper)
         # It is wanted for as long as its driver, and dies of nothing else that happens to a node.
@@ -168,28 +173,6 @@ async def keep(
     with _telling_of_its_death():
         await keeper.start.remote()
     return keeper
-
-
-async def reserve(plan: Layout, conf: FleetConf, *, gpu: bool) -> None:
-    """Keep the GPUs on which engines take turns from others, for as long as the caller lives.
-
-    These engines are put on GPUs by us, not by Ray, which would give them to somebody else.
-    """
-    from ray.util.placement_group import placement_group
-
-    if plan.places is None or not gpu:
-        return
-    counts = Counter(node for node, _ in plan.places.values())
-    bundles = [{"GPU": count, f"node:{node}": 0.001} for node, count in counts.items()]
-    group = placement_group(bundles)
-    try:
-        async with asyncio.timeout(conf.start_deadline_s):
-            await group.ready()
-    except TimeoutError as error:
-        raise RunFailed(
-            f"the cluster's {len(plan.places)} GPUs did not become free within "
-            f"fleet.start_deadline_s={conf.start_deadline_s:g} s: others use them"
-        ) from error
 
 
 @contextlib.contextmanager

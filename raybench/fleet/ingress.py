@@ -25,9 +25,9 @@ from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
+from raybench.fleet.attendance import reserve
 from raybench.fleet.cluster import gpus, nodes, on_gpus
 from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
-from raybench.fleet.host import reserve
 from raybench.fleet.hub import sizes
 from raybench.fleet.keeper import Keeper, Status, handle, stop
 from raybench.fleet.leases import Leases
@@ -82,7 +82,7 @@ class EndpointKeeper(Keeper):
         specs = engines(models, conf, app)
         there = await asyncio.to_thread(nodes, conf, gpu=gpu)
         plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
-        await reserve(plan, conf, gpu=gpu)
+        await reserve(plan.places or {}, conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu)
         super().__init__(specs, conf, plan, gpu=gpu)
         # A keeper that died could not say in what state its engines are.
         there = (await asyncio.to_thread(serve.status)).applications

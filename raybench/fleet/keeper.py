@@ -17,6 +17,7 @@ from typing import Any
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import reasons
+from raybench.fleet.attendance import Attendance
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.fleet.places import Layout
@@ -27,6 +28,7 @@ from raybench.fleet.turns import (
     Done,
     Event,
     Failed,
+    Found,
     Grant,
     Load,
     Lost,
@@ -42,7 +44,6 @@ from raybench.fleet.turns import (
 from raybench.types import Message, Request
 
 _POLL_S = 0.5
-_LOOK_S = 5.0
 _GIVEN_BACK = "the lease was given back"
 _STOPPED = "the engines are being stopped"
 _MOVE_DEADLINE_S = 300.0
@@ -64,6 +65,8 @@ class Status:
     """Requests that wait, by their models."""
     running: Mapping[str, int]
     """Requests of calls that are with an engine, by their models."""
+    said: Sequence[str] = ()
+    """What happened to nodes, in words, from the beginning on."""
 
 
 class Keeper:
@@ -78,7 +81,12 @@ class Keeper:
         self._memory = {device.name: device.memory_gib for device in plan.devices}
         self._conf = conf
         self._gpu = gpu
-        self._places = plan.places
+        self._said: list[str] = []
+        self._nodes = (
+            Attendance(plan.places, conf, self._said.append, gpu=gpu)
+            if plan.places is not None
+            else None
+        )
         self._policy = Residency(plan.devices, plan.demands, plan.rules, time.monotonic())
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._clients: dict[str, float] = {}
@@ -96,8 +104,6 @@ class Keeper:
         self._tasks: set[asyncio.Task[None]] = set()
         self._moves: dict[str, asyncio.Task[None]] = {}
         """By engine, the last of its moves."""
-        self._gone: set[str] = set()
-        """Devices whose node has died."""
         self._tick: asyncio.TimerHandle | None = None
         self._stopping = False
         self._deploying = threading.Lock()
@@ -109,8 +115,8 @@ class Keeper:
 
         quieten()
         self._act(self._policy.preload(time.monotonic()))
-        if self._places is not None:
-            self._keep(asyncio.create_task(self._look_at_nodes()))
+        if self._nodes is not None:
+            self._keep(asyncio.create_task(self._attend(self._nodes)))
 
     async def lease(self, client: str, lease: str, engine: str, work: int, model: str = "") -> str:
         """Wait until the engine is awake and its turn; return '' or why it will never be."""
@@ -157,6 +163,7 @@ class Keeper:
             swaps=self._policy.swaps(time.monotonic()),
             queued=dict(+self._queued),
             running=dict(+self._running),
+            said=tuple(self._said),
         )
 
     async def turn_away(self) -> None:
@@ -226,24 +233,18 @@ class Keeper:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _look_at_nodes(self) -> None:
-        """See to it that what was on nodes that die comes up on others: Ray does not know whose."""
-        places = self._places or {}
-        while True:
-            await asyncio.sleep(_LOOK_S)
-            with contextlib.suppress(Exception):  # Ray's own trouble shows elsewhere
-                there = await asyncio.to_thread(_alive)
-                self._lose({name for name, (node, _) in places.items() if node not in there})
-
-    def _lose(self, devices: set[str]) -> None:
-        """Take notice of devices that are gone."""
-        if not (new := devices - self._gone):
-            return
-        self._gone |= new
-        for name, taken in self._devices.items():
-            if new & {*taken} and (move := self._moves.get(name)):
-                move.cancel()  # what it waits for is gone; the policy says what comes next
-        self._handle(Lost(frozenset(new)))
+    async def _attend(self, nodes: Attendance) -> None:
+        """See to it that what was on nodes that die comes up on others."""
+        async with contextlib.aclosing(nodes.changes()) as changes:
+            async for change in changes:
+                match change:
+                    case Lost(lost):
+                        for name, taken in self._devices.items():
+                            if lost & {*taken} and (move := self._moves.get(name)):
+                                move.cancel()  # what it waits for is gone; what comes next is said
+                    case Found(devices):
+                        self._memory |= {it.name: it.memory_gib for it in devices}
+                self._handle(change)
 
     async def _move(self, action: Load | Wake | Sleep | Unload) -> None:
         name = action.engine
@@ -336,10 +337,10 @@ class Keeper:
         return f"the engine of {self._specs[name].called}"
 
     def _place(self, name: str) -> Place | None:
-        if self._places is None:
+        if self._nodes is None:
             return None
         devices = self._devices[name]
-        places = [self._places[device] for device in devices]
+        places = [self._nodes.places[device] for device in devices]
         if not self._gpu:
             return Place(node=places[0][0])
         if self._conf.slots:
@@ -372,13 +373,6 @@ def handle(name: str) -> Any:
     from ray import serve
 
     return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
-
-
-def _alive() -> set[str]:
-    """Return the addresses of the nodes that are there."""
-    import ray
-
-    return {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
 
 
 def _application(name: str) -> Any:

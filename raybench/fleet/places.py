@@ -59,14 +59,7 @@ def layout(
             else min((it.memory_gib for it in nodes if it.gpus_gib or not gpu), default=0.0) / 2
         ),
     )
-    places: dict[str, tuple[str, str]] = {}
-    devices = []
-    for node in nodes:
-        for ident, gib in (node.gpus_gib if gpu else {"": node.memory_gib}).items():
-            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{ident}"
-            places[name] = (node.address, ident)
-            # On CPUs with fleet.slots set, engines are counted instead of weighed.
-            devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
+    devices, places = devices_of(nodes, conf, gpu=gpu)
     smallest = min((device.memory_gib for device in devices), default=0.0)
     demands = tuple(
         _demand(engine, conf, smallest, sizes.get(engine.name, 0.0), gpu=gpu) for engine in engines
@@ -78,10 +71,25 @@ def layout(
         apart = len(awake(devices, demands)) == len(engines)
     if apart and not (gpu and devices and conf.slots):
         # Ray places them, also over several nodes: to the policy each has a device of its own.
-        devices = [Device(engine.name, 1.0) for engine in engines]
+        devices = tuple(Device(engine.name, 1.0) for engine in engines)
         demands = tuple(replace(demand, memory_gib=1.0, devices=1) for demand in demands)
-        return Layout(tuple(devices), demands, None, rules)
-    return Layout(tuple(devices), demands, places, rules)
+        return Layout(devices, demands, None, rules)
+    return Layout(devices, demands, places, rules)
+
+
+def devices_of(
+    nodes: Sequence[Node], conf: FleetConf, *, gpu: bool
+) -> tuple[tuple[Device, ...], dict[str, tuple[str, str]]]:
+    """Return what these nodes hold engines in, and of each its node and its id there."""
+    places: dict[str, tuple[str, str]] = {}
+    devices = []
+    for node in nodes:
+        for ident, gib in (node.gpus_gib if gpu else {"": node.memory_gib}).items():
+            name = f"{node.address}/{'gpu' if gpu else 'cpu'}{ident}"
+            places[name] = (node.address, ident)
+            # On CPUs with fleet.slots set, engines are counted instead of weighed.
+            devices.append(Device(name, gib if gpu else conf.slots or gib, node.address))
+    return tuple(devices), places
 
 
 def awake(devices: Sequence[Device], demands: Sequence[Demand]) -> list[str]:

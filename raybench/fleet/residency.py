@@ -17,12 +17,12 @@ The rules:
   rest that a sleeping engine leaves there.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import combinations
 from typing import Literal
 
+from raybench.fleet.memory import TOLERANCE, Memory
+from raybench.fleet.resident import Held, Leaver, Resident
 from raybench.fleet.swaps import SwapMeter, Swaps
 from raybench.fleet.turns import (
     Action,
@@ -31,9 +31,11 @@ from raybench.fleet.turns import (
     Done,
     Event,
     Failed,
+    Found,
     Grant,
     Load,
     Lost,
+    NoMore,
     Queued,
     Refuse,
     Rules,
@@ -45,76 +47,9 @@ from raybench.fleet.turns import (
     Wake,
 )
 
-_TOLERANCE = 1e-9
 _TICK_S = 1.0
 _IN_HAND = 0.1
 """Share of the patience that is kept back, because how long work takes is only estimated."""
-
-
-@dataclass(slots=True)
-class _Lease:
-    work: int
-    since: float
-
-
-@dataclass(slots=True)
-class _Engine:
-    demand: Demand
-    load_s: float
-    wake_s: float
-    leave_s: float
-    state: State = State.COLD
-    devices: tuple[str, ...] = ()
-    level: Literal[0, 1, 2] = 0
-    """The level it sleeps at, or is going to or coming from; 0 is not loaded."""
-    takes_gib: float = 0.0
-    """On each of its devices, now."""
-    closing_for: str = ""
-    """The engine that has waited for its place too long: it gets no new leases."""
-    waiting: dict[str, _Lease] = field(default_factory=dict)
-    running: dict[str, _Lease] = field(default_factory=dict)
-    work: int = 0
-    """Requests that wait; kept beside the leases, because there may be thousands of them."""
-    running_work: int = 0
-    idle_since: float = 0.0
-    changing_since: float = 0.0
-    swaps_in: bool = False
-    """Others made way for it."""
-    busy_since: float = 0.0
-    busy_s: float = 0.0
-    work_done: int = 0
-    reason: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.demand.engine
-
-    @property
-    def oldest(self) -> float:
-        return next(iter(self.waiting.values())).since
-
-    def busy(self, now: float) -> float:
-        """Return how long it has worked so far."""
-        return self.busy_s + (now - self.busy_since if self.running else 0.0)
-
-    @property
-    def idle(self) -> bool:
-        """Tell whether it is awake for nobody."""
-        return self.state is State.AWAKE and not self.running and not self.waiting
-
-    @property
-    def away(self) -> bool:
-        """Tell whether it has to come in before its waiting work can be done."""
-        return self.state in (State.COLD, State.ASLEEP, State.LEAVING) or (
-            self.state is State.AWAKE and bool(self.closing_for)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaver:
-    engine: _Engine
-    unload: bool
-    """It may not even sleep there."""
 
 
 class Residency:
@@ -127,20 +62,22 @@ class Residency:
         rules: Rules | None = None,
         now: float = 0.0,
     ) -> None:
-        self._devices = {device.name: device for device in devices}
+        self._memory = Memory(devices)
         self._engines = {
-            demand.engine: _Engine(demand, demand.load_s, demand.wake_s, demand.leave_s)
+            demand.engine: Resident(demand, demand.load_s, demand.wake_s, demand.leave_s)
             for demand in demands
         }
         self._rules = rules or Rules()
-        self._leases: dict[str, _Engine] = {}
+        self._leases: dict[str, Resident] = {}
         self._look = False
         """Something happened that may let an engine move; most of what happens does not."""
+        self._awaited = False
+        """Devices are to come in the place of lost ones."""
         self._now = now
-        self._swaps = SwapMeter(len(self._devices), now)
+        self._swaps = SwapMeter(len(devices), now)
         for engine in self._engines.values():
-            if not any(self._sets(engine.demand)):
-                engine.state, engine.reason = State.FAILED, self._too_big(engine.demand)
+            if not any(self._memory.sets(engine.demand)):
+                engine.state, engine.reason = State.FAILED, self._memory.too_big(engine.demand)
 
     def preload(self, now: float) -> list[Action]:
         """Load what fits side by side, before anybody asks, in the order of the engines."""
@@ -148,8 +85,8 @@ class Residency:
         actions: list[Action] = []
         for engine in self._engines.values():
             if engine.state is State.COLD:
-                for devices in self._sets(engine.demand):
-                    if self._fits(engine, devices, self._claims(engine, {})):
+                for devices in self._memory.sets(engine.demand):
+                    if self._fits(engine, devices, {}):
                         actions += self._bring(engine, devices)
                         break
         return actions
@@ -195,7 +132,7 @@ class Residency:
 
     def usage(self) -> dict[str, float]:
         """Return the GiB in use on each device, now."""
-        return self._held()
+        return self._memory.held(self._engines.values())
 
     def swaps(self, now: float) -> Swaps:
         """Return what swapping has cost so far."""
@@ -211,7 +148,7 @@ class Residency:
                 if engine.state is State.FAILED:
                     yield Refuse(lease, engine.reason)
                     return
-                engine.waiting[lease] = _Lease(work, self._now)
+                engine.waiting[lease] = Held(work, self._now)
                 engine.work += work
                 self._look = engine.away
                 self._leases[lease] = engine
@@ -225,17 +162,24 @@ class Residency:
                 if engine.state in (State.ARRIVING, State.LEAVING):
                     self._swap_ends(engine)
                 yield from self._fail(engine, reason)
-            case Lost(devices):
-                for name in devices:
-                    self._devices.pop(name, None)
+            case Lost(lost, awaited):
+                self._awaited |= awaited
+                self._memory.drop(lost)
+                self._swaps.there_are(len(self._memory), self._now)
                 for engine in self._engines.values():
-                    if devices & {*engine.devices}:
+                    if lost & {*engine.devices}:
                         yield from self._lose(engine)
+                yield from self._without_place()
+            case Found(devices):
+                self._memory.add(devices)
+                self._swaps.there_are(len(self._memory), self._now)
+            case NoMore():
+                self._awaited = False
                 yield from self._without_place()
             case Tick():
                 pass
 
-    def _fail(self, engine: _Engine, reason: str) -> Iterator[Action]:
+    def _fail(self, engine: Resident, reason: str) -> Iterator[Action]:
         engine.state, engine.devices, engine.level = State.FAILED, (), 0
         engine.takes_gib, engine.reason = 0.0, reason
         for lease in engine.waiting:
@@ -244,7 +188,7 @@ class Residency:
         engine.waiting.clear()
         engine.work = 0
 
-    def _lose(self, engine: _Engine) -> Iterator[Action]:
+    def _lose(self, engine: Resident) -> Iterator[Action]:
         """Take an engine from devices that are gone. Who was at work with it gives that back."""
         if engine.state in (State.ARRIVING, State.LEAVING):
             self._swap_ends(engine)
@@ -257,9 +201,11 @@ class Residency:
             yield Unload(engine.name)
 
     def _without_place(self) -> Iterator[Action]:
-        """Give up on engines that no device is left for."""
+        """Give up on engines that no device is left for, and none is to come."""
+        if self._awaited:
+            return
         for engine in self._engines.values():
-            if engine.state is State.COLD and not any(self._sets(engine.demand)):
+            if engine.state is State.COLD and not any(self._memory.sets(engine.demand)):
                 yield from self._fail(
                     engine,
                     f"engine {engine.name} had its place on a node that died, and no other node "
@@ -282,7 +228,7 @@ class Residency:
         if not engine.running and not engine.waiting:
             engine.idle_since = self._now
 
-    def _settle(self, engine: _Engine) -> None:
+    def _settle(self, engine: Resident) -> None:
         self._swap_ends(engine)
         if engine.state is State.ARRIVING:
             took = self._now - engine.changing_since
@@ -299,7 +245,7 @@ class Residency:
             else:
                 engine.state, engine.takes_gib, engine.devices = State.COLD, 0.0, ()
 
-    def _swap_ends(self, engine: _Engine) -> None:
+    def _swap_ends(self, engine: Resident) -> None:
         if engine.state is State.LEAVING or engine.swaps_in:  # else it went where there was room
             self._swaps.ends(engine.devices, self._now)
 
@@ -308,7 +254,7 @@ class Residency:
     def _decide(self) -> Iterator[Action]:
         yield from self._begin_wanted()
         absent = sorted(self._absent(), key=lambda engine: engine.oldest)
-        pressing = bool(absent) and self._slack(absent) <= _TOLERANCE
+        pressing = bool(absent) and self._slack(absent) <= TOLERANCE
         movable = [engine for engine in absent if engine.state in (State.COLD, State.ASLEEP)]
         for engine in movable:
             yield from self._make_room(engine, pressing=pressing and engine is movable[0])
@@ -330,14 +276,14 @@ class Residency:
                 engine.waiting.clear()
                 engine.work = 0
 
-    def _absent(self) -> list[_Engine]:
+    def _absent(self) -> list[Resident]:
         """Return the engines with work waiting that are not even on their way."""
         return [engine for engine in self._engines.values() if engine.waiting and engine.away]
 
-    def _wanted(self) -> list[_Engine]:
+    def _wanted(self) -> list[Resident]:
         return [engine for engine in self._engines.values() if engine.state is State.WANTED]
 
-    def _slack(self, absent: Sequence[_Engine]) -> float:
+    def _slack(self, absent: Sequence[Resident]) -> float:
         """Return how long the residents can go on, if these then come in, in this order.
 
         Each takes the place that is free first, for as long as the work that waits for it takes.
@@ -356,7 +302,7 @@ class Residency:
             heappush(free, begins + self._seconds(engine, engine.work) + engine.leave_s)
         return slack
 
-    def _seconds(self, engine: _Engine, work: int) -> float:
+    def _seconds(self, engine: Resident, work: int) -> float:
         """Estimate how long so much work takes, from what it has done, or else the others."""
         for engines in ([engine], self._engines.values()):
             # Half of what is under way counts as done: it was begun at once, and ends at once.
@@ -364,10 +310,10 @@ class Residency:
                 return work * sum(each.busy(self._now) for each in engines) / done
         return 0.0
 
-    def _make_room(self, engine: _Engine, *, pressing: bool) -> Iterator[Action]:
+    def _make_room(self, engine: Resident, *, pressing: bool) -> Iterator[Action]:
         """Set devices aside for an engine, and send away who has to leave them."""
-        best: tuple[tuple[float, ...], tuple[str, ...], list[_Leaver]] | None = None
-        for devices in self._sets(engine.demand):
+        best: tuple[tuple[float, ...], tuple[str, ...], list[Leaver]] | None = None
+        for devices in self._memory.sets(engine.demand):
             leaving = self._leavers(engine, devices, pressing=pressing)
             if leaving is None:
                 continue
@@ -398,8 +344,8 @@ class Residency:
             engine.state, engine.devices = State.WANTED, devices
 
     def _leavers(
-        self, engine: _Engine, devices: tuple[str, ...], *, pressing: bool
-    ) -> list[_Leaver] | None:
+        self, engine: Resident, devices: tuple[str, ...], *, pressing: bool
+    ) -> list[Leaver] | None:
         """Return who would have to leave these devices for the engine; None where not all can."""
         candidates = [
             other
@@ -409,8 +355,8 @@ class Residency:
             and (other.state is State.ASLEEP or self._may_leave(other, engine, pressing=pressing))
         ]
         # Mostly there is no room whoever leaves; then the ways to leave need not be tried.
-        nobody = {other.name: _Leaver(other, unload=True) for other in candidates}
-        if not self._fits(engine, devices, self._claims(without=engine, leaving=nobody)):
+        nobody = {other.name: Leaver(other, unload=True) for other in candidates}
+        if not self._fits(engine, devices, nobody):
             return None
         # Sleepers leave little behind, so they go last; of the others who was idle first.
         candidates.sort(
@@ -421,48 +367,47 @@ class Residency:
                 other.idle_since,
             )
         )
-        leaving: dict[str, _Leaver] = {}
+        leaving: dict[str, Leaver] = {}
         # First each in the way that is best for it; then, should what sleepers leave behind be too
         # much, they are unloaded as well.
         for unload in (False, True):
             for other in candidates:
-                if self._fits(engine, devices, self._claims(without=engine, leaving=leaving)):
+                if self._fits(engine, devices, leaving):
                     return list(leaving.values())
-                leaving[other.name] = _Leaver(other, unload or other.state is State.ASLEEP)
+                leaving[other.name] = Leaver(other, unload or other.state is State.ASLEEP)
         return list(leaving.values())
 
-    def _may_leave(self, engine: _Engine, comes: _Engine, *, pressing: bool) -> bool:
+    def _may_leave(self, engine: Resident, comes: Resident, *, pressing: bool) -> bool:
         if engine.state is not State.AWAKE:
             return False
-        lingered = self._now - engine.idle_since >= self._rules.linger_s - _TOLERANCE
+        lingered = self._now - engine.idle_since >= self._rules.linger_s - TOLERANCE
         return pressing or engine.closing_for == comes.name or (engine.idle and lingered)
 
-    def _send_away(self, engine: _Engine, *, unload: bool) -> Action:
+    def _send_away(self, engine: Resident, *, unload: bool) -> Action:
         engine.state, engine.changing_since, engine.closing_for = State.LEAVING, self._now, ""
         self._swaps.begins(engine.devices, self._now)
         engine.level = 0 if unload else self._level(engine)
         return Sleep(engine.name, engine.level) if engine.level else Unload(engine.name)
 
-    def _level(self, engine: _Engine) -> Literal[0, 1, 2]:
+    def _level(self, engine: Resident) -> Literal[0, 1, 2]:
         if not engine.demand.can_sleep:
             return 0
-        node = self._devices[engine.devices[0]].node
+        node = self._memory.node(engine.devices)
         taken = sum(
             other.demand.host_gib
             for other in self._engines.values()
-            if other is not engine
-            and other.level == 1
-            and self._devices[other.devices[0]].node == node
+            if other is not engine and other.level == 1 and self._memory.node(other.devices) == node
         )
-        return 1 if taken + engine.demand.host_gib <= self._rules.host_gib + _TOLERANCE else 2
+        return 1 if taken + engine.demand.host_gib <= self._rules.host_gib + TOLERANCE else 2
 
     def _begin_wanted(self) -> Iterator[Action]:
         """Bring in those whose devices are free by now."""
         for engine in self._wanted():
-            if self._fits(engine, engine.devices, self._held(without=engine)):
+            taken = self._memory.held(self._others(engine))
+            if self._memory.fits(engine.demand, engine.devices, taken):
                 yield from self._bring(engine, engine.devices)
 
-    def _bring(self, engine: _Engine, devices: tuple[str, ...]) -> Iterator[Action]:
+    def _bring(self, engine: Resident, devices: tuple[str, ...]) -> Iterator[Action]:
         engine.state, engine.devices = State.ARRIVING, devices
         engine.takes_gib, engine.changing_since = engine.demand.memory_gib, self._now
         self._swaps.brought_in(in_place_of_others=engine.swaps_in)
@@ -470,57 +415,12 @@ class Residency:
             self._swaps.begins(engine.devices, self._now)
         yield Wake(engine.name, engine.level) if engine.level else Load(engine.name, devices)
 
-    # Memory
+    def _fits(
+        self, engine: Resident, devices: Sequence[str], leaving: Mapping[str, Leaver]
+    ) -> bool:
+        """Tell whether there is room for an engine when those who leave are gone."""
+        taken = self._memory.claimed(self._others(engine), leaving)
+        return self._memory.fits(engine.demand, devices, taken)
 
-    def _sets(self, demand: Demand) -> Iterator[tuple[str, ...]]:
-        """Yield the sets of devices that could hold an engine by itself."""
-        nodes: dict[str, list[Device]] = {}
-        for device in self._devices.values():
-            if demand.memory_gib <= device.memory_gib + _TOLERANCE:
-                nodes.setdefault(device.node, []).append(device)
-        for devices in nodes.values():
-            for chosen in combinations(devices, demand.devices):
-                yield tuple(device.name for device in chosen)
-
-    def _too_big(self, demand: Demand) -> str:
-        largest = max((device.memory_gib for device in self._devices.values()), default=0.0)
-        return (
-            f"engine {demand.engine} needs {demand.memory_gib:.1f} GiB on {demand.devices} "
-            f"device{'s' * (demand.devices > 1)} of one node; there are {len(self._devices)}, the "
-            f"largest with {largest:.1f} GiB. Spread it over more devices (tensor_parallel_size), "
-            "lower its KV cache (fleet.kv_cache_gib), or choose a smaller model"
-        )
-
-    def _held(self, without: _Engine | None = None) -> dict[str, float]:
-        """Return what lies on each device now."""
-        return self._sum(
-            (engine, engine.takes_gib) for engine in self._engines.values() if engine is not without
-        )
-
-    def _claims(self, without: _Engine, leaving: Mapping[str, _Leaver]) -> dict[str, float]:
-        """Return what will lie on each device when those who leave are gone."""
-        return self._sum(
-            (engine, self._claim(engine, leaving.get(engine.name)))
-            for engine in self._engines.values()
-            if engine is not without
-        )
-
-    def _claim(self, engine: _Engine, leaver: _Leaver | None = None) -> float:
-        if leaver:
-            return 0.0 if leaver.unload or not engine.demand.can_sleep else engine.demand.asleep_gib
-        if engine.state in (State.WANTED, State.ARRIVING, State.AWAKE):
-            return engine.demand.memory_gib
-        return engine.demand.asleep_gib if engine.level else 0.0
-
-    def _sum(self, parts: Iterable[tuple[_Engine, float]]) -> dict[str, float]:
-        total = dict.fromkeys(self._devices, 0.0)
-        for engine, gib in parts:
-            for device in engine.devices:
-                total[device] += gib
-        return total
-
-    def _fits(self, engine: _Engine, devices: Sequence[str], taken: Mapping[str, float]) -> bool:
-        return all(
-            taken[name] + engine.demand.memory_gib <= self._devices[name].memory_gib + _TOLERANCE
-            for name in devices
-        )
+    def _others(self, engine: Resident) -> Iterator[Resident]:
+        return (other for other in self._engines.values() if other is not engine)

@@ -38,12 +38,19 @@ class SwapMeter:
     def __init__(self, devices: int, now: float) -> None:
         """Measure from now on, on so many devices."""
         self._devices = devices
-        self._began = now
+        self._since = now
+        self._whole = 0.0
+        """All device time before that: there were as many devices as long as that since then."""
         self._count = 0
         self._loads = 0
         self._lost = 0.0
         self._moving: dict[str, tuple[int, float]] = {}
         """By device, how many engines come or go there for a swap, and since when any does."""
+
+    def there_are(self, devices: int, now: float) -> None:
+        """Note how many devices there are from now on."""
+        self._whole, self._since = self._all(now), now
+        self._devices = devices
 
     def brought_in(self, *, in_place_of_others: bool) -> None:
         """Count an engine that comes in."""
@@ -68,5 +75,8 @@ class SwapMeter:
     def total(self, now: float) -> Swaps:
         """Return what swapping has cost so far."""
         lost = self._lost + sum(now - since for _, since in self._moving.values())
-        whole = (now - self._began) * self._devices
+        whole = self._all(now)
         return Swaps(self._count, lost, lost / whole if whole > 0 else 0.0, self._loads, whole)
+
+    def _all(self, now: float) -> float:
+        return self._whole + (now - self._since) * self._devices

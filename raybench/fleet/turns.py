@@ -85,6 +85,20 @@ class Lost:
     """Devices are gone for good, with what was on them: their node has died."""
 
     devices: frozenset[str]
+    awaited: bool = False
+    """Others are to come: engines that have no place any more wait for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Devices have come: of a node that takes the place of one that died, or is one more."""
+
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoMore:
+    """What was awaited has come, or never will."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +106,7 @@ class Tick:
     """Time has passed."""
 
 
-Event = Queued | Done | Settled | Failed | Lost | Tick
+Event = Queued | Done | Settled | Failed | Lost | Found | NoMore | Tick
 
 
 @dataclass(frozen=True, slots=True)

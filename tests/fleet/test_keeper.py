@@ -11,10 +11,10 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
-from raybench.fleet import group_engines, keeper
+from raybench.fleet import attendance, group_engines, keeper
 from raybench.fleet.keeper import Keeper
 from raybench.fleet.llm_config import Place
-from raybench.fleet.places import Layout
+from raybench.fleet.places import Layout, Node
 from raybench.fleet.turns import Demand, Device, Rules, State
 from raybench.types import ModelSpec
 
@@ -411,8 +411,9 @@ async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> No
 def there(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The nodes that are there."""
     found = set("xy")
-    monkeypatch.setattr(keeper, "_LOOK_S", 0.01)
-    monkeypatch.setattr(keeper, "_alive", lambda: {*found})
+    monkeypatch.setattr(attendance, "_LOOK_S", 0.01)
+    monkeypatch.setattr(attendance, "_alive", lambda: {*found})
+    monkeypatch.setattr(attendance, "may_come", lambda: False)
     return found
 
 
@@ -459,4 +460,30 @@ async def test_where_every_node_dies_who_waits_is_told(there: set[str]) -> None:
     there.clear()
     await soon(lambda: "unload a" in noted.did)
     assert "died, and no other node" in await asyncio.wait_for(noted.ask("a2"), 5)
+    await noted.turn_away()
+
+
+async def test_who_has_no_node_any_more_comes_up_on_one_that_comes(
+    there: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def come(lacking: Callable[[], int], *given: object, **more: object) -> None:
+        while lacking():
+            await asyncio.sleep(0.001)
+
+    monkeypatch.setattr(attendance, "may_come", lambda: True)
+    monkeypatch.setattr(attendance, "come", come)
+    monkeypatch.setattr(
+        attendance, "nodes", lambda conf, *, gpu, only: [Node(it, 1.0) for it in only]
+    )
+    noted = Noted("a", nodes="xy")
+    await noted.start()
+    assert await noted.ask("a1") == ""
+    there.clear()
+    await soon(lambda: "unload a" in noted.did)
+    await noted.release("a1")
+    waits = asyncio.create_task(noted.ask("a2"))
+    assert await still(waits)
+    there.add("z")
+    assert await asyncio.wait_for(waits, 5) == ""
+    assert noted._place(noted.engine["a"]) == Place("z")
     await noted.turn_away()

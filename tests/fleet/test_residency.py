@@ -17,9 +17,11 @@ from raybench.fleet.turns import (
     Done,
     Event,
     Failed,
+    Found,
     Grant,
     Load,
     Lost,
+    NoMore,
     Queued,
     Refuse,
     Rules,
@@ -416,6 +418,41 @@ def test_an_engine_that_was_on_its_way_out_of_a_node_that_dies_is_cold() -> None
     assert policy.failures().keys() == {"a", "b"}
 
 
+def test_where_others_are_awaited_who_has_no_place_waits_for_them() -> None:
+    policy = Residency(TWO_NODES[:1], [demand("a")], Rules(linger_s=0.0))
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    assert policy.handle(Lost(frozenset({"x/gpu"}), awaited=True), 10) == [Unload("a")]
+    assert policy.handle(Queued("1", "a", 1), 11) == []
+    assert policy.handle(Settled("a"), 12) == []
+    assert policy.handle(Found((Device("z/gpu", 10, "z"),)), 30) == [Load("a", ("z/gpu",))]
+    assert policy.handle(NoMore(), 31) == []
+    assert policy.handle(Settled("a"), 40) == [Grant("1")]
+    # What swaps take is held to the device time that there was, without that of no device.
+    assert policy.swaps(50).device_seconds == 10 + 20
+
+
+def test_where_none_comes_in_the_end_it_is_told() -> None:
+    policy = Residency(TWO_NODES[:1], [demand("a")], Rules(linger_s=0.0))
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    policy.handle(Lost(frozenset({"x/gpu"}), awaited=True), 2)
+    policy.handle(Settled("a"), 3)
+    assert policy.handle(Queued("1", "a", 1), 4) == []
+    (refusal,) = policy.handle(NoMore(), 5)
+    assert isinstance(refusal, Refuse)
+    assert "died, and no other node has room" in refusal.reason
+
+
+def test_devices_that_come_are_used_at_once() -> None:
+    policy = Residency(TWO_NODES[:1], [demand("a"), demand("b")], Rules(linger_s=0.0))
+    policy.preload(0)
+    policy.handle(Settled("a"), 1)
+    policy.handle(Queued("1", "a", 1), 2)
+    assert policy.handle(Queued("2", "b", 1), 3) == []
+    assert policy.handle(Found((TWO_NODES[1],)), 4) == [Load("b", ("y/gpu",))]
+
+
 @settings(max_examples=300, deadline=None)
 @given(worlds(), st.randoms(use_true_random=False))
 def test_whatever_dies_every_lease_is_answered_once_by_engines_that_have_a_place(
@@ -449,7 +486,9 @@ def test_whatever_dies_every_lease_is_answered_once_by_engines_that_have_a_place
     asked = iter(enumerate(requests))
     for _ in range(8 * len(requests) + 40):
         now += rng.uniform(0, 30)
-        match rng.choice(["ask", "ask", "done", "settle", "settle", "lose", "tick"]):
+        match rng.choice(
+            ["ask", "ask", "done", "settle", "settle", "lose", "lose", "come", "tick"]
+        ):
             case "ask" if (one := next(asked, None)) is not None:
                 open_.add(str(one[0]))
                 step(Queued(str(one[0]), one[1].engine, 1))
@@ -461,9 +500,16 @@ def test_whatever_dies_every_lease_is_answered_once_by_engines_that_have_a_place
             case "lose" if left and rng.random() < 0.2:
                 gone = rng.choice(sorted(left))
                 left.discard(gone)
-                step(Lost(frozenset({gone})))
+                step(Lost(frozenset({gone}), awaited=rng.random() < 0.5))
+            case "come" if rng.random() < 0.2:
+                back = [it for it in devices if it.name not in left][:1]
+                left |= {it.name for it in back}
+                step(Found(tuple(back)))
+                if rng.random() < 0.5:
+                    step(NoMore())
             case _:
                 step(Tick())
+    step(NoMore())
     for _ in range(40 * len(demands) + 4 * len(requests)):
         now += 100
         if moving:

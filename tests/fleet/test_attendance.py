@@ -1,0 +1,136 @@
+"""Nodes that come and go under engines that take turns: what is told of them, and asked for."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+
+import pytest
+
+from raybench.config import FleetConf
+from raybench.demands import Demand, NoneComesError
+from raybench.errors import RunFailed
+from raybench.fleet import attendance
+from raybench.fleet.attendance import Attendance
+from raybench.fleet.places import Node
+from raybench.fleet.turns import Device, Found, Lost, NoMore
+
+Change = Lost | Found | NoMore
+After = Callable[[], Awaitable[Change]]
+
+
+class Cluster:
+    """Nodes by their addresses, each with so many GPUs, and somebody who is asked for more."""
+
+    def __init__(self) -> None:
+        self.gpus = {"x": 2, "head": 0}
+        self.asked: list[Demand] = []
+        self.reserved: list[set[str]] = []
+        self.none: str = ""
+        """Why nothing comes, where that is so."""
+        self.taken = False
+        """By others."""
+        self.said: list[str] = []
+
+    async def come(
+        self, lacking: Callable[[], int], demand: Demand, what: str, **more: object
+    ) -> None:
+        self.asked.append(demand)
+        while lacking():
+            if self.none:
+                raise NoneComesError(self.none)
+            await asyncio.sleep(0.001)
+
+    def nodes(self, conf: FleetConf, *, gpu: bool, only: set[str]) -> list[Node]:
+        return [
+            Node(name, 8.0, {str(it): 80.0 for it in range(self.gpus[name])})
+            for name in sorted(only)
+        ]
+
+    async def reserve(self, places: dict[str, tuple[str, str]], *given: object, gpu: bool) -> None:
+        if self.taken:
+            raise RunFailed("2 GPUs did not become free")
+        self.reserved.append({*places})
+
+
+@pytest.fixture
+def there(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    found = Cluster()
+    monkeypatch.setattr(attendance, "_LOOK_S", 0.005)
+    monkeypatch.setattr(attendance, "_alive", lambda: {*found.gpus})
+    monkeypatch.setattr(attendance, "may_come", lambda: True)
+    for name in ("come", "nodes", "reserve"):
+        monkeypatch.setattr(attendance, name, getattr(found, name))
+    return found
+
+
+PLACES = {"x/gpu0": ("x", "0"), "x/gpu1": ("x", "1")}
+
+
+@pytest.fixture
+async def attended(there: Cluster) -> AsyncIterator[tuple[Attendance, After]]:
+    held = Attendance(PLACES, FleetConf(), there.said.append, gpu=True)
+    async with aclosing(held.changes()) as changes:
+
+        async def after() -> Change:
+            async with asyncio.timeout(5):
+                return await anext(changes)
+
+        yield held, after
+
+
+async def test_in_the_place_of_a_node_that_died_another_one_is_asked_for(
+    there: Cluster, attended: tuple[Attendance, After]
+) -> None:
+    held, after = attended
+    del there.gpus["x"]
+    assert await after() == Lost(frozenset(PLACES), awaited=True)
+    there.gpus["y"] = 1
+    assert await after() == Found((Device("y/gpu0", 80.0, "y"),))
+    assert held.places["y/gpu0"] == ("y", "0")
+    assert await after() == NoMore()
+    (demand,) = there.asked
+    assert demand.amounts == {"GPU": 2}  # as the one that died had
+    assert there.reserved == [{"y/gpu0"}]
+
+
+async def test_where_none_comes_that_is_told(
+    there: Cluster, attended: tuple[Attendance, After]
+) -> None:
+    _, after = attended
+    there.none = "and none came within 1 s"
+    del there.gpus["x"]
+    assert await after() == Lost(frozenset(PLACES), awaited=True)
+    assert await after() == NoMore()
+    assert there.said == ["a node with engines died, and none came within 1 s"]
+
+
+async def test_where_nobody_brings_nodes_none_is_awaited_and_who_comes_is_welcome(
+    there: Cluster,
+    attended: tuple[Attendance, After],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _, after = attended
+    monkeypatch.setattr(attendance, "may_come", lambda: False)
+    del there.gpus["x"]
+    assert await after() == Lost(frozenset(PLACES))
+    there.gpus |= {"x": 2, "more": 0}  # it was started again, at its address
+    assert await after() == Found((Device("x/gpu0", 80.0, "x"), Device("x/gpu1", 80.0, "x")))
+    del there.gpus["x"]
+    assert await after() == Lost(frozenset(PLACES))
+    assert there.asked == []
+
+
+async def test_what_others_have_taken_is_none_of_ours(
+    there: Cluster, attended: tuple[Attendance, After]
+) -> None:
+    held, after = attended
+    there.taken = True
+    there.gpus["y"] = 2
+    async with asyncio.timeout(5):
+        waits = asyncio.ensure_future(after())
+        while not there.said:
+            await asyncio.sleep(0.001)
+    assert there.said == ["of nodes that have come, 2 GPUs did not become free"]
+    assert held.places == PLACES
+    del there.gpus["x"]
+    assert await waits == Lost(frozenset(PLACES), awaited=True)
