@@ -43,6 +43,9 @@ from perf.processes import Family, Name, Process
 MEMORY, LEAST_MIB, FEW = 0.05, 8.0, 3.0
 ZOMBIE_S = 60.0
 _PATIENCE_S = 300.0
+_STORE_MIB = 256
+"""Ray Data's blocks run ahead until their store is full, and count as memory of who looked at them:
+in a large one that takes hours."""
 _HERE = Path(__file__).parents[1]
 _TOTAL, _SHORT = "all processes", "short runs"
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
@@ -110,11 +113,28 @@ class Sample:
     threads: int
 
 
+class _Rows:
+    """The file of what was seen, to which is added at once: hours are long, and may be cut off."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerow(
+                ("seconds", "role", "processes", "pss_bytes", "files", "threads")
+            )
+
+    def add(self, it: Sample) -> None:
+        with self._path.open("a", newline="") as file:
+            row = (f"{it.at:.1f}", it.role, it.processes, it.pss, it.files, it.threads)
+            csv.writer(file).writerow(row)
+
+
 class Watch:
     """Looks at everything again and again."""
 
-    def __init__(self, family: Family) -> None:
+    def __init__(self, family: Family, out: Path) -> None:
         self._family = family
+        self._rows = _Rows(out / "samples.csv")
         self._begun = time.monotonic()
         self.samples: list[Sample] = []
         self.zombies: dict[Name, tuple[float, str]] = {}
@@ -155,8 +175,12 @@ class Watch:
                 sum(it.threads for it in them),
             ]
             total = [have + more for have, more in zip(total, sums, strict=True)]
-            self.samples.append(Sample(at, role, *sums))
-        self.samples.append(Sample(at, _TOTAL, *total))
+            self._note(Sample(at, role, *sums))
+        self._note(Sample(at, _TOTAL, *total))
+
+    def _note(self, sample: Sample) -> None:
+        self.samples.append(sample)
+        self._rows.add(sample)
 
 
 @dataclass(frozen=True)
@@ -193,7 +217,7 @@ def main() -> None:
     # Whoever was started in the background ignores it, and so would the runs, which end by it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     family = Family()
-    watch = Watch(family)
+    watch = Watch(family, asked.out)
     try:
         with TemporaryDirectory(prefix="s", ignore_cleanup_errors=True) as folder:
             complaints = _soaked(watch, asked, Path(folder))
@@ -204,7 +228,7 @@ def main() -> None:
     said = "\n".join(complaints or ["everything is flat"])
     (asked.out / "table.txt").write_text(f"{table}\n{said}\n")
     print(table, said, sep="\n")
-    _write(watch.samples, asked.out)
+    _draw(watch.samples, asked.out)
     sys.exit(bool(complaints))
 
 
@@ -299,6 +323,7 @@ def _ray(folder: Path, out: Path) -> Iterator[tuple[int, str]]:
                 "--disable-usage-stats", "--include-dashboard=false", "--num-cpus=8",
                 f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}",
                 f"--dashboard-agent-listen-port={ports[2]}", f"--temp-dir={folder}/t",
+                f"--object-store-memory={_STORE_MIB * 2**20}",
             ],
             env={
                 **os.environ,
@@ -369,14 +394,8 @@ def _slope(samples: Sequence[Sample], *, each: bool) -> float:
     return float(statistics.median(slopes)) if slopes else 0.0
 
 
-def _write(samples: Sequence[Sample], out: Path) -> None:
-    """Write what was seen, and a picture of it."""
-    with (out / "samples.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(("seconds", "role", "processes", "pss_bytes", "files", "threads"))
-        rows.writerows(
-            (f"{it.at:.1f}", it.role, it.processes, it.pss, it.files, it.threads) for it in samples
-        )
+def _draw(samples: Sequence[Sample], out: Path) -> None:
+    """Draw a picture of what was seen."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -31,6 +31,10 @@ class Victim(Protocol):
         """Kill its driver."""
         ...
 
+    def processes(self) -> list[psutil.Process]:
+        """Return what it has started."""
+        ...
+
 
 class TooLateError(Exception):
     """The run was over before there was anything to break."""
@@ -86,6 +90,14 @@ def _gcs(world: World, run: Victim, event: Event) -> Iterator[None]:
     yield
     with (first.folder / "gcs.log").open("a") as log:
         first.run(*command, env=environment, stdout=log, stderr=log)
+
+
+@_fault
+def _gcs_for_good(world: World, run: Victim, event: Event) -> Iterator[None]:
+    """That of a Ray that nobody has set up to outlive it: all of it ends, and the run."""
+    (gcs,) = waited(lambda: [it for it in run.processes() if it.name() == "gcs_server"], run)
+    gcs.kill()
+    yield
 
 
 @_fault

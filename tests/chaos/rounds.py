@@ -93,6 +93,13 @@ class Running:
                 each.kill()
         self._process.wait()
 
+    def processes(self) -> list[psutil.Process]:
+        """Return what it has started."""
+        assert self._process is not None
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self._process.pid).children(recursive=True)
+        return []
+
     def come_to(self, share: float) -> bool:
         """Wait until so much of it is done; return whether it goes on."""
         until = time.monotonic() + PATIENCE_S

@@ -89,6 +89,15 @@ SCENARIOS = {
         {"tracking": lambda url: f"tracking.uri={url}"},
         {"RAYBENCH_TRACKING_SEND": "now"},
     ),
+    # A Ray of its own, which nothing mends: the same command goes on with another one.
+    "alone": Scenario(
+        "games",
+        ["roster=simulated", "fleet.address=local", "games.names=[liars_dice]",
+         "games.matches=2000"],
+        ["gcs for good", "driver"],
+        _later(1.0),
+        environment={"RAY_gcs_rpc_server_reconnect_timeout_s": "15"},
+    ),
     # Two models behind an endpoint, which the driver asks.
     "endpoint": Scenario(
         "games",
