@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from raybench.config import storage
-from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.errors import RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
 from raybench.experiments.parts.reproducing import publishable
+from raybench.pipeline import named
 from raybench.pipeline.datasets import Dataset
 from raybench.pipeline.store import CONFIG
 from raybench.pipeline.units import unit_id
@@ -48,24 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     told = parser.parse_args(arguments)
     try:
-        folder = _folder(told.run)
+        folder = named.folder(told.run)
         out = told.out or folder / _FOLDER
         names = export(folder, out, with_withheld=told.with_withheld, rich=told.rich)
     except RaybenchError as error:
         print(f"raybench: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     print(f"{names} logs in {out}\nTo look at them: inspect view --log-dir {out}")
-
-
-def _folder(run: str) -> Path:
-    """Return a run's folder, into which it may have to be fetched."""
-    if not storage.is_uri(run):
-        return Path(run)
-    from raybench.pipeline.storage import reading
-
-    if (found := reading.fetched(run)) is None:
-        raise ConfigurationError(f"{run.partition('?')[0]} is no run: give PREFIX/EXPERIMENT/ID")
-    return found
 
 
 def export(folder: Path, out: Path, *, with_withheld: bool = False, rich: bool = False) -> int:

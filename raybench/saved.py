@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from raybench.errors import ConfigurationError
-from raybench.paths import expanded
+from raybench.pipeline import named
 from raybench.pipeline.store import CONFIG
 from raybench.reading import from_yaml
 from raybench.tracking.uri import MASK
@@ -82,7 +82,7 @@ def _change(config: "DictConfig", key: str, value: Any, file: str, asked: str) -
 
 
 def _loaded(file: str) -> dict[str, Any]:
-    path = expanded(file)
+    path = named.folder(file)
     try:
         if path.is_dir():
             path /= CONFIG

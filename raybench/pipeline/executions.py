@@ -25,6 +25,12 @@ class Noted(ExecutionCallback):
         """Note it."""
         _under_way.append(executor)
 
+    def on_execution_step(self, executor: Any) -> None:
+        """Forget how long each block took: Ray Data keeps it of all, for a text nobody reads."""
+        for operator in executor._topology or ():
+            if kept := getattr(operator, "_output_blocks_stats", None):
+                kept.clear()
+
 
 def nodes() -> set[str]:
     """Return the nodes, by Ray's names, on which actors of executions in this process are."""

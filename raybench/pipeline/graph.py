@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from array import array
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -131,15 +131,15 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
     try:
         async with executions.thread() as run:
             dataset = await run(_dataset, work, link)
-            # None is fetched ahead: the one before it would have to wait for that.
-            blocks = iter(
-                dataset.iter_batches(batch_size=None, batch_format="numpy", prefetch_batches=0)
-            )
+            # One is fetched when it is wanted: the one before it would have to wait for more. And
+            # not with `iter_batches`, which sends what is known of all blocks so far to an actor,
+            # every five seconds.
             with without_lines(_REMARK):
-                block = await losses.beside(run(next, blocks, None))
-            while block is not None:
-                yield [json.loads(text) for text in block[UNIT]]
-                block = await losses.beside(run(next, blocks, None))
+                bundles = await losses.beside(run(dataset.iter_internal_ref_bundles))
+                texts = await losses.beside(run(_fetched, bundles))
+            while texts is not None:
+                yield [json.loads(text) for text in texts]
+                texts = await losses.beside(run(_fetched, bundles))
     except RayError as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
             cause.args = (_ADVICE.sub("", str(cause)), *cause.args[1:])
@@ -149,6 +149,17 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
         raise RunFailed(
             f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
         ) from error
+
+
+def _fetched(bundles: Iterator[Any]) -> list[str] | None:
+    """Return the units of the next blocks that are graded, as JSON; None where all were."""
+    import ray
+    from ray.data.block import BlockAccessor
+
+    if (bundle := next(bundles, None)) is None:
+        return None
+    blocks = map(BlockAccessor.for_block, ray.get(bundle.block_refs))
+    return [text for block in blocks for text in block.to_numpy(UNIT)]
 
 
 def _dataset(work: Work, link: Link) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.pipeline import named
 from raybench.tracking.mlflow import check_uri, spool, store, sync
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import MASK, absolute, masked, redacted
@@ -29,7 +30,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Sends what runs hold for MLflow and could not send. Again is no harm.",
     )
     command.add_argument(
-        "runs", nargs="+", type=Path, metavar="RUN", help="folder of a run or of runs"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="folder of a run or of runs, or a run's address in its storage",
     )
     command.add_argument(
         "--uri",
@@ -57,8 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _found(given: Sequence[Path]) -> Iterator[Path]:
-    for folder in given:
+def _found(given: Sequence[str]) -> Iterator[Path]:
+    for folder in map(named.folder, given):
         if not folder.is_dir():
             raise ConfigurationError(f"'{folder}' is no folder: give that of a run, or of runs")
         if not (runs := sync.runs(folder)):

@@ -4,9 +4,11 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ray.data._internal.execution.operators.map_operator import MapOperator
 
 from raybench.pipeline import executions
 from raybench.pipeline.executions import Noted, end, thread
@@ -29,6 +31,13 @@ class Execution:
     def shutdown(self, *, force: bool) -> None:
         if self._started.is_set():
             self.ended.set()
+
+
+class Operator:
+    """Keeps something of each block, as some of Ray Data's do."""
+
+    def __init__(self) -> None:
+        self._output_blocks_stats = [1, 2]
 
 
 @pytest.fixture
@@ -71,6 +80,17 @@ def test_one_that_breaks_on_its_end_hides_nothing(pool: ThreadPoolExecutor) -> N
     end([begun])
     assert broken.ended.is_set()
     assert sound.ended.is_set()
+
+
+def test_what_each_block_took_is_kept_of_none() -> None:
+    """A driver would grow by it with every block."""
+    operator = Operator()
+    executor = SimpleNamespace(_topology={operator: 0, object(): 1})
+    Noted().on_execution_step(executor)
+    assert operator._output_blocks_stats == []
+    Noted().on_execution_step(SimpleNamespace(_topology=None))
+    # It is there that Ray Data keeps it.
+    assert "_output_blocks_stats" in MapOperator.__init__.__code__.co_names
 
 
 async def test_what_runs_in_a_thread_comes_back_and_ends_with_it() -> None:

@@ -11,6 +11,7 @@ from raybench.autobench.steps import Reply
 from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.paths import expanded
+from raybench.pipeline import named
 from raybench.pipeline.store import RESULTS
 
 JOURNAL = "replies"
@@ -105,12 +106,13 @@ def _folder(name: str, runs: Path, mark: str) -> Path:
                 "leave it out"
             )
         return finished[-1]
-    for folder in (expanded(name), runs / name):
+    for folder in (named.folder(name), runs / name):
         if _file(folder).is_file():
             return folder
     raise ConfigurationError(
         f"autobench.extends: {name} is not the folder of a peer assessment: there is no "
-        f"{_file(Path(name))}. Name one like {runs}/RUN, or last"
+        f"{_file(Path(name.partition('?')[0]))}. Name one like {runs}/RUN, or its address in a "
+        "storage, or last"
     )
 
 

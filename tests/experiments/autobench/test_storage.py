@@ -115,6 +115,41 @@ def test_a_new_machine_goes_on_with_the_run_of_one_that_is_gone(
             assert object_.read() == (run / name).read_bytes()
 
 
+def test_a_run_in_a_store_is_extended_repeated_and_told_to_mlflow_from_anywhere(
+    store: Store, undisturbed: Path, tmp_path: Path
+) -> None:
+    first, second = machine(tmp_path, "first"), machine(tmp_path, "second")
+    done = raybench(*QUICK, at(store.uri("far")), "tracking.uri=http://127.0.0.1:9", cwd=first)
+    assert done.returncode == 0, done.stderr
+    address = store.uri(f"far/autobench/{only_run(first).name}")
+    shutil.rmtree(first)
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    extended = raybench(
+        *SIMULATED, "autobench.iterations=8", f"autobench.extends='{address}'",
+        cwd=second, environment=environment,
+    )  # fmt: skip
+    assert extended.returncode == 0, extended.stderr
+    calls = json.loads((only_run(second) / "results.json").read_bytes())["run"]["calls"]
+    assert calls["calls"] / 2 < calls["reused"] < calls["calls"]
+
+    again = raybench("--from", address, cwd=tmp_path, environment=environment)
+    assert again.returncode == 0, again.stderr
+    # What its storage has of it has been fetched beside it.
+    assert journal(max(tmp_path.glob("runs/autobench/*"))) == journal(undisturbed)
+
+    told = subprocess.run(
+        [
+            *(sys.executable, "-m", "raybench.tracking", "sync", address),
+            *("--uri", f"sqlite:///{tmp_path / 'mlflow.db'}", "--instead"),
+        ],
+        env={**os.environ, **environment}, cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    assert "sent to sqlite:///" in told.stdout
+
+
 def test_a_store_that_is_away_for_a_while_is_waited_for(
     store: Store, undisturbed: Path, tmp_path: Path
 ) -> None:
