@@ -27,9 +27,10 @@ def main() -> int:
     asked.add_argument("--only", choices=SCENARIOS, help="one scenario")
     told = asked.parse_args()
     names = [told.only] if told.only else [*SCENARIOS]
-    until, rounds = time.monotonic() + 60 * told.minutes, list[Round]()
+    rounds = list[Round]()
     with world() as here:
         calms = {name: calm(here, SCENARIOS[name], name) for name in names}
+        until = time.monotonic() + 60 * told.minutes  # of breaking things
         for seed in range(told.seed, sys.maxsize):
             for name in names:
                 if time.monotonic() > until:

@@ -94,9 +94,9 @@ SCENARIOS = {
         "games",
         ["roster=simulated", "fleet.address=local", "games.names=[liars_dice]",
          "games.matches=2000"],
-        ["gcs for good", "driver"],
+        ["gcs for good"],
         _later(1.0),
-        environment={"RAY_gcs_rpc_server_reconnect_timeout_s": "15"},
+        environment={"RAY_gcs_storage": "memory", "RAY_gcs_rpc_server_reconnect_timeout_s": "15"},
     ),
     # Two models behind an endpoint, which the driver asks.
     "endpoint": Scenario(
