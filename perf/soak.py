@@ -46,12 +46,14 @@ _PATIENCE_S = 300.0
 _STORE_MIB = 256
 """Ray Data's blocks run ahead until their store is full, and count as memory of who looked at them:
 in a large one that takes hours."""
-_FEW_KEPT = {
+_BOUNDED = {
     "RAY_task_events_max_num_task_in_gcs": "2000",
     "RAY_maximum_gcs_destroyed_actor_cached_count": "100",
+    "RAY_enable_metrics_collection": "0",
 }
-"""What Ray's control store keeps of tasks and actors that are over; of its own it is 100,000 of
-each, which takes days."""
+"""What Ray keeps of the past: its control store, of tasks and actors that are over (of its own it
+is 100,000 of each, which takes days to get to), and its metrics, of every execution of Ray Data, in
+an actor of the cluster (1.4 MB each, for ever)."""
 _HERE = Path(__file__).parents[1]
 _TOTAL, _SHORT = "all processes", "short runs"
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
@@ -334,7 +336,7 @@ def _ray(folder: Path, out: Path) -> Iterator[tuple[int, str]]:
             env={
                 **os.environ,
                 "RAY_AUTH_MODE": "disabled", "PYTHONPATH": str(_HERE), "PYTHONUNBUFFERED": "1",
-                **_FEW_KEPT,
+                **_BOUNDED,
             },
             stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
