@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import FleetConf
-from raybench.fleet import embedded, remote, simulated, vllm_options
+from raybench.fleet import embedded, remote_options, simulated, vllm_options
 from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
 from raybench.paths import expanded
 from raybench.types import EngineKind, ModelSpec
@@ -134,7 +134,7 @@ def _model_problems(model: ModelSpec) -> Iterator[str]:
         yield from _weights_problems(where, model.weights, formatted=formatted)
         yield from vllm_options.problems(where, model.options)
     elif model.engine == "openai":
-        yield from remote.problems(where, model.options)
+        yield from remote_options.problems(where, model.options)
     else:
         yield from simulated.problems(where, model.options)
 

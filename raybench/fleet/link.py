@@ -10,7 +10,7 @@ from typing import Any, Self
 from raybench.config import FleetConf
 from raybench.fleet.client import Fleet, Say, hosted_by_us, unhosted
 from raybench.fleet.engines import group_engines
-from raybench.fleet.remote import key_variable
+from raybench.fleet.remote_options import key_variable
 from raybench.types import ModelSpec
 
 

@@ -27,7 +27,7 @@ from raybench.benchmarks.parts.livecodebench import cases, comparing
 from raybench.benchmarks.parts.scicode import codec, steps
 from raybench.benchmarks.parts.tally import safe
 from raybench.errors import ConfigurationError
-from raybench.fleet import chat, concessions, control_tokens, patience, reasons, remote
+from raybench.fleet import chat, concessions, control_tokens, patience, reasons, remote_replies
 from raybench.games import MANAGER, InvalidMove, Unjudged
 from raybench.games.parts import conformance
 from raybench.grading import (
@@ -341,7 +341,7 @@ def _of_code() -> Iterator[Parser]:
 
 
 def _of_endpoints() -> Iterator[Parser]:
-    answer = (Completion, remote._Failure)
+    answer = (Completion, remote_replies.Failure)
     yield Parser("fleet.remote.reply", _reply, REPLY, answer, binary=True)
     yield Parser("fleet.remote.refusal", _refusal, REPLY, object, binary=True)
     yield Parser("fleet.chat.separated", chat.separated, ("<think>", "</think>", "\n"), tuple)
@@ -536,15 +536,15 @@ def _pickle(told: bytes) -> str:
 
 
 def _reply(told: bytes) -> object:
-    return remote._read(httpx.Response(200, content=told))
+    return remote_replies.read(httpx.Response(200, content=told))
 
 
 def _refusal(told: bytes) -> object:
     response = httpx.Response(400, content=told)
     body = {"messages": [{"role": "user", "content": "x"}], "temperature": 1.0, "max_tokens": 5}
-    said = remote._message(remote._told(response))
+    said = remote_replies.message(remote_replies.told_by(response))
     concessions.mend(body, said)
-    return remote._declined(response, body)
+    return remote_replies.declined(response, body)
 
 
 def _retry_after(told: str) -> float:

@@ -1,0 +1,118 @@
+"""What the roster says of an endpoint: where it is, and its key, which stays in the environment."""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+LIMITS = {"max_tokens", "max_completion_tokens"}
+"""What the fields that limit a reply are called."""
+_OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
+_SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
+
+
+def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with an endpoint's options."""
+    known = {"base_url", "api_key_env", "concurrency", "requests_per_minute", "extra_body"}
+    for name in set(options) - known:
+        yield f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}"
+    url = str(options.get("base_url") or "")
+    held = key(options)
+    if is_secret(held) and held in json.dumps(options, default=str, ensure_ascii=False):
+        yield (
+            f"{where}: its options hold the key itself, which would be copied into config.yaml: "
+            f"take it out, {options.get('api_key_env') or _OPENAI_KEY} in the environment is enough"
+        )
+    elif re.search("[@?#]", url):
+        yield (
+            f"{where}: options.base_url holds more than an address (it is not repeated here: that "
+            "may be secret). Leave out the login before '@' and what follows '?' or '#'; a key "
+            "stays in the environment, under the name that options.api_key_env gives"
+        )
+    elif not _is_address(url):
+        yield (
+            f"{where}: options.base_url is '{url}': give the endpoint's address, for example "
+            "http://127.0.0.1:8000/v1"
+        )
+    elif httpx.URL(url).path.rstrip("/").endswith("/chat/completions"):
+        yield f"{where}: options.base_url is '{url}': leave /chat/completions off, we add it"
+    concurrency = options.get("concurrency", 1)
+    if not isinstance(concurrency, int) or concurrency < 1:
+        yield (
+            f"{where}: options.concurrency is {concurrency!r}: it is how many requests the "
+            "endpoint gets at once, 1 or more"
+        )
+    rate = options.get("requests_per_minute")
+    if rate is not None and not (isinstance(rate, int | float) and rate > 0):
+        yield (
+            f"{where}: options.requests_per_minute is {rate!r}: it is more than 0, or left out "
+            "where the endpoint has no limit"
+        )
+    extra = options.get("extra_body")
+    if extra is not None and not isinstance(extra, Mapping):
+        yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
+    elif extra:
+        for name in ("temperature", "top_p", *sorted(LIMITS)):
+            if not isinstance(extra.get(name), int | float | None):
+                yield (
+                    f"{where}: options.extra_body.{name} is {extra[name]!r}: it is a number, or "
+                    "null to leave it out"
+                )
+    variable = options.get("api_key_env")
+    if variable and not re.fullmatch("[A-Z_][A-Z0-9_]*", str(variable)):
+        yield (
+            f"{where}: options.api_key_env is not the name of a variable (it is not repeated here: "
+            "it may be the key). Put the key into the environment, as in MY_KEY=…, and write "
+            "api_key_env: MY_KEY"
+        )
+        return
+    if variable and not os.environ.get(variable):
+        yield f"{where}: the environment has no {variable}, which options.api_key_env names: set it"
+    if not (held.isascii() and held.isprintable()):
+        yield (
+            f"{where}: {variable or _OPENAI_KEY} in the environment holds characters "
+            "that no HTTP header can carry: set it anew"
+        )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        return False
+    return parsed.scheme in ("http", "https") and bool(parsed.host) and (parsed.port or 1) < 2**16
+
+
+def key_variable(options: Mapping[str, Any]) -> str | None:
+    """Return the variable that holds the endpoint's key; None where it takes none.
+
+    OpenAI's own goes to OpenAI unasked; nobody else gets a key that was not named for them.
+    """
+    variable = options.get("api_key_env")
+    address = str(options.get("base_url") or "")
+    if not variable and _is_address(address) and httpx.URL(address).host == _OPENAI:
+        variable = _OPENAI_KEY
+    return str(variable) if variable else None
+
+
+def key(options: Mapping[str, Any]) -> str:
+    """Return the endpoint's key, or '' where there is none."""
+    variable = key_variable(options)
+    # Keys that were read from a file often bring its line end along.
+    return os.environ.get(variable, "").strip() if variable else ""
+
+
+def is_secret(key: str) -> bool:
+    """Tell whether it is a key, and no filler."""
+    return len(key) >= _SHORTEST_SECRET
+
+
+def without(key: str, text: str) -> str:
+    """Return a text without the key, also as JSON or a URL may have written it."""
+    for form in (key, key.replace("/", "\\/"), quote(key, safe="")):
+        text = text.replace(form, "(key)") if form else text
+    return text
