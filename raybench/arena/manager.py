@@ -24,6 +24,11 @@ more memory than one program of a benchmark, and each has its share of the core 
 _VOTE_TOKENS = 512
 
 
+def programs_at_once(sharing: int = 1) -> int:
+    """Return how many programs each of so many processes that share this machine runs at once."""
+    return max(1, ((os.cpu_count() or 2) - 1) // sharing)
+
+
 class Programs:
     """Runs programs, some at once: each has a core, until it turns out to take long.
 
@@ -32,7 +37,7 @@ class Programs:
     """
 
     def __init__(self, slots: int | None = None) -> None:
-        self._slots = slots or max(1, (os.cpu_count() or 2) - 1)
+        self._slots = slots or programs_at_once()
         self._room = asyncio.Semaphore(self._slots)
         self._beside = asyncio.Semaphore(self._slots * _BESIDE)
         self._alone = asyncio.Lock()

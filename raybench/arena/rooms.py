@@ -1,15 +1,18 @@
 """Where a tournament's matches are played: a room in this process, or in actors of the cluster."""
 
 import gc
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import MappingProxyType
 
+from raybench.arena.manager import programs_at_once
 from raybench.arena.room import Begun, House, Room, Told
 from raybench.arena.seats import Seats, in_actors
 from raybench.fleet import Fleet
 from raybench.fleet.client import Say
+from raybench.fleet.cluster import count
 from raybench.fleet.link import Door, Link, listening
 
 Rooms = Seats[Begun, Told]
@@ -51,7 +54,7 @@ async def rooms(
     async with (
         listening(link, say) as heard,
         in_actors(
-            actors, _Remote, heard, house,
+            actors, _Remote, heard, house, math.ceil(actors / max(1, count(on))),
             on=on, say=say, within_s=link.conf.start_deadline_s,
         ) as seats,
     ):  # fmt: skip
@@ -64,8 +67,10 @@ class _Remote(Room):
     gathers_s = 0.02
     # Every call costs both processes: measured, with 256 matches in two, half of the driver's work.
 
-    def __init__(self, link: Link, house: House) -> None:
-        super().__init__(Door(link).fleet, house)
+    def __init__(self, link: Link, house: House, sharing: int) -> None:
+        """Play in one of so many processes that share the machine."""
+        slots = house.slots or programs_at_once(sharing)
+        super().__init__(Door(link).fleet, replace(house, slots=slots))
         _collect_seldom()
 
     async def pick_up(self) -> list[Told]:

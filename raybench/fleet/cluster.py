@@ -152,6 +152,11 @@ async def workplace(on: Mapping[str, str], say: "Say", within_s: float) -> None:
         ) from None
 
 
+def count(on: Mapping[str, str]) -> int:
+    """Return how many nodes are there that have these labels."""
+    return len(_meant(on))
+
+
 def _meant(on: Mapping[str, str]) -> list[Mapping[str, Any]]:
     """Return the nodes that are there and have these labels."""
     import ray

@@ -11,11 +11,13 @@ import pytest
 
 from raybench import sandbox
 from raybench.arena import manager as manager_of
+from raybench.arena import rooms
 from raybench.arena.chair import Decoding
 from raybench.arena.manager import Manager, Programs
+from raybench.arena.room import House
 from raybench.games import Jury, Program
 from raybench.sandbox import Limits, SandboxFaultError
-from raybench.tournament.match import Void
+from raybench.tournament.match import Terms, Void
 from raybench.types import Completion, Request
 
 DECODING = Decoding({"line": 8, "text": 8, "code": 8})
@@ -229,3 +231,27 @@ async def test_a_sandbox_that_fails_makes_a_match_void(monkeypatch: pytest.Monke
     monkeypatch.setattr(sandbox, "run", fails)
     with pytest.raises(Void, match="the sandbox failed: no processes left"):
         await Programs().run(Program("print()"))
+
+
+@pytest.mark.parametrize(
+    ("cores", "sharing", "at_once"), [(None, 1, 1), (1, 1, 1), (8, 1, 7), (8, 2, 3), (8, 16, 1)]
+)
+def test_processes_of_a_machine_share_its_cores(
+    cores: int | None, sharing: int, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(manager_of.os, "cpu_count", lambda: cores)
+    assert manager_of.programs_at_once(sharing) == at_once
+
+
+async def test_a_room_of_the_cluster_counts_the_cores_of_its_own_node(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """And not the driver's: a head may have few."""
+    had: list[int | None] = []
+    monkeypatch.setattr(manager_of.os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(rooms.Room, "__init__", lambda self, fleet, house: had.append(house.slots))
+    monkeypatch.setattr(rooms, "_collect_seldom", lambda: None)
+    for slots in (None, 5):
+        house = House(rules={}, terms=Terms(), decoding=DECODING, slots=slots)
+        rooms._Remote(None, house, 3)  # type: ignore[arg-type]
+    assert had == [21, 5]

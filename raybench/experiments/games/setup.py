@@ -149,7 +149,7 @@ def house(config: Config) -> House:
         stand_ins=asking.stand_ins(config),
         greedy=asking.greedy(config),
         sandbox=sandboxed(config),
-        slots=sandbox.slots or max(1, ((os.cpu_count() or 2) - 1) // max(1, actors(config))),
+        slots=sandbox.slots,
         at_once=math.ceil(at_once(config) / max(1, actors(config))),
     )
 
