@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from raybench.arena import manager as manager_of
 from raybench.arena import rooms
 from raybench.arena.chair import Decoding
 from raybench.arena.manager import Manager, Programs
-from raybench.arena.room import House
+from raybench.arena.room import House, Room
 from raybench.games import Jury, Program
 from raybench.sandbox import Limits, SandboxFaultError
 from raybench.tournament.match import Terms, Void
@@ -239,7 +240,7 @@ async def test_a_sandbox_that_fails_makes_a_match_void(monkeypatch: pytest.Monke
 def test_processes_of_a_machine_share_its_cores(
     cores: int | None, sharing: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(manager_of.os, "cpu_count", lambda: cores)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
     assert manager_of.programs_at_once(sharing) == at_once
 
 
@@ -248,8 +249,8 @@ async def test_a_room_of_the_cluster_counts_the_cores_of_its_own_node(
 ) -> None:
     """And not the driver's: a head may have few."""
     had: list[int | None] = []
-    monkeypatch.setattr(manager_of.os, "cpu_count", lambda: 64)
-    monkeypatch.setattr(rooms.Room, "__init__", lambda self, fleet, house: had.append(house.slots))
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    monkeypatch.setattr(Room, "__init__", lambda self, fleet, house: had.append(house.slots))
     monkeypatch.setattr(rooms, "_collect_seldom", lambda: None)
     for slots in (None, 5):
         house = House(rules={}, terms=Terms(), decoding=DECODING, slots=slots)
