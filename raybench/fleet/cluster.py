@@ -281,17 +281,28 @@ def _set_environment() -> None:
 
 @contextlib.contextmanager
 def _forgetting_mode() -> Iterator[None]:
-    """Have the next Ray find out for itself whether it is one of those that ask for a token.
+    """Have a Ray find out for itself whether it is one of those that ask for a token.
 
-    Ray leaves in the environment what it has found, as if somebody had wished it so.
+    Ray leaves in the environment what it has found, as if somebody had wished it so, and what it
+    has read there once counts for this process whatever is there later.
     """
     before = os.environ.get(_MODE)
+    _read_mode()
     try:
         yield
     finally:
         os.environ.pop(_MODE, None)
         if before is not None:
             os.environ[_MODE] = before
+        _read_mode()
+
+
+def _read_mode() -> None:
+    from ray import _raylet
+
+    inside: Any = _raylet
+    inside.Config.initialize("")
+    inside.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _knock(address: str) -> None:

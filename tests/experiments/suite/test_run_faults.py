@@ -25,7 +25,8 @@ def test_killed_in_the_middle_of_each_part_it_goes_on_there(tmp_path: Path) -> N
         process = start_raybench(*command, cwd=folder)
         deadline = time.monotonic() + 240
         while not _begun(folder, name):
-            assert time.monotonic() < deadline and process.poll() is None, name
+            assert process.poll() is None, process.communicate()[0]
+            assert time.monotonic() < deadline, name
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
