@@ -156,10 +156,12 @@ def _fetched(bundles: Iterator[Any]) -> list[str] | None:
     import ray
     from ray.data.block import BlockAccessor
 
-    if (bundle := next(bundles, None)) is None:
-        return None
-    blocks = map(BlockAccessor.for_block, ray.get(bundle.block_refs))
-    return [text for block in blocks for text in block.to_numpy(UNIT)]
+    for bundle in bundles:
+        blocks = map(BlockAccessor.for_block, ray.get(bundle.block_refs))
+        # One of which nothing was left to ask has not even columns.
+        if texts := [it for block in blocks if block.num_rows() for it in block.to_numpy(UNIT)]:
+            return texts
+    return None
 
 
 def _dataset(work: Work, link: Link) -> Any:

@@ -11,9 +11,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
+import pyarrow as pa
 import pytest
 import pytest_asyncio
 from http_endpoint import Busy
@@ -27,7 +29,7 @@ from raybench.pipeline import datasets, graph
 from raybench.pipeline.checker import Verdicts, checked
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.responses import Responses
-from raybench.pipeline.stages import Asking, Unit, response
+from raybench.pipeline.stages import UNIT, Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.types import Completion, ModelSpec
 
@@ -145,6 +147,17 @@ async def test_what_is_done_is_not_asked_again(fleet: Fleet, tmp_path: Path) -> 
     done = [unit_id(unit) for unit in first if unit["repeat"] == 0]
     rest = await asked(fleet, ["able"], [part], done=done)
     assert names(rest) == names([unit for unit in first if unit["repeat"] == 1])
+
+
+async def test_a_block_of_which_all_is_done_is_no_end(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes without rows, and without columns."""
+    monkeypatch.setattr("ray.get", lambda blocks: blocks)
+    some = pa.table({UNIT: ['{"number": 1}', '{"number": 2}']})
+    bundles = iter([SimpleNamespace(block_refs=it) for it in ([pa.table({})], [some], [])])
+    assert graph._fetched(bundles) == ['{"number": 1}', '{"number": 2}']
+    assert graph._fetched(bundles) is None
 
 
 async def test_an_outage_is_no_wrong_answer(fleet: Fleet, tmp_path: Path) -> None:
