@@ -77,7 +77,7 @@ class Way:
             return [*self.arguments, f"games.matches={units}"]
         # A power of two fills jobs, of 128 units at most, whatever the size: 83 times each question
         # makes jobs of 83 units, and a unit half as dear again.
-        repeats = 2 ** max(0, math.ceil(math.log2(units / self.questions) - 0.5))
+        repeats = 2 ** max(0, math.ceil(math.log2(units / self.questions)))
         limit = min(self.questions, units // repeats)
         return [*self.arguments, f"index.limit={limit}", f"index.repeats={repeats}"]
 
