@@ -34,7 +34,7 @@ class Attendance:
     ) -> None:
         """Begin with devices that are there: of each, its node and its id there."""
         self.places = dict(places)
-        """As long as it was ever there."""
+        """Those that are gone among them."""
         self._conf = conf
         self._say = say
         self._gpu = gpu
@@ -78,10 +78,12 @@ class Attendance:
 
     async def _found(self, there: set[str]) -> tuple[Device, ...]:
         """Return the devices of nodes that were not there the last time."""
-        new, self._there = there - self._there, there
+        new = there - self._there
+        self._there &= there
         if not new:
             return ()
         found = await asyncio.to_thread(nodes, self._conf, gpu=self._gpu, only=new)
+        self._there = there  # one that could not be asked what it has is asked again
         devices, places = devices_of(found, self._conf, gpu=self._gpu)
         if not devices:
             return ()

@@ -29,6 +29,8 @@ class Cluster:
         """Why nothing comes, where that is so."""
         self.taken = False
         """By others."""
+        self.deaf = 0
+        """How often nodes do not say yet what they have."""
         self.said: list[str] = []
 
     async def come(
@@ -41,6 +43,9 @@ class Cluster:
             await asyncio.sleep(0.001)
 
     def nodes(self, conf: FleetConf, *, gpu: bool, only: set[str]) -> list[Node]:
+        if self.deaf:
+            self.deaf -= 1
+            raise ConnectionError("it is not up yet")
         return [
             Node(name, 8.0, {str(it): 80.0 for it in range(self.gpus[name])})
             for name in sorted(only)
@@ -134,3 +139,12 @@ async def test_what_others_have_taken_is_none_of_ours(
     assert held.places == PLACES
     del there.gpus["x"]
     assert await waits == Lost(frozenset(PLACES), awaited=True)
+
+
+async def test_a_node_that_does_not_say_yet_what_it_has_is_asked_again(
+    there: Cluster, attended: tuple[Attendance, After]
+) -> None:
+    _, after = attended
+    there.deaf = 2
+    there.gpus["y"] = 1
+    assert await after() == Found((Device("y/gpu0", 80.0, "y"),))
