@@ -7,7 +7,7 @@ from raybench.fleet.link import Door, Link
 from raybench.grading import equality
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.responses import Responses
-from raybench.pipeline.stages import Block, Unit, packed, unpacked
+from raybench.pipeline.stages import Block, Unit, packed, share_memory, unpacked
 from raybench.types import Completion, Message, ModelSpec, Request
 
 Pair = tuple[str, str]
@@ -39,6 +39,7 @@ class Check:
     """Has a model look at the answers that the script does not call right."""
 
     def __init__(self, link: Link, verdicts: Verdicts) -> None:
+        share_memory()
         self._door = Door(link)
         self._verdicts = verdicts
 

@@ -24,6 +24,7 @@ from raybench.pipeline.stages import (
     is_judged,
     packed,
     remember,
+    share_memory,
     unpacked,
 )
 from raybench.pipeline.units import unit_id
@@ -100,6 +101,7 @@ class Judge:
     """Grades units by what judges say of their replies."""
 
     def __init__(self, link: Link, panel: Panel, asking: Asking, grader: Grader) -> None:
+        share_memory()
         self._door = Door(link)
         self._panel = panel
         self._referees = panel.referees()

@@ -14,6 +14,7 @@ from raybench.pipeline.stages import (
     graded,
     is_program,
     packed,
+    share_memory,
     ungraded,
     unpacked,
 )
@@ -46,6 +47,7 @@ class Programs:
     """
 
     def __init__(self, slots: Slots, link: Link, asking: Asking, grader: Grader) -> None:
+        share_memory()
         self._slots, self._link, self._asking, self._grader = slots, link, asking, grader
         self._opening: asyncio.Task[Pool] | None = None
 

@@ -66,6 +66,17 @@ class Asking:
         return self.responses.address(unit["model"], asked, unit["repeat"])
 
 
+def share_memory() -> None:
+    """Have the threads of this process share what Arrow has done with.
+
+    Its own allocator keeps some for each. A process that holds many blocks at once has a thread for
+    each of them, and they come to hundreds of MiB in which there is nothing.
+    """
+    import pyarrow
+
+    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
+
+
 def prompt(block: Block, asking: Asking, done: Any) -> Block:
     """Read the questions of jobs and make units of them, without those that are done.
 
@@ -155,6 +166,7 @@ class Generate:
     """Asks the models. One process of it holds many blocks at once."""
 
     def __init__(self, link: Link, asking: Asking) -> None:
+        share_memory()
         self._door = Door(link)
         self._asking = asking
 

@@ -1,15 +1,21 @@
 """Grading as a stage: by the methodology's rules alone, or by the improved ones beside them."""
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import contest
 import numpy as np
+import pyarrow
 import pytest
 
 from raybench import benchmarks
 from raybench.benchmarks import Draw, Grade, Row
+from raybench.fleet.link import Link
 from raybench.pipeline import stages
+from raybench.pipeline.checker import Check, Verdicts
+from raybench.pipeline.judges import Judge, Panel
+from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.stages import UNIT, Asking, Unit
 from raybench.types import Grader, ModelSpec
 
@@ -110,3 +116,26 @@ def test_a_stand_in_is_told_the_gold_where_there_is_any() -> None:
     assert asking.request(contest.LCB, unit).gold is None
     unit["row"] = {**contest.row(), "solution": "print()"}
     assert asking.request(contest.LCB, unit).gold == "```python\nprint()\n```"
+
+
+LINK = cast(Link, None)
+
+
+@pytest.mark.parametrize(
+    "stage",
+    [
+        lambda: stages.Generate(LINK, ASKING),
+        lambda: Programs(Slots(), LINK, ASKING, "parity"),
+        lambda: Judge(LINK, Panel({}, 0), ASKING, "parity"),
+        lambda: Check(LINK, Verdicts(ModelSpec("able", "simulated", ""), 0, None)),
+    ],
+    ids=["Generate", "Programs", "Judge", "Check"],
+)
+def test_a_stage_with_many_threads_has_them_share_their_memory(stage: Callable[[], object]) -> None:
+    before = pyarrow.default_memory_pool()
+    try:
+        pyarrow.set_memory_pool(pyarrow.mimalloc_memory_pool())
+        stage()
+        assert pyarrow.default_memory_pool().backend_name == "system"
+    finally:
+        pyarrow.set_memory_pool(before)
