@@ -45,7 +45,7 @@ from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.link import Link
 from raybench.games import State
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.players.direct import Direct
 from raybench.players.parts.contract import Try
 from raybench.tournament import pairing

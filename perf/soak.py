@@ -9,11 +9,8 @@ that drivers come and go, and actors and sandboxes with them. `--load` shortens 
 In the end the long ones are interrupted.
 
 Every few seconds all processes are looked at (`perf/processes.py`), and told by what they do:
-memory (PSS), open descriptors, threads, and zombies. Warm-up is the first quarter. Then, for each
-role, the median of the last quarter is held to that of the second, a process on average: flat is
-memory that grew by no more than `MEMORY` of itself or `LEAST_MIB`, and descriptors and threads by
-no more than `FEW`, or by what a role's number grew. Short runs' own drivers come and go and are
-part of the total alone. The slope (Theil-Sen, of all after warm-up) says what an hour would add.
+memory (PSS), open descriptors, threads, and zombies. What is flat says `perf/flatness.py`. Short
+runs' own drivers come and go and are part of the total alone.
 
 Exit code 1 where something is not flat, a zombie stays for longer than `ZOMBIE_S`, a run fails, or
 a process is left that was not there before the runs. `--out` is where samples.csv, the table and a
@@ -21,26 +18,25 @@ picture of the memory go, and what the runs said.
 """
 
 import argparse
-import csv
 import itertools
 import math
 import os
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
+from perf import flatness
+from perf.flatness import SHORT, TOTAL, Rows, Sample, driver
 from perf.processes import Family, Name, Process
 
-MEMORY, LEAST_MIB, FEW = 0.05, 8.0, 3.0
 ZOMBIE_S = 60.0
 _PATIENCE_S = 300.0
 _STORE_MIB = 256
@@ -55,14 +51,13 @@ _BOUNDED = {
 is 100,000 of each, which takes days to get to), and its metrics, of every execution of Ray Data, in
 an actor of the cluster (1.4 MB each, for ever)."""
 _HERE = Path(__file__).parents[1]
-_TOTAL, _SHORT = "all processes", "short runs"
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
 """How the roles begin of workers that Ray keeps for whoever comes next, and of what they do."""
 _WORKERS = "workers that Ray keeps"
+_JOURNALS = {"index": "units", "programs": "units", "games": "matches", "peers": "iterations"}
+"""What has a line for each unit of a long run."""
 _LASTING = {"ActorLocationTracker", "_AutoscalingCoordinatorActor", "_StatsActor", _WORKERS}
 """What a cluster has one of, or some, from the first run on: Ray Data's own, named and detached."""
-_ROW = "{:<34} {:>4} {:>8} {:>8} {:>9} {:>7} {:>7} {:>5} {:>5}  {}"
-_HEAD = ("role", "n", "MiB", "then", "MiB/hour", "files", "then", "thr.", "then", "")
 
 
 def _models(count: int, latency_s: float) -> list[str]:
@@ -109,32 +104,24 @@ def short_ones() -> Iterator[list[str]]:
         yield [*few, "+experiment=autobench", "iterations=6"]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What the processes of a role had at one time."""
+class Done:
+    """How many units the long runs have finished: their journals are read as they grow."""
 
-    at: float
-    role: str
-    processes: int
-    pss: int
-    files: int
-    threads: int
+    def __init__(self, runs: Mapping[str, Path]) -> None:
+        """Take the folders in which they were started, by their names."""
+        self._runs = runs
+        self._read, self._lines = dict.fromkeys(runs, 0), dict.fromkeys(runs, 0)
 
-
-class _Rows:
-    """The file of what was seen, to which is added at once: hours are long, and may be cut off."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerow(
-                ("seconds", "role", "processes", "pss_bytes", "files", "threads")
-            )
-
-    def add(self, it: Sample) -> None:
-        with self._path.open("a", newline="") as file:
-            row = (f"{it.at:.1f}", it.role, it.processes, it.pss, it.files, it.threads)
-            csv.writer(file).writerow(row)
+    def now(self) -> dict[str, int]:
+        """Return them by the roles of the drivers."""
+        for name, folder in self._runs.items():
+            for journal in folder.glob(f"runs/*/*/journal/{_JOURNALS[name]}.jsonl"):
+                with journal.open("rb") as file:
+                    file.seek(self._read[name])
+                    more = file.read()
+                self._read[name] += len(more)
+                self._lines[name] += more.count(b"\n")
+        return {driver(name): lines for name, lines in self._lines.items()}
 
 
 class Watch:
@@ -142,7 +129,7 @@ class Watch:
 
     def __init__(self, family: Family, out: Path) -> None:
         self._family = family
-        self._rows = _Rows(out / "samples.csv")
+        self._rows = Rows(out)
         self._begun = time.monotonic()
         self.samples: list[Sample] = []
         self.zombies: dict[Name, tuple[float, str]] = {}
@@ -172,8 +159,10 @@ class Watch:
         }
         return by
 
-    def look(self, named: Mapping[int, str]) -> None:
-        """Note how things stand."""
+    def look(
+        self, named: Mapping[int, str], done: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
+        """Note how things stand; `done` has what drivers have finished."""
         at, total = self.at, [0, 0, 0, 0]
         for role, them in self.roles(named).items():
             sums = [
@@ -183,33 +172,12 @@ class Watch:
                 sum(it.threads for it in them),
             ]
             total = [have + more for have, more in zip(total, sums, strict=True)]
-            self._note(Sample(at, role, *sums))
-        self._note(Sample(at, _TOTAL, *total))
+            self._note(Sample(at, role, *sums, done.get(role, 0)))
+        self._note(Sample(at, TOTAL, *total))
 
     def _note(self, sample: Sample) -> None:
         self.samples.append(sample)
         self._rows.add(sample)
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """What a process of a role had on average, in the middle of a stretch of time."""
-
-    processes: float
-    mib: float
-    files: float
-    threads: float
-
-    @classmethod
-    def of(cls, samples: Sequence[Sample], *, each: bool) -> "Stretch":
-        """Return the medians; not `each` process's but the sums of all."""
-
-        def median(name: str) -> float:
-            values = (getattr(it, name) / (it.processes if each else 1) for it in samples)
-            return float(statistics.median(values))
-
-        processes = statistics.median(it.processes for it in samples)
-        return cls(processes, median("pss") / 2**20, median("files"), median("threads"))
 
 
 def main() -> None:
@@ -231,12 +199,8 @@ def main() -> None:
             complaints = _soaked(watch, asked, Path(folder))
     finally:
         family.end(0)
-    table = "\n".join(_table(watch.samples, complaints))
     complaints += [f"a zombie stayed: {role} {name.pid}" for name, role in watch.stayed.items()]
-    said = "\n".join(complaints or ["everything is flat"])
-    (asked.out / "table.txt").write_text(f"{table}\n{said}\n")
-    print(table, said, sep="\n")
-    _draw(watch.samples, asked.out)
+    flatness.told(watch.samples, complaints, asked.out)
     sys.exit(bool(complaints))
 
 
@@ -247,16 +211,18 @@ def _soaked(watch: Watch, asked: argparse.Namespace, folder: Path) -> list[str]:
         environment = {**os.environ, "RAY_ADDRESS": address, "PYTHONPATH": str(_HERE)}
 
         def begun(arguments: Sequence[str], name: str) -> "subprocess.Popen[bytes]":
+            (own := folder / name).mkdir(exist_ok=True)
             with (asked.out / f"{name}.log").open("ab") as log:
                 return subprocess.Popen(
                     [sys.executable, "-m", "raybench", *arguments],
-                    cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True,
+                    cwd=own, env=environment, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
 
         watch.look({ray: "ray start"})
         before = {it.role for it in watch.samples} | _LASTING
         endless = long_ones(asked.load, asked.minutes)
-        runs = {f"driver, long {name}": begun(it, name) for name, it in endless.items()}
+        runs = {driver(name): begun(it, name) for name, it in endless.items()}
+        done = Done({name: folder / name for name in endless})
         short, more, ended = list["subprocess.Popen[bytes]"](), short_ones(), 0
         until, next_look = time.monotonic() + 60 * asked.minutes, 0.0
         while time.monotonic() < until:
@@ -275,22 +241,14 @@ def _soaked(watch: Watch, asked: argparse.Namespace, folder: Path) -> list[str]:
                 watch.look(
                     {ray: "ray start"}
                     | {run.pid: name for name, run in runs.items()}
-                    | {run.pid: _SHORT for run in short}
+                    | {run.pid: SHORT for run in short},
+                    done.now(),
                 )
             time.sleep(0.5)
-        done = {
-            name: _lines(folder, run) for name, run in (("units", "index"), ("matches", "games"))
-        }
-        print(f"{ended} short runs ended; the long ones journalled {done} lines", flush=True)
+        print(f"{ended} short runs ended; the long ones finished {done.now()}", flush=True)
         complaints += _ended([*runs.values(), *short])
         complaints += _left(watch, before, ray)
     return complaints
-
-
-def _lines(folder: Path, experiment: str) -> int:
-    """Return how much the journals of an experiment's runs hold."""
-    found = folder.glob(f"runs/{experiment}/*/journal/[um]*.jsonl")
-    return sum(it.read_bytes().count(b"\n") for it in found)
 
 
 def _ended(runs: Sequence["subprocess.Popen[bytes]"]) -> Iterator[str]:
@@ -355,76 +313,6 @@ def _free(count: int) -> list[int]:
         for each in sockets:
             each.bind(("127.0.0.1", 0))
         return [each.getsockname()[1] for each in sockets]
-
-
-def _table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
-    """Yield a line for each role that was there in both quarters; complain of what grew."""
-    last = samples[-1].at
-    yield _ROW.format(*_HEAD)
-    by: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        by[sample.role].append(sample)
-    for role, them in sorted(by.items(), key=lambda it: it[0]):
-        first = [it for it in them if last / 4 < it.at <= last / 2]
-        then = [it for it in them if it.at > 3 * last / 4]
-        looks = len({it.at for it in by[_TOTAL] if it.at > 3 * last / 4})
-        if not first or len(then) < looks / 2 or role == _SHORT:
-            continue
-        whole = role == _TOTAL
-        was, now = Stretch.of(first, each=not whole), Stretch.of(then, each=not whole)
-        grown = [] if whole else [*_grown(was, now)]
-        complaints += [f"{role}: {it}" for it in grown]
-        slope = _slope([it for it in them if it.at > last / 4], each=not whole)
-        yield _ROW.format(
-            role[:34], f"{now.processes:g}", f"{was.mib:.1f}", f"{now.mib:.1f}",
-            f"{slope:+.1f}", f"{was.files:.0f}", f"{now.files:.0f}", f"{was.threads:.0f}",
-            f"{now.threads:.0f}", "" if whole else "not flat" if grown else "flat",
-        )  # fmt: skip
-
-
-def _grown(was: Stretch, now: Stretch) -> Iterator[str]:
-    if now.mib - was.mib > max(MEMORY * was.mib, LEAST_MIB):
-        yield f"memory grew from {was.mib:.1f} to {now.mib:.1f} MiB"
-    for what, before, after in (
-        ("descriptors", was.files, now.files),
-        ("threads", was.threads, now.threads),
-        ("processes", was.processes, now.processes),
-    ):
-        if after - before > FEW:
-            yield f"{what} grew from {before:.0f} to {after:.0f}"
-
-
-def _slope(samples: Sequence[Sample], *, each: bool) -> float:
-    """Return the MiB that an hour adds: the median of the slopes between all samples."""
-    step = max(1, len(samples) // 200)
-    points = [(it.at / 3600, it.pss / 2**20 / (it.processes if each else 1)) for it in samples]
-    pairs = itertools.combinations(points[::step], 2)
-    slopes = [(there - here) / (later - early) for (early, here), (later, there) in pairs]
-    return float(statistics.median(slopes)) if slopes else 0.0
-
-
-def _draw(samples: Sequence[Sample], out: Path) -> None:
-    """Draw a picture of what was seen."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from matplotlib import pyplot as plt
-
-    by: dict[str, list[Sample]] = defaultdict(list)
-    for sample in samples:
-        by[sample.role].append(sample)
-    most = sorted(by, key=lambda role: -max(it.pss for it in by[role]))
-    figure, axes = plt.subplots(3, sharex=True, figsize=(9, 10), layout="constrained")
-    titles = ("memory (PSS), MiB", "open descriptors", "threads")
-    for axis, title, name in zip(axes, titles, ("pss", "files", "threads"), strict=True):
-        for role in most[:14]:
-            unit = 2**20 if name == "pss" else 1
-            values = [getattr(it, name) / unit for it in by[role]]
-            axis.plot([it.at / 60 for it in by[role]], values, label=role, linewidth=1)
-        axis.set(title=title, yscale="log")
-    axes[-1].set_xlabel("minutes")
-    axes[0].legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize=7)
-    figure.savefig(out / "soak.png", dpi=120)
 
 
 if __name__ == "__main__":

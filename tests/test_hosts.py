@@ -109,7 +109,8 @@ def test_engines(lan: Lan, place: Path) -> None:
     """An engine whose host dies comes up on another one, and is asked again."""
     run = started(
         lan, place / "engines", "+experiment=autobench", "roster=embedded_pair",
-        "autobench.iterations=3", "autobench.at_once=1", "fleet.nodes={far: yes}",
+        "autobench.iterations=3", "autobench.at_once=1", "autobench.task_tokens=16",
+        "autobench.answer_tokens=16", "fleet.nodes={far: yes}",
     )  # fmt: skip
     wait(run, lambda: journal(place / "engines", "autobench"))
     cut(lan, wait(run, lambda: working(lan, "ServeReplica")))

@@ -7,6 +7,7 @@ nothing but the tasks that are there.
 from bisect import insort
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from raybench.grading.likeness import Alike, digest, shingles, words
 
@@ -106,6 +107,7 @@ class Earlier:
         return -best[1] if best else None
 
 
+@lru_cache(maxsize=64)  # a task is looked for before it is kept, and again with what others come to
 def _said(task: str) -> _Said:
     said = words(task)
     # What has no words still says the same as itself.

@@ -1,4 +1,4 @@
-"""Run folders and journals: what was finished is on disk before it counts, and is found again.
+"""Run folders: what was finished is on disk before it counts, and is found again.
 
 A run's name ends in the fingerprint of its configuration: the same command finds the unfinished run
 of the same configuration and goes on from its journal. A run is finished when its results.json is
@@ -9,7 +9,6 @@ storage, a record counts only when it is there as well, and a run that is there 
 fetched.
 """
 
-import contextlib
 import fcntl
 import hashlib
 import json
@@ -17,7 +16,7 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from raybench.errors import RunFailed
 from raybench.pipeline import whole
+from raybench.pipeline.journal import Journal, Keep, whole_record
 from raybench.reading import from_json
 
 if TYPE_CHECKING:  # what only reads runs has no use for pyarrow, which takes a while to import
@@ -53,80 +53,6 @@ _VOLATILE = (
 """Settings that change how a run is invoked and who is told of it, not what it does."""
 _LOOKED_AT_S = 0.25
 """Who only looks whether a run is deserted holds its lock for less: it is waited for."""
-
-
-Keep = Callable[[dict[str, Any]], Any]
-
-
-def _whole(record: dict[str, Any]) -> dict[str, Any]:
-    return record
-
-
-class Journal:
-    """Append-only JSON lines, one record per unit; each is on the disk when `append` returns.
-
-    `keep` makes of each record what stays in memory of it: texts need not. `stored` writes lines
-    to where they have to be as well before they count.
-    """
-
-    def __init__(
-        self, path: Path, keep: Keep = _whole, stored: Callable[[bytes], None] | None = None
-    ) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.path = path
-        self.records: list[Any] = []
-        self._keep = keep
-        self._stored = stored
-        self._file = path.open("a+b")
-        self._recover()
-
-    def append(self, record: Mapping[str, Any]) -> None:
-        """Write the record durably, then count it."""
-        self.extend([record])
-
-    def extend(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Write the records durably, then count them."""
-        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
-        try:
-            # Half a surrogate pair is no text, but an endpoint may send one; json reads it back.
-            text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
-            self._file.write(text)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise RunFailed(
-                f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
-                "kept"
-            ) from error
-        if self._stored and text:
-            self._stored(text)
-        self.records += [self._keep(dict(record)) for record in records]
-
-    def close(self) -> None:
-        """Close the file."""
-        with contextlib.suppress(OSError):  # `append` has said what could not be written
-            self._file.close()
-
-    def _recover(self) -> None:
-        """Read what is there; cut off a last line that a killed process left half-written."""
-        self._file.seek(0)
-        good = 0
-        for number, line in enumerate(self._file, start=1):
-            if not line.endswith(b"\n"):
-                break  # torn: its unit never counted and is done again
-            try:
-                record = from_json(line)
-                if not isinstance(record, dict):
-                    raise ValueError("no object")
-                self.records.append(self._keep(record))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
-                raise RunFailed(
-                    f"{self.path}, line {number}, is not what a run leaves ({why}): the journal "
-                    "was changed from outside. Mend or delete the line, or start anew: resume=false"
-                ) from error
-            good += len(line)
-        self._file.truncate(good)
 
 
 class Run:
@@ -166,7 +92,7 @@ class Run:
         finally:
             os.close(self._lock)
 
-    def journal(self, name: str, keep: Keep = _whole) -> Journal:
+    def journal(self, name: str, keep: Keep = whole_record) -> Journal:
         """Open one of the run's journals."""
         stored = partial(self._hold.extend, name) if self._hold else None
         return Journal(self.folder / JOURNAL_FOLDER / f"{name}.jsonl", keep, stored)

@@ -46,5 +46,5 @@ async def spearman(seed: int, random_judges: int) -> float:
 
 @pytest.mark.parametrize("random_judges", [0, 4])
 async def test_the_latent_order_is_recovered(random_judges: int) -> None:
-    found = [await spearman(seed, random_judges) for seed in range(20)]
+    found = [await spearman(seed, random_judges) for seed in range(11)]
     assert statistics.median(found) >= 0.95

@@ -159,7 +159,7 @@ def test_four_hundred_tasks_take_a_moment() -> None:
     for iteration, task in enumerate(some):
         assert earlier.like(task, iteration) is None
         earlier.put(iteration, task)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 30  # some 1 s: no slow machine is to decide
 
 
 @pytest.mark.parametrize("tail", ["", " {}"], ids=["the very same", "each with another number"])
@@ -171,7 +171,7 @@ def test_thousands_that_say_the_same_take_a_moment(tail: str) -> None:
         earlier.put(iteration, task)
     for iteration in range(5000):
         earlier.drop(iteration)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 60  # some 3 s: no slow machine is to decide
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,10 @@ pytestmark = [
 ]
 
 
-async def test_where_no_engine_starts_the_run_ends_with_the_reason() -> None:
+async def test_where_no_engine_starts_the_run_ends_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAY_SERVE_MAX_PER_REPLICA_RETRY_COUNT", "1")  # what fails would fail again
     model = ModelSpec("odd", "vllm", "embedded", options={"max_modle_len": 100_000})
     with pytest.raises(RunFailed, match="max_modle_len"):
         async with open_fleet([model], FleetConf(), lambda text: None):

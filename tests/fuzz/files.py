@@ -20,6 +20,7 @@ from raybench.errors import RaybenchError
 from raybench.experiments.autobench import given
 from raybench.pipeline import compiled, store
 from raybench.pipeline import files as rows
+from raybench.pipeline.journal import Journal
 from raybench.pipeline.typed import config_in
 from raybench.players.parts.programs.saved import Saved
 from raybench.saved import _loaded
@@ -140,7 +141,7 @@ NAMES = ("runs/", "../", "/", ":", "config.yaml", "\x00", "a" * 32, "~", "x" * 3
 def parsers() -> Iterator[Parser]:
     """Yield the readers of files."""
     ours: tuple[type[Exception], ...] = (RaybenchError,)
-    yield Parser("store.Journal", _in("j.jsonl", _journal), LINES, list, ours, binary=True)
+    yield Parser("journal.Journal", _in("j.jsonl", _journal), LINES, list, ours, binary=True)
     for name in (store.RESULTS, store.INPUTS):
         yield Parser(f"store.{name}", _in(name, _of_store), RESULTS, dict, ours, binary=True)
     for end in rows.ENDINGS:
@@ -234,12 +235,12 @@ def _damaged(told: bytes) -> bytes:
 
 
 def _journal(path: Path) -> list[Any]:
-    journal = store.Journal(path)
+    journal = Journal(path)
     try:
         read, size = len(journal.records), path.stat().st_size
         journal.append({"unit": "new"})  # what was read can be gone on with
         journal.close()
-        again = store.Journal(path)
+        again = Journal(path)
         assert [*again.records[:read], {"unit": "new"}] == again.records
         assert path.read_bytes()[:size].count(b"\n") == read
         again.close()

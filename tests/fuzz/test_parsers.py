@@ -18,7 +18,7 @@ PUMPED: dict[str, str | bytes] = {
     "hle.options.read": "Answer Choices:\nA. \n" * 1_500,
     "benchmarks.scicode.problems": "\u200bfinal answerfinal answer",
     "compare.names": "//:" * 10_000,
-    "store.Journal": b"[" * 30_000 + b"\n",
+    "journal.Journal": b"[" * 30_000 + b"\n",
     "store.inputs.json": b"null",
     "compiled.read": b'{"about": ' + b"[" * 30_000,
     "autobench.given": b"[" * 30_000 + b"\n",
@@ -67,7 +67,7 @@ def test_whoever_reads_json_or_yaml_of_others_is_tried_or_named_here() -> None:
     ours = {
         "sandbox": "what the sandbox's own program says, a word at its side",
         "pipeline": "blocks on their way, rows and caches that this machine wrote",
-        "experiments": "the journal of the run itself, which `store.Journal` has looked through",
+        "experiments": "the journal of the run itself, which `journal.Journal` has looked through",
         "tracking/report/packing.py": "what a page was given by itself",
         "positions": "texts of jails, which run in the sandbox",
         "fleet": "configurations of weights, tried by `test_hub.py`; what stand-ins say",

@@ -434,6 +434,7 @@ RUNS = {
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.usefixtures("on_lasting_ray")
 @pytest.mark.parametrize("experiment", RUNS)
 def test_the_reports_of_real_runs_can_be_read(experiment: str, seen: Seen, tmp_path: Path) -> None:
     command = (f"+experiment={experiment}", "roster=simulated")

@@ -15,7 +15,8 @@ from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
 from raybench.experiments.parts.session import Session, open_session
 from raybench.experiments.parts.within import House
-from raybench.pipeline.store import Journal, fingerprint
+from raybench.pipeline.journal import Journal
+from raybench.pipeline.store import fingerprint
 
 
 async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:

@@ -22,7 +22,7 @@ from raybench.experiments.autobench_ablations.conclusion import concluded
 from raybench.experiments.autobench_ablations.sharing import NAME, Shared, Shelf
 from raybench.experiments.parts.session import Session, open_session
 from raybench.fleet import Fleet
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 from raybench.arena.known import Known
 from raybench.autobench.steps import Reply
 from raybench.experiments.autobench.reuse import Kept
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 
 NAME = "variant"
 """The field by which lines of the journals say whose they are."""

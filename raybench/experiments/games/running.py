@@ -17,7 +17,7 @@ from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
 from raybench.experiments.parts.session import Session, open_session
 from raybench.experiments.parts.within import House
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.tournament import records
 from raybench.tournament.records import Match
 from raybench.tournament.schedule import Schedule

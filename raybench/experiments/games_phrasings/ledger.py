@@ -7,7 +7,7 @@ from raybench.arena.pool import Lines
 from raybench.errors import RunFailed
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games_phrasings.cells import CELL, Cell
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.tournament import records
 from raybench.tournament.records import Match
 

@@ -26,7 +26,7 @@ from raybench.experiments.optimise_players.studying import Work, do, written
 from raybench.experiments.parts.session import Session, open_session
 from raybench.paths import expanded
 from raybench.pipeline import compiled
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.tournament.records import Match
 from raybench.tracking import console
 

@@ -15,7 +15,7 @@ from raybench.experiments.parts.session import Session, open_session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.paths import expanded
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.types import Completion
 
 

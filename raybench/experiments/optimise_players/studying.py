@@ -13,7 +13,7 @@ from raybench.experiments.optimise_players import gains
 from raybench.experiments.optimise_players.ledger import Ledger, lines
 from raybench.fleet.link import Link, listening
 from raybench.pipeline import compiled
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 from raybench.tracking import console
 from raybench.types import Completion
 

@@ -30,7 +30,8 @@ from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
-from raybench.pipeline.store import CONFIG, RESULTS, Journal, Keep, Run, open_run, settings
+from raybench.pipeline.journal import Journal, Keep
+from raybench.pipeline.store import CONFIG, RESULTS, Run, open_run, settings
 from raybench.tracking import console, leaderboard
 from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command

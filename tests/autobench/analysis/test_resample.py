@@ -205,7 +205,7 @@ def test_intervals_cover_the_scores_of_ever_more_tasks(tasks: int, least: float)
     once = np.arange(many.tasks, dtype=np.int32)[None]
     true = replay(many, "consensus", once)
     hits = []
-    for seed in range(250):
+    for seed in range(120):
         found = resampled(
             held(rounded(world(rng, tasks, 6))), "consensus", draw(tasks, 300, seed=seed)
         )
@@ -271,7 +271,7 @@ def test_intervals_cover_the_scores_of_other_tasks_than_a_list_repeats(
     once = np.arange(many.tasks, dtype=np.int32)[None]
     true = replay(many, "consensus", once)
     hits: dict[bool, list[bool]] = {True: [], False: []}
-    for seed in range(60):
+    for seed in range(36):
         repeated = listed(np.random.default_rng([seed, iterations]), tasks, iterations)
         for known, rated in ((True, repeated), (False, replace(repeated, sources=OWN))):
             found = resampled(rated, "consensus", draws_of(rated, 200, seed=seed))
@@ -292,7 +292,7 @@ def test_intervals_cover_the_scores_of_other_tasks_than_a_list_repeats(
 def test_equals_are_seldom_told_apart(tasks: int) -> None:
     rng = np.random.default_rng(tasks)
     told = []
-    for seed in range(250):
+    for seed in range(140):
         found = resampled(held(equals(rng, tasks, 4)), "consensus", draw(tasks, 200, seed=seed))
         chance = estimates.above(found)["m00"]["m01"]
         assert chance is not None
@@ -305,7 +305,7 @@ def test_equals_are_seldom_told_apart(tasks: int) -> None:
 def test_among_equals_hardly_any_order_holds(tasks: int) -> None:
     rng = np.random.default_rng(tasks)
     lucky, holding = [], []
-    for seed in range(150):
+    for seed in range(90):
         found = resampled(held(equals(rng, tasks, 8)), "consensus", draw(tasks, 200, seed=seed))
         sure = estimates.confidence(found)
         lucky.append(bool((sure > 0.975).any()))

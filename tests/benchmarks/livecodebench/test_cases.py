@@ -73,9 +73,9 @@ def test_a_pickle_cannot_fill_the_memory() -> None:
         b"\x80\x04" + b"X" + struct.pack("<I", 2) + b"[]" + b"r" + struct.pack("<I", 2**31) + b"."
     )
     assert [opcode.name for opcode, *_ in pickletools.genops(bomb)][2] == "LONG_BINPUT"
-    begun = time.monotonic()
+    begun = time.process_time()
     assert cases._pickled_text(bomb) == "[]"
-    assert time.monotonic() - begun < 1
+    assert time.process_time() - begun < 10  # no time at all: no slow machine is to decide
 
 
 def test_what_unpacks_to_too_much_is_refused_before(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from helpers import last_run, raybench, start_raybench, with_store
 
 from raybench.experiments.games import running
 from raybench.experiments.games.spent import Spent
-from raybench.pipeline.store import Journal
+from raybench.pipeline.journal import Journal
 
 SLOW = (
     "+experiment=games",

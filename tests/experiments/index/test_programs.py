@@ -46,10 +46,18 @@ def journal_of(folder: Path) -> list[Any]:
     return [json.loads(line) for path in journals for line in path.read_bytes().splitlines()]
 
 
-def test_what_dies_under_programs_changes_no_result(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    calm, disturbed = (with_store(tmp_path_factory.mktemp(it)) for it in ("calm", "disturbed"))
+@pytest.fixture(scope="module")
+def calm(on_lasting_ray: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run under which nothing dies."""
+    folder = with_store(tmp_path_factory.mktemp("calm"))
+    done = raybench(*INDEX, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.usefixtures("own_ray")
+def test_what_dies_under_programs_changes_no_result(calm: Path, ready: Path) -> None:
+    disturbed = ready
     process = start_raybench(*INDEX, cwd=disturbed)
     slot = wait_for(process, lambda: journal_of(disturbed) and _slot(process))
     slot.kill()
@@ -61,8 +69,6 @@ def test_what_dies_under_programs_changes_no_result(
     told, _ = process.communicate(timeout=90)
     assert process.returncode == 0, told
     assert 0 < begun < UNITS  # it was in the middle of them
-    done = raybench(*INDEX, cwd=calm)
-    assert done.returncode == 0, done.stderr
 
     def graded(folder: Path) -> dict[Any, Any]:
         names = ("model", "benchmark", "language", "key", "repeat")
@@ -102,6 +108,7 @@ def _server(slot: psutil.Process) -> psutil.Process | None:
     return next((it for it in slot.children() if time.time() - it.create_time() > 0.5), None)
 
 
+@pytest.mark.usefixtures("own_ray")
 def test_walls_that_cannot_be_had_are_told_before_engines_come_up(ready: Path) -> None:
     path = path_without("bwrap", ready / "bin")
     done = raybench(*INDEX, "sandbox.backend=bubblewrap", cwd=ready, environment={"PATH": path})
@@ -115,6 +122,7 @@ def test_walls_that_cannot_be_had_are_told_before_engines_come_up(ready: Path) -
     assert journal_of(ready) == []
 
 
+@pytest.mark.usefixtures("on_lasting_ray")
 def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     command = (*INDEX, "limit=2", "sandbox.backend=unsafe", f"sandbox.python={_open_python()}")
     plan = raybench(*command, "dry_run=true", cwd=ready)

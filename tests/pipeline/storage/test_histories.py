@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from raybench.errors import RunFailed
+from raybench.pipeline.journal import Journal
 from raybench.pipeline.storage import Storage, lease, segments
 from raybench.pipeline.storage.lease import Lease
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.storage.patience import Patience
 from raybench.pipeline.storage.segments import Segment
-from raybench.pipeline.store import RESULTS, Journal, Run, open_run
+from raybench.pipeline.store import RESULTS, Run, open_run
 
 CONFIG = {"seed": 1}
 MACHINES = ("a", "b", "c")

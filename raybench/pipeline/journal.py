@@ -1,0 +1,85 @@
+"""Journals: append-only JSON lines, of which each is on the disk before it counts."""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from raybench.errors import RunFailed
+from raybench.reading import from_json
+
+Keep = Callable[[dict[str, Any]], Any]
+
+
+def whole_record(record: dict[str, Any]) -> dict[str, Any]:
+    """Keep all of a record."""
+    return record
+
+
+class Journal:
+    """Append-only JSON lines, one record per unit; each is on the disk when `append` returns.
+
+    `keep` makes of each record what stays in memory of it: texts need not. `stored` writes lines
+    to where they have to be as well before they count.
+    """
+
+    def __init__(
+        self, path: Path, keep: Keep = whole_record, stored: Callable[[bytes], None] | None = None
+    ) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.records: list[Any] = []
+        self._keep = keep
+        self._stored = stored
+        self._file = path.open("a+b")
+        self._recover()
+
+    def append(self, record: Mapping[str, Any]) -> None:
+        """Write the record durably, then count it."""
+        self.extend([record])
+
+    def extend(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Write the records durably, then count them."""
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
+        try:
+            # Half a surrogate pair is no text, but an endpoint may send one; json reads it back.
+            text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
+            self._file.write(text)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise RunFailed(
+                f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
+                "kept"
+            ) from error
+        if self._stored and text:
+            self._stored(text)
+        self.records += [self._keep(dict(record)) for record in records]
+
+    def close(self) -> None:
+        """Close the file."""
+        with contextlib.suppress(OSError):  # `append` has said what could not be written
+            self._file.close()
+
+    def _recover(self) -> None:
+        """Read what is there; cut off a last line that a killed process left half-written."""
+        self._file.seek(0)
+        good = 0
+        for number, line in enumerate(self._file, start=1):
+            if not line.endswith(b"\n"):
+                break  # torn: its unit never counted and is done again
+            try:
+                record = from_json(line)
+                if not isinstance(record, dict):
+                    raise ValueError("no object")
+                self.records.append(self._keep(record))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
+                raise RunFailed(
+                    f"{self.path}, line {number}, is not what a run leaves ({why}): the journal "
+                    "was changed from outside. Mend or delete the line, or start anew: resume=false"
+                ) from error
+            good += len(line)
+        self._file.truncate(good)

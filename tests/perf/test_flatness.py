@@ -1,0 +1,99 @@
+"""What counts as flat, of samples made by hand."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from perf.flatness import SHORT, TOTAL, Rows, Sample, driver, read, table, told
+
+HOURS = 2
+MIB = 2**20
+
+
+def samples(
+    role: str, mib: Callable[[float], float], **others: Callable[[float], int]
+) -> list[Sample]:
+    """Return two hours of a role of two processes, a look a minute; functions are of the hour."""
+    found = []
+    for minute in range(60 * HOURS + 1):
+        hour = minute / 60
+        held = {"processes": 2, "files": 40, "threads": 20, "done": 0}
+        held |= {name: of(hour) for name, of in others.items()}
+        sample = Sample(60.0 * minute, role, pss=int(held["processes"] * mib(hour) * MIB), **held)
+        found += [sample, Sample(60.0 * minute, TOTAL, 9, 9 * MIB, 99, 99)]
+    return found
+
+
+def complaints(seen: list[Sample]) -> list[str]:
+    found: list[str] = []
+    assert [*table(seen, found)]
+    return found
+
+
+@pytest.mark.parametrize(
+    "mib",
+    [
+        lambda hour: 400.0,
+        lambda hour: min(400.0, 100 + 1000 * hour),  # it warms up for 18 minutes
+        lambda hour: 400 + 15 * hour,  # within 5 %
+        lambda hour: 20 + 7 * hour,  # within 8 MiB
+        lambda hour: 400 + 100 * (round(60 * hour) % 10 == 0),  # peaks now and then
+        lambda hour: 500 - 50 * hour,
+    ],
+)
+def test_flat(mib: Callable[[float], float]) -> None:
+    assert complaints(samples("Slot", mib)) == []
+
+
+@pytest.mark.parametrize("mib", [lambda hour: 400 + 30 * hour, lambda hour: 20 + 12 * hour])
+def test_what_grows_for_hours_is_not_flat(mib: Callable[[float], float]) -> None:
+    (told_of,) = complaints(samples("Slot", mib))
+    assert told_of.startswith("Slot: memory grew from ")
+
+
+@pytest.mark.parametrize("what", ["files", "threads", "processes"])
+def test_neither_are_descriptors_threads_and_processes(what: str) -> None:
+    few = {what: lambda hour: 20 + round(2 * hour)}
+    many = {what: lambda hour: 20 + round(20 * hour)}
+    assert complaints(samples("Slot", lambda hour: 50.0, **few)) == []
+    (told_of,) = complaints(
+        samples("Slot", lambda hour: 50.0, **{"processes": lambda hour: 1} | many)
+    )
+    assert " grew from " in told_of
+
+
+def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
+    def found(name: str, units_an_hour: int) -> list[str]:
+        def done(hour: float) -> int:
+            return round(units_an_hour * hour)
+
+        return complaints(
+            samples(driver(name), lambda hour: 200 + 30 * hour, processes=lambda hour: 1, done=done)
+        )
+
+    assert found("games", 10_000) == []  # 3 KiB each
+    assert found("games", 5_000) != []
+    assert found("index", 100_000) != []  # 0.3 KiB each, of which there may be millions
+    assert found("index", 200_000) == []
+
+
+def test_drivers_of_short_runs_are_told_in_the_total_alone() -> None:
+    assert complaints(samples(SHORT, lambda hour: 100 + 100 * hour)) == []
+
+
+def test_what_is_left_in_the_folder_is_judged_the_same_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = samples(
+        driver("peers"), lambda hour: 200 + 30 * hour, done=lambda hour: round(99 * hour)
+    )
+    rows = Rows(tmp_path)
+    for sample in seen:
+        rows.add(sample)
+    assert read(tmp_path) == seen
+    first: list[str] = []
+    told(read(tmp_path), first, tmp_path)
+    assert capsys.readouterr().out == (tmp_path / "table.txt").read_text()
+    assert first == complaints(seen) != []
+    assert (tmp_path / "soak.png").stat().st_size > 1000
