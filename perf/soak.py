@@ -165,12 +165,12 @@ class Watch:
         """Note how things stand; `done` has what drivers have finished."""
         at, total = self.at, [0, 0, 0, 0]
         for role, them in self.roles(named).items():
-            sums = [
+            sums = (
                 len(them),
                 sum(it.pss() for it in them),
                 sum(it.files() for it in them),
                 sum(it.threads for it in them),
-            ]
+            )
             total = [have + more for have, more in zip(total, sums, strict=True)]
             self._note(Sample(at, role, *sums, done.get(role, 0)))
         self._note(Sample(at, TOTAL, *total))
