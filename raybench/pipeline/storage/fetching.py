@@ -38,10 +38,15 @@ def wanted(stored: Mapping[str, bool], here: Mapping[str, bool]) -> Sequence[str
 
 
 def _ends(path: str) -> bool:
-    return PurePosixPath(path).name == RESULTS
+    return PurePosixPath(path).name == RESULTS and not _is_hidden(PurePosixPath(path))
+
+
+def _is_hidden(path: PurePosixPath) -> bool:
+    """Tell whether it is not for us, or leads out of the run's folder: stores are others'."""
+    return path.is_absolute() or any(part.startswith(".") for part in path.parts)
 
 
 def _is_file(path: PurePosixPath) -> bool:
-    hidden = any(part.startswith(".") for part in path.parts)
+    hidden = _is_hidden(path)
     journal = "journal" in path.parts and path.suffix == ".jsonl"
     return not (hidden or journal or path.name == lease.PATH or segments.read([str(path)]))

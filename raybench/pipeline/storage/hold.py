@@ -31,6 +31,10 @@ _AT_ONCE, _BLOCK = 16, 256
 """A new machine fetches so many segments at once, and holds so many in memory."""
 
 
+class ApartError(RunFailed):
+    """What is here of a journal and what the store has of it go on in different ways."""
+
+
 class Hold:
     """One run's place in the store, held as long as no other process takes it."""
 
@@ -93,9 +97,7 @@ class Hold:
             for name in own_files(self._folder):
                 if self._sent.get(name) != _stamp(self._folder / name):
                     self._objects.put_file(self._at(name), self._folder / name)
-            with self._lock:
-                if self._confirmed():
-                    self._write(replace(self._lease, at_work=False))
+            self._change(lambda lease: replace(lease, at_work=False))
         except OSError:
             pass  # as if it had been away already
 
@@ -108,30 +110,26 @@ class Hold:
             merged[name] = (*_size_and_digest(file), self._numbers.get(name, 0))
         if not merged:
             return
-        with self._lock:
-            if self._try(self._confirmed):
-                self._try(lambda: self._write(self._lease.merged(merged)))
+        self._try(lambda: self._change(lambda lease: lease.merged(merged)))
         self._refuse_if_lost()
         for name in merged:
             self._try(partial(self._objects.remove_folder, self._at(segments.folder(name))))
 
-    def agree(self, journals: Mapping[str, list[Piece]]) -> bool:
-        """Have the local journals and the stored ones hold the same; tell if any grew here.
+    def agree(self, journals: Mapping[str, list[Piece]]) -> None:
+        """Have the local journals and the stored ones hold the same.
 
         Of what is here and was not stored, nothing counted yet: it does from now on.
         """
-        grew = False
         here = {path.stem for path in (self._folder / JOURNALS).glob("*.jsonl")}
         for name in sorted({*journals, *here}):
             self._numbers.setdefault(name, 0)
             stored = journals.get(name, [])
             file = self._folder / segments.whole(name)
-            grew |= agree(file, stored, self._fetched)
+            agree(file, stored, self._fetched)
             with file.open("rb") as local:
                 local.seek(sum(piece.size for piece in stored))
                 while lines := local.readlines(_BATCH):
                     self.extend(name, b"".join(lines))
-        return grew
 
     def _fetched(self, piece: Piece) -> bytes:
         return fetched(self._objects, self._path, piece, self._try)
@@ -149,8 +147,7 @@ class Hold:
     def _look(self, *, now: bool = False) -> None:
         """Make sure that the lease is ours, where it is not known from just now."""
         if now or time.monotonic() - self._seen > leases.STALE_S / 2:
-            with self._lock:
-                self._try(self._confirmed)
+            self._try(self._confirm)
         self._refuse_if_lost()
 
     def _refuse_if_lost(self) -> None:
@@ -161,6 +158,16 @@ class Hold:
                 f"wrote since does not count; to be at work here again, end the other, delete "
                 f"{self._folder} and give the same command"
             )
+
+    def _confirm(self) -> None:
+        with self._lock:
+            self._confirmed()
+
+    def _change(self, how: Callable[[Lease], Lease]) -> None:
+        """Write the lease anew, if it is ours still."""
+        with self._lock:
+            if self._confirmed():
+                self._write(how(self._lease))
 
     def _confirmed(self) -> bool:
         """Read the lease; it may have been taken."""
@@ -226,6 +233,8 @@ def claim(
         mine = mine.opened(paths)
     except Broken as error:
         raise _broken(error, patience, path) from error
+    if patience.call(lambda: objects.get(at)) != text:
+        return None  # to list them may have taken a while
     patience.call(lambda: objects.put(at, mine.text().encode()))
     whole.write(folder / OWNER, [owner])
     return Hold(objects, path, folder, mine, patience), history, elsewhere
@@ -243,20 +252,20 @@ def stored(objects: Objects, path: str, patience: Patience) -> Mapping[str, list
         raise _broken(error, patience, path) from error
 
 
-def agree(file: Path, stored: list[Piece], fetched: Callable[[Piece], bytes]) -> bool:
-    """Have a local journal hold at least what is stored; tell whether it grew. Raises RunFailed."""
+def agree(file: Path, stored: list[Piece], fetched: Callable[[Piece], bytes]) -> None:
+    """Have a local journal hold at least what is stored. Raises ApartError."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+b") as local:
         _cut_off_torn(local)
         standing = segments.compared(local, stored)
         if standing.pieces == len(stored):
-            return False
+            return
         missing = stored[standing.pieces :]
         local.seek(standing.at)
         begun = local.read(missing[0].size)
         first = fetched(missing[0])
         if standing.apart(stored) or not first.startswith(begun):
-            raise RunFailed(
+            raise ApartError(
                 f"{file} is not what the store has of it: both begin alike and go on differently "
                 f"after {standing.at} bytes. Another machine went on with this run, or one of them "
                 f"was changed from outside. Move {file.parents[1]} away, and the same command goes "
@@ -269,7 +278,6 @@ def agree(file: Path, stored: list[Piece], fetched: Callable[[Piece], bytes]) ->
                 local.writelines(pool.map(fetched, missing[at : at + _BLOCK]))
         local.flush()
         os.fsync(local.fileno())
-        return True
 
 
 def fetched(

@@ -22,7 +22,8 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from raybench.pipeline.storage.segments import Piece, Segment, Term, read, whole
+from raybench.pipeline.storage.segments import Piece, Segment, Term, is_journal, read, whole
+from raybench.reading import from_json
 
 PATH = "lease.json"
 BEAT_S = 2.0
@@ -161,22 +162,48 @@ class Lease:
     def of(cls, text: bytes) -> "Lease":
         """Read the object's content. Raises Broken."""
         try:
-            said = json.loads(text)
+            said = from_json(text)
             return cls(
-                Term(int(said["generation"]), str(said["owner"])),
-                Term(*said["tail"]),
-                {name: _chapter_of(it) for name, it in said["journals"].items()},
-                int(said["beat"]),
+                Term(_count(said["generation"]), _text(said["owner"])),
+                _term(*said["tail"]),
+                {_journal(name): _chapter(it) for name, it in said["journals"].items()},
+                _count(said["beat"]),
                 bool(said["at_work"]),
             )
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise Broken(f"{PATH} cannot be read ({error})") from error
 
 
-def _chapter_of(said: Mapping[str, Any]) -> Chapter:
+def _chapter(said: Mapping[str, Any]) -> Chapter:
     merged = said["merged"]
     return Chapter(
-        None if merged is None else (int(merged[0]), str(merged[1])),
-        tuple((Term(of, owner), first, count) for of, owner, first, count in said["spans"]),
-        int(said["first"]),
+        None if merged is None else (_count(merged[0]), _text(merged[1])),
+        tuple(
+            (_term(of, owner), _count(first), _count(count))
+            for of, owner, first, count in said["spans"]
+        ),
+        _count(said["first"]),
     )
+
+
+def _term(generation: Any, owner: Any) -> Term:
+    return Term(_count(generation), _text(owner))
+
+
+def _journal(name: Any) -> str:
+    """Return a journal's name, which becomes that of a file."""
+    if not is_journal(name):
+        raise ValueError(f"{str(name)[:80]!r} is no name of a journal")
+    return str(name)
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise ValueError(f"{str(value)[:80]!r} is no count")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{str(value)[:80]!r} is no text")
+    return value

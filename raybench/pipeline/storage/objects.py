@@ -13,6 +13,9 @@ from pyarrow import fs
 from raybench.pipeline import whole
 
 _CHUNK = 2**22
+_CONNECT_S, _SILENCE_S, _TRIES = 5.0, 20.0, 2
+"""For how long, and how often, S3's own library waits for a server that accepts nothing, or says
+nothing: of itself for minutes."""
 
 
 class Objects:
@@ -25,6 +28,8 @@ class Objects:
         self._files, self._root = fs.FileSystem.from_uri(
             uri + delayed if uri.startswith("s3://") else uri
         )
+        if isinstance(self._files, fs.S3FileSystem):
+            self._files = _impatient(self._files)
         self._root = self._root.rstrip("/")
         self._local = isinstance(self._files, fs.LocalFileSystem)
 
@@ -93,6 +98,17 @@ class Objects:
             fs.FileSelector(base, recursive=recursive, allow_not_found=True)
         )
         return sorted(it.path[len(base) + 1 :] for it in found if it.type == kind)
+
+
+def _impatient(files: fs.S3FileSystem) -> fs.S3FileSystem:
+    """Return the same store, which is given up sooner: no URI can say so."""
+    _, (settings,) = (
+        files.__reduce__()
+    )  # what it is made of, as it would be sent to another process
+    return fs.S3FileSystem(
+        **settings | {"connect_timeout": _CONNECT_S, "request_timeout": _SILENCE_S},
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_TRIES),
+    )
 
 
 def _chunks(file: Path) -> Iterator[bytes]:

@@ -1,14 +1,24 @@
-"""Trying again while a store is away, for as long as was said."""
+"""Trying again while a store is away, for as long as was said.
+
+Each try has a thread of its own, for a store may also accept a request and say nothing: whoever
+waits hears Ctrl-C meanwhile, and can leave. A try that was left may still come to something.
+"""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from raybench.errors import RunFailed
 
 _T = TypeVar("_T")
 _FIRST_S, _LONGEST_S, _STEP_S = 0.25, 15.0, 0.25
+
+
+class AwayError(RunFailed):
+    """A store was away for longer than it is waited for."""
 
 
 class Patience:
@@ -30,13 +40,13 @@ class Patience:
         until, wait, told = time.monotonic() + self._seconds, _FIRST_S, False
         while True:
             try:
-                found = do()
+                found = _in_thread(do)
             except FileNotFoundError:
                 raise
             except OSError as error:
                 self.away = True
                 if given_up() or time.monotonic() >= until:
-                    raise RunFailed(
+                    raise AwayError(
                         f"{self.where} could not be reached for {self._seconds:g} s (storage, "
                         f"storage_patience_s): {reason(error)}. What the run has is kept on this "
                         "machine: when that is mended, the same command goes on with it"
@@ -62,14 +72,35 @@ def reason(error: BaseException) -> str:
     return text.partition(" (Request ID")[0].partition("; Details: ")[0][:300]
 
 
+def _in_thread(do: Callable[[], _T]) -> _T:
+    """Return what a call returns; Ctrl-C ends the wait for it at once."""
+    future: Future[_T] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(do())
+        except BaseException as error:  # whoever waits is told
+            future.set_exception(error)
+
+    threading.Thread(target=work, name="store", daemon=True).start()
+    while not wait([future], _STEP_S).done:
+        _refuse_if_cancelled()
+    return future.result()
+
+
 def _sleep(seconds: float) -> None:
-    """Wait; Ctrl-C, which only cancels the task of an event loop, ends it at once."""
+    """Wait; Ctrl-C ends it at once."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
         time.sleep(min(left, _STEP_S))
-        try:
-            task = asyncio.current_task()
-        except RuntimeError:  # no event loop: a thread of its own
-            continue
-        if task is not None and task.cancelling():
-            raise asyncio.CancelledError
+        _refuse_if_cancelled()
+
+
+def _refuse_if_cancelled() -> None:
+    """End the wait where Ctrl-C, which in an event loop only cancels the task, has come."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # no event loop: a thread of its own
+        return
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

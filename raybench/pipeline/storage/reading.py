@@ -4,14 +4,17 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from raybench.config import storage as rules
 from raybench.errors import ConfigurationError, RunFailed
-from raybench.pipeline.storage.patience import reason
+from raybench.pipeline.storage.hold import ApartError
+from raybench.pipeline.storage.patience import AwayError, reason
 from raybench.pipeline.storage.storage import Storage
 
 _PATIENCE_S = 10.0
+_SPELLING = ". See that it is spelt as `storage` was, and that the store's credentials are set"
 
 
 def fetched(uri: str) -> Path | None:
@@ -28,20 +31,27 @@ def fetched(uri: str) -> Path | None:
         base = urlunsplit(parts._replace(path=path))
         found = Storage.at(base, _PATIENCE_S, lambda _: None)
         named = f"{unquote(experiment)}/{unquote(run)}"
-        if not experiment or not found.has(named):
+        if not experiment or ".." in named.split("/") or not found.has(named):
             return None
         folder = _cache() / hashlib.sha256(base.encode()).hexdigest()[:16] / named
         try:
             found.fetch(named, folder, unfinished=True)
-        except RunFailed:  # the run went on in another way since it was last fetched
-            shutil.rmtree(folder, ignore_errors=True)
-            found.fetch(named, folder, unfinished=True)
+        except ApartError:  # the run went on in another way since it was last fetched
+            with TemporaryDirectory(dir=folder.parent, prefix=".") as aside:
+                found.fetch(named, Path(aside) / "run", unfinished=True)
+                shutil.rmtree(folder)
+                (Path(aside) / "run").rename(folder)
+    except AwayError as error:
+        raise _unread(uri, reason(error.__cause__ or error), _SPELLING) from error
     except (OSError, ValueError) as error:
-        raise ConfigurationError(
-            f"{uri.partition('?')[0]} cannot be read: {reason(error)}. See that it is spelt as "
-            "`storage` was, and that the store's credentials are set"
-        ) from error
+        raise _unread(uri, reason(error), _SPELLING) from error
+    except RunFailed as error:
+        raise _unread(uri, str(error)) from error
     return folder
+
+
+def _unread(uri: str, why: str, mend: str = "") -> ConfigurationError:
+    return ConfigurationError(f"{uri.partition('?')[0]} cannot be read: {why}{mend}")
 
 
 def _cache() -> Path:

@@ -13,6 +13,7 @@ _NAME = re.compile(
     r"(?P<generation>\d{6,})-(?P<owner>[0-9a-f]+)-(?P<number>\d{8,})"
     r"-(?P<size>\d+)-(?P<digest>[0-9a-f]{16})\.jsonl"
 )
+_JOURNAL = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{,99}")
 _CHUNK = 2**20
 
 
@@ -66,6 +67,11 @@ def whole(journal: str) -> str:
     return f"journal/{journal}.jsonl"
 
 
+def is_journal(name: object) -> bool:
+    """Tell whether it is a name that a journal may have, and so its file: stores are others'."""
+    return isinstance(name, str) and _JOURNAL.fullmatch(name) is not None
+
+
 def digest(data: bytes) -> str:
     """Return the digest of a piece."""
     return hashlib.sha256(data).hexdigest()[:16]
@@ -76,16 +82,13 @@ def read(paths: Iterable[str]) -> list[Segment]:
     found = []
     for path in paths:
         parts = path.split("/")
-        if len(parts) == 3 and parts[0] == "journal" and (known := _NAME.fullmatch(parts[2])):
+        if len(parts) != 3 or parts[0] != "journal" or not is_journal(parts[1]):
+            continue
+        if known := _NAME.fullmatch(parts[2]):
             term = Term(int(known["generation"]), known["owner"])
             number, size = int(known["number"]), int(known["size"])
             found.append(Segment(parts[1], term, number, size, known["digest"]))
     return found
-
-
-def journals(paths: Iterable[str]) -> set[str]:
-    """Return the journals that have segments."""
-    return {segment.journal for segment in read(paths)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +101,6 @@ class Standing:
     """So many bytes those are."""
     more: int
     """Bytes that are here after them."""
-
-    def ahead(self, stored: Sequence[Piece]) -> bool:
-        """Tell whether here is all that is stored, and more."""
-        return self.pieces == len(stored) and self.more > 0
 
     def apart(self, stored: Sequence[Piece]) -> bool:
         """Tell whether both go on from the same beginning, each in a way of its own.

@@ -35,6 +35,13 @@ def test_results_come_after_all_that_they_end() -> None:
     assert fetching.finished(paths) == ["", "parts/index/A"]
 
 
+@pytest.mark.parametrize("above", ["..", "../..", "parts/../..", "/etc", ".hidden"])
+def test_nothing_leads_out_of_the_run_s_folder(above: str) -> None:
+    paths = [f"{above}/{name}" for name in ("results.json", "report.html", SEGMENT)]
+    assert fetching.files(paths) == []
+    assert fetching.finished(paths) == []
+
+
 @pytest.mark.parametrize(
     ("stored", "here", "wanted"),
     [

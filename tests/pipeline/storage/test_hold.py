@@ -10,8 +10,8 @@ import pytest
 from stores import Store, serving
 
 from raybench.config.storage import below
-from raybench.errors import RunFailed
-from raybench.pipeline.storage import Storage, lease, reading, trouble
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.pipeline.storage import Storage, hold, lease, reading, trouble
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.store import RESULTS, Run, open_run
 
@@ -260,3 +260,57 @@ def test_who_only_reads_a_run_has_it_in_the_cache(
     (folder / "journal" / "units.jsonl").write_text("{}\n")
     assert reading.fetched(address) == folder
     assert (folder / "journal" / "units.jsonl").read_bytes() == b'{"id": 1}\n{"id": 2}\n'
+    assert [it.name for it in folder.parent.iterdir()] == [run.id]
+
+
+@pytest.mark.parametrize("name", ["/{0}/mine", "../../../../../../../../../../{0}/mine"])
+def test_a_stranger_s_run_writes_nowhere_but_into_the_cache(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    mine = tmp_path / "mine.jsonl"
+    mine.write_bytes(b'{"a": 1}\n{"b": 2}')  # without a line's end: a journal would be cut
+    stranger = tmp_path / "stored" / "exp" / "run"
+    stranger.mkdir(parents=True)
+    named = name.format(str(tmp_path).strip("/"))
+    said = {"generation": 1, "owner": "aa", "beat": 0, "at_work": False, "tail": [1, "aa"]}
+    said["journals"] = {named: {"merged": None, "first": 0, "spans": []}}
+    (stranger / lease.PATH).write_text(json.dumps(said))
+    with pytest.raises(ConfigurationError, match=r"cannot be read: .*no name of a journal"):
+        reading.fetched(f"file://{stranger}")
+    assert mine.read_bytes() == b'{"a": 1}\n{"b": 2}'
+
+
+def test_a_reader_is_told_of_a_store_that_is_away(
+    server: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "_PATIENCE_S", 0.1)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    gone = server.uri("exp/run").replace(f":{server.port}", ":9")
+    with pytest.raises(ConfigurationError, match="s3://bucket/exp/run cannot be read") as failed:
+        reading.fetched(gone)
+    assert "storage_patience_s" not in str(failed.value)  # there is no run that would wait
+
+
+def test_who_is_overtaken_while_it_looks_at_what_there_is_leaves_the_lease(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = begun(tmp_path / "a", uri)
+    first.journal("units").append({"id": 1})
+    killed(first)
+    objects, at = Objects(uri), f"exp/{first.id}/{lease.PATH}"
+    listed = hold._own
+
+    def held_up(of: Objects, path: str) -> list[str]:
+        raw = objects.get(at)
+        assert raw
+        objects.put(at, lease.Lease.of(raw).taken("bb").text().encode())
+        return listed(of, path)
+
+    monkeypatch.setattr(hold, "_own", held_up)
+    with begun(tmp_path / "b", uri) as run:
+        monkeypatch.undo()
+        assert not run.resumed
+        assert run.id != first.id
+    raw = objects.get(at)
+    assert raw and lease.Lease.of(raw).term.owner == "bb"

@@ -1,0 +1,111 @@
+"""Waiting for a store, also for one that hangs."""
+
+import asyncio
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+import pytest
+from stores import CREDENTIALS
+
+from raybench.errors import RunFailed
+from raybench.pipeline.storage import objects
+from raybench.pipeline.storage.objects import Objects
+from raybench.pipeline.storage.patience import AwayError, Patience
+
+
+class Hanging:
+    """A call that comes to nothing until it is let go."""
+
+    def __init__(self) -> None:
+        self.begun, self.over = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        self.begun.set()
+        self.over.wait(200)
+
+
+@pytest.fixture
+def hanging() -> Iterator[Hanging]:
+    found = Hanging()
+    yield found
+    found.over.set()
+
+
+def patience(seconds: float = 100.0) -> Patience:
+    return Patience("the store", seconds, lambda _: None)
+
+
+def test_what_it_comes_to_is_returned_or_raised() -> None:
+    def missing() -> None:
+        raise FileNotFoundError("it")
+
+    assert patience().call(lambda: 7) == 7
+    with pytest.raises(FileNotFoundError, match="it"):
+        patience().call(missing)
+    with pytest.raises(ZeroDivisionError):
+        patience().call(lambda: 1 // 0)
+
+
+def test_what_fails_for_long_is_away() -> None:
+    def refused() -> None:
+        raise OSError("refused")
+
+    said: list[str] = []
+    with pytest.raises(AwayError, match=r"could not be reached for 0\.3 s") as failed:
+        Patience("the store", 0.3, said.append).call(refused)
+    assert isinstance(failed.value, RunFailed)
+    assert [it.partition(". The run waits")[0] for it in said] == [
+        "the store cannot be reached: refused"
+    ]
+
+
+def test_who_waits_for_one_that_hangs_can_leave(hanging: Hanging) -> None:
+    async def waiting() -> None:
+        patience().call(hanging)
+
+    async def leave() -> None:
+        # As Ctrl-C does, which runs between two steps of whoever blocks the loop.
+        task = asyncio.create_task(waiting())
+        threading.Thread(target=lambda: (hanging.begun.wait(), task.cancel())).start()
+        await task
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(leave())
+    assert not hanging.over.is_set()
+
+
+def test_a_signal_ends_the_wait(hanging: Hanging) -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGUSR1, stop)
+    main = threading.main_thread().ident
+    assert main
+
+    def send() -> None:
+        hanging.begun.wait()
+        signal.pthread_kill(main, signal.SIGUSR1)
+
+    try:
+        threading.Thread(target=send).start()
+        with pytest.raises(KeyboardInterrupt):
+            patience().call(hanging)
+    finally:
+        signal.signal(signal.SIGUSR1, former)
+    assert not hanging.over.is_set()
+
+
+def test_a_server_that_takes_requests_and_says_nothing_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(objects, "_SILENCE_S", 0.5)
+    monkeypatch.setattr(objects, "_TRIES", 1)
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as server:
+        where = f"scheme=http&endpoint_override=127.0.0.1:{server.getsockname()[1]}"
+        with pytest.raises(AwayError, match="could not be reached"):
+            patience(0.1).call(lambda: Objects(f"s3://bucket/place?{where}").put("it", b"1"))
