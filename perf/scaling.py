@@ -9,16 +9,18 @@ the rate by what so many nodes would make of the rate of one. All raylets share 
 processors, so that what they compute (prompts, replies read, journals, Ray's own work) is paid for
 by one machine, however many there are: more than some 5,000 moves a second no two cores make. Each
 number is a median over rounds, in turn. PYTHONPATH has to name this checkout: Ray's workers import
-it, too.
+it, too. Exit code 1 where an efficiency is below `LEAST`.
 """
 
 import argparse
 import statistics
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from perf.games_pool import with_latency
 
+LEAST = 0.9
 _EACH = 16
 _NODES = (1, 2, 4)
 _ROW = "{:>6} {:>8} {:>9} {:>11} {:>17}"
@@ -37,12 +39,14 @@ def main() -> None:
             with nodes(count):
                 rates[count].append(with_latency(asked.each * count, asked.seconds, count))
     print(_ROW.format("nodes", "at once", "moves/s", "efficiency", "rounds"))
-    one = statistics.median(rates[1])
+    one, worst = statistics.median(rates[1]), 1.0
     for count in _NODES:
         shares = sorted(rate / (count * one) for rate in rates[count])
         spread = f"{shares[0]:.3f}-{shares[-1]:.3f}"
         rate, share = statistics.median(rates[count]), statistics.median(shares)
         print(_ROW.format(count, asked.each * count, f"{rate:,.0f}", f"{share:.3f}", spread))
+        worst = min(worst, share)
+    sys.exit(worst < LEAST)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -38,7 +38,7 @@ from perf.flatness import SHORT, TOTAL, Rows, Sample, driver
 from perf.processes import Family, Name, Process
 
 ZOMBIE_S = 60.0
-_PATIENCE_S = 300.0
+_PATIENCE_S, _INTERRUPTED = 300.0, 130
 _STORE_MIB = 256
 """Ray Data's blocks run ahead until their store is full, and count as memory of who looked at them:
 in a large one that takes hours."""
@@ -252,15 +252,18 @@ def _soaked(watch: Watch, asked: argparse.Namespace, folder: Path) -> list[str]:
 
 
 def _ended(runs: Sequence["subprocess.Popen[bytes]"]) -> Iterator[str]:
-    """Interrupt what goes on; yield what does not end."""
+    """Interrupt what goes on; yield what does not end, or not as it should."""
     for run in runs:
         run.send_signal(signal.SIGINT)
     for run in runs:
-        with suppress(subprocess.TimeoutExpired):
-            run.wait(_PATIENCE_S)
+        try:
+            code = run.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            run.kill()
+            yield f"a run did not end when it was interrupted: {run.args!r}"
             continue
-        run.kill()
-        yield f"a run did not end when it was interrupted: {run.args!r}"
+        if code not in (0, _INTERRUPTED):  # 0: it was over just then
+            yield f"a run that was interrupted ended with {code}: {run.args!r}; its log has why"
 
 
 def _left(watch: Watch, before: set[str], ray: int) -> Iterator[str]:
@@ -279,15 +282,14 @@ def _left(watch: Watch, before: set[str], ray: int) -> Iterator[str]:
 @contextmanager
 def _ray(folder: Path, out: Path) -> Iterator[tuple[int, str]]:
     """Keep a cluster of this machine running; yield its first process, and its address."""
-    import ray
-
     ports = _free(3)
     with (out / "ray.log").open("w+b") as log:
         process = subprocess.Popen(
             [
                 str(Path(sys.executable).parent / "ray"), "start", "--head", "--block",
                 "--disable-usage-stats", "--include-dashboard=false", "--num-cpus=8",
-                f"--port={ports[0]}", f"--ray-client-server-port={ports[1]}",
+                "--node-ip-address=127.0.0.1", f"--port={ports[0]}",
+                f"--ray-client-server-port={ports[1]}",
                 f"--dashboard-agent-listen-port={ports[2]}", f"--temp-dir={folder}/t",
                 f"--object-store-memory={_STORE_MIB * 2**20}",
             ],
@@ -303,7 +305,7 @@ def _ray(folder: Path, out: Path) -> Iterator[tuple[int, str]]:
             if process.poll() is not None or time.monotonic() > until:
                 raise SystemExit(f"Ray did not start:\n{told.decode()}")
             time.sleep(0.2)
-        yield process.pid, f"{ray.util.get_node_ip_address()}:{ports[0]}"
+        yield process.pid, f"127.0.0.1:{ports[0]}"
 
 
 def _free(count: int) -> list[int]:

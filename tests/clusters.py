@@ -90,13 +90,12 @@ def _node(
 
 
 @contextmanager
-def lasting() -> Iterator[str]:
+def lasting(*options: str) -> Iterator[str]:
     """Keep a cluster of this machine running, and yield its address."""
     import ray
 
     port = free_port()
-    options = (f"--port={port}", "--include-dashboard=false")
-    with head(*options, up=_started):
+    with head(f"--port={port}", "--include-dashboard=false", *options, up=_started):
         yield f"{ray.util.get_node_ip_address()}:{port}"
 
 

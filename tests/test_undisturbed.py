@@ -2,17 +2,25 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from undisturbed import Verdict, compared
 
 
-def run(folder: Path, iterations: list[int], torn: str = "", models: str = "same") -> Path:
-    journal = folder / "runs" / "autobench" / "one" / "journal"
+def run(
+    folder: Path,
+    iterations: list[int],
+    torn: str = "",
+    models: str = "same",
+    name: str = "one",
+    **about: Any,
+) -> Path:
+    journal = folder / "runs" / "autobench" / name / "journal"
     journal.mkdir(parents=True)
     lines = "".join(json.dumps({"iteration": it}) + "\n" for it in iterations)
     (journal / "iterations.jsonl").write_text(lines + torn)
-    results = {"models": models, "counts": {}, "agreement": {}}
+    results = {"models": models, "counts": {}, "agreement": {}, "run": {"units": 3} | about}
     (journal.parent / "results.json").write_text(json.dumps(results))
     return folder
 
@@ -34,6 +42,27 @@ def test_units_are_counted(iterations: list[int], lost: int, doubled: int, tmp_p
     assert compared(rough, calm, "autobench") == Verdict(3, lost, doubled, alike=True)
 
 
-def test_other_results_are_seen(tmp_path: Path) -> None:
-    calm, rough = run(tmp_path / "calm", [1]), run(tmp_path / "rough", [1], models="others")
-    assert not compared(rough, calm, "autobench").alike
+def test_those_of_a_run_that_was_left_for_another_one_are_doubled(tmp_path: Path) -> None:
+    calm = run(tmp_path / "calm", [1, 2, 3])
+    run(tmp_path / "rough", [1, 2], name="left")
+    rough = run(tmp_path / "rough", [1, 2, 3], name="new")
+    assert compared(rough, calm, "autobench") == Verdict(3, lost=0, doubled=2, alike=True)
+
+
+def test_an_undisturbed_run_that_is_not_whole_proves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="is not whole"):
+        compared(run(tmp_path / "b", [1]), run(tmp_path / "a", [1, 2]), "autobench")
+
+
+@pytest.mark.parametrize(
+    ("other", "alike"),
+    [
+        ({"models": "others"}, False),
+        ({"stopped": "a budget was spent"}, False),
+        ({"seed": 7}, False),
+        ({"id": "two", "resumed": True, "seconds_this_session": 3.0}, True),
+    ],
+)
+def test_other_results_are_seen(other: dict[str, Any], alike: bool, tmp_path: Path) -> None:
+    calm, rough = run(tmp_path / "calm", [1, 2, 3]), run(tmp_path / "rough", [1, 2, 3], **other)
+    assert compared(rough, calm, "autobench").alike == alike

@@ -35,25 +35,48 @@ class Verdict:
 def journal(folder: Path, experiment: str) -> list[dict[str, Any]]:
     """Return the whole lines of the last run's journal of units by now."""
     try:
-        path = last_run(folder, experiment) / "journal" / f"{KEYS[experiment][0]}.jsonl"
-        whole = path.read_bytes().rpartition(b"\n")[0]
+        return _lines(last_run(folder, experiment), experiment)
     except (FileNotFoundError, ValueError):
         return []
-    return [json.loads(line) for line in whole.splitlines()]
 
 
 def compared(rough: Path, calm: Path, experiment: str) -> Verdict:
-    """Hold a disturbed run against an undisturbed one with the same completions."""
-    name = KEYS[experiment][1]
+    """Hold a disturbed run against an undisturbed one with the same completions.
+
+    Units count in whichever run folders they are: one that was begun anew from nothing, where the
+    first was to be gone on with, has them doubled.
+    """
+    name, results = KEYS[experiment][1], results_of(calm, experiment)
     planned = {*map(name, journal(calm, experiment))}
-    found = Counter(map(name, journal(rough, experiment)))
-    numbers = [
-        {part: results_of(folder, experiment)[part] for part in ("models", "counts", "agreement")}
-        for folder in (rough, calm)
-    ]
+    assert len(planned) == results["run"]["units"], "the undisturbed run is not whole"
+    folders = (rough / "runs" / experiment).iterdir()
+    found = Counter(name(it) for folder in folders for it in _lines(folder, experiment))
     return Verdict(
         len(planned),
         len(planned - found.keys()),
         sum(found.values()) - len(planned & found.keys()),
-        numbers[0] == numbers[1],
+        _lasting(results_of(rough, experiment)) == _lasting(results),
     )
+
+
+_PASSING = {
+    *("id", "finished", "resumed", "seconds_this_session", "mlflow_run_id", "command"),
+    *("calls", "reused"),  # also of what was asked again
+    *("programs", "hardware"),  # where it ran
+}
+"""What results.json says of the run that is another thing each time."""
+
+
+def _lasting(results: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what results say that has to be the same whatever happened on the way."""
+    run = {key: it for key, it in results["run"].items() if key not in _PASSING}
+    return {**results, "run": run, "fleet": None}
+
+
+def _lines(run: Path, experiment: str) -> list[dict[str, Any]]:
+    try:
+        path = run / "journal" / f"{KEYS[experiment][0]}.jsonl"
+        whole = path.read_bytes().rpartition(b"\n")[0]
+    except FileNotFoundError:
+        return []
+    return [json.loads(line) for line in whole.splitlines()]

@@ -7,7 +7,7 @@ take turns, we do: GPUs are kept from others, and for a node that died another o
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError, come, may_come
@@ -30,13 +30,18 @@ class Attendance:
         conf: FleetConf,
         say: Callable[[str], None],
         *,
+        engine: str,
         gpu: bool,
     ) -> None:
-        """Begin with devices that are there: of each, its node and its id there."""
+        """Begin with devices that are there, reserved under the name of an engine.
+
+        Of each `places` has its node and its id there.
+        """
         self.places = dict(places)
         """Those that are gone among them."""
         self._conf = conf
         self._say = say
+        self._engine = engine
         self._gpu = gpu
         self._there = {node for node, _ in places.values()}
         """Nodes that were there at the last look, those without devices for us among them."""
@@ -69,6 +74,8 @@ class Attendance:
             return None
         self._gone |= lost
         counts = Counter(self.places[name][0] for name in lost)
+        if self._gpu:
+            await asyncio.to_thread(release, counts.keys(), self._engine)
         awaited = await asyncio.to_thread(may_come)
         if awaited:
             self._lacking += len(counts)
@@ -90,7 +97,7 @@ class Attendance:
         # No more is asked for, so that what asked for them makes way for what keeps them.
         self._lacking = max(0, self._lacking - len({node for node, _ in places.values()}))
         try:
-            await reserve(places, _FREE_S, gpu=self._gpu)
+            await reserve(places, self._engine, _FREE_S, gpu=self._gpu)
         except RunFailed as error:
             self._say(f"of nodes that have come, {error}")
             return ()
@@ -114,28 +121,56 @@ class Attendance:
 
 
 async def reserve(
-    places: Mapping[str, tuple[str, str]], within_s: float, setting: str = "", *, gpu: bool
+    places: Mapping[str, tuple[str, str]],
+    engine: str,
+    within_s: float,
+    setting: str = "",
+    *,
+    gpu: bool,
 ) -> None:
     """Keep the GPUs on which engines take turns from others, for as long as the caller lives.
 
-    These engines are put on GPUs by us, not by Ray, which would give them to somebody else.
+    These engines are put on GPUs by us, not by Ray, which would give them to somebody else. One of
+    the engines gives what keeps them its name, under which each node's can be released.
     """
     from ray.util.placement_group import placement_group, remove_placement_group
 
     if not places or not gpu:
         return
     counts = Counter(node for node, _ in places.values())
-    bundles = [{"GPU": count, f"node:{node}": 0.001} for node, count in counts.items()]
-    group = placement_group(bundles)
+    groups = [
+        placement_group([{"GPU": count, f"node:{node}": 0.001}], name=_name(engine, node))
+        for node, count in counts.items()
+    ]
     try:
         async with asyncio.timeout(within_s):
-            await group.ready()
+            for group in groups:
+                await group.ready()
     except TimeoutError as error:
-        remove_placement_group(group)
+        for group in groups:
+            remove_placement_group(group)
         raise RunFailed(
             f"{len(places)} GPUs did not become free within {setting}{within_s:g} s: others use "
             "them"
         ) from error
+
+
+def release(nodes: Iterable[str], engine: str) -> None:
+    """Keep the GPUs of these nodes no longer.
+
+    Of one that died Ray would go on to ask for them, and take them when it comes back: from us.
+    """
+    from ray.util.placement_group import get_placement_group, remove_placement_group
+
+    for node in nodes:
+        with contextlib.suppress(ValueError):  # there is none
+            remove_placement_group(get_placement_group(_name(engine, node)))
+
+
+def _name(engine: str, node: str) -> str:
+    import ray
+
+    return f"GPUs for {engine} of {ray.get_runtime_context().get_job_id()} on {node}"
 
 
 def _alive() -> set[str]:

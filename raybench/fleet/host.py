@@ -163,7 +163,10 @@ async def keep(
     """Start the keeper of these engines, which begins to load what fits."""
     import ray
 
-    await reserve(plan.places or {}, conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu)
+    await reserve(
+        plan.places or {}, specs[0].name,
+        conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,
+    )  # fmt: skip
     keeper = (
         ray.remote(Keeper)
         # It is wanted for as long as its driver, and dies of nothing else that happens to a node.

@@ -82,7 +82,10 @@ class EndpointKeeper(Keeper):
         specs = engines(models, conf, app)
         there = await asyncio.to_thread(nodes, conf, gpu=gpu)
         plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
-        await reserve(plan.places or {}, conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu)
+        await reserve(
+            plan.places or {}, specs[0].name,
+            conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,
+        )  # fmt: skip
         super().__init__(specs, conf, plan, gpu=gpu)
         # A keeper that died could not say in what state its engines are.
         there = (await asyncio.to_thread(serve.status)).applications

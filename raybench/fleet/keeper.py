@@ -83,7 +83,7 @@ class Keeper:
         self._gpu = gpu
         self._said: list[str] = []
         self._nodes = (
-            Attendance(plan.places, conf, self._said.append, gpu=gpu)
+            Attendance(plan.places, conf, self._said.append, engine=specs[0].name, gpu=gpu)
             if plan.places is not None
             else None
         )

@@ -1,16 +1,18 @@
 """Nodes that come and go under engines that take turns: what is told of them, and asked for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import aclosing
 
 import pytest
+from clusters import lasting
 
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError
 from raybench.errors import RunFailed
 from raybench.fleet import attendance
 from raybench.fleet.attendance import Attendance
+from raybench.fleet.cluster import cluster
 from raybench.fleet.places import Node
 from raybench.fleet.turns import Device, Found, Lost, NoMore
 
@@ -25,6 +27,7 @@ class Cluster:
         self.gpus = {"x": 2, "head": 0}
         self.asked: list[Demand] = []
         self.reserved: list[set[str]] = []
+        self.released: list[str] = []
         self.none: str = ""
         """Why nothing comes, where that is so."""
         self.taken = False
@@ -56,6 +59,9 @@ class Cluster:
             raise RunFailed("2 GPUs did not become free")
         self.reserved.append({*places})
 
+    def release(self, nodes: Iterable[str], engine: str) -> None:
+        self.released += nodes
+
 
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> Cluster:
@@ -63,7 +69,7 @@ def there(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     monkeypatch.setattr(attendance, "_LOOK_S", 0.005)
     monkeypatch.setattr(attendance, "_alive", lambda: {*found.gpus})
     monkeypatch.setattr(attendance, "may_come", lambda: True)
-    for name in ("come", "nodes", "reserve"):
+    for name in ("come", "nodes", "reserve", "release"):
         monkeypatch.setattr(attendance, name, getattr(found, name))
     return found
 
@@ -73,7 +79,7 @@ PLACES = {"x/gpu0": ("x", "0"), "x/gpu1": ("x", "1")}
 
 @pytest.fixture
 async def attended(there: Cluster) -> AsyncIterator[tuple[Attendance, After]]:
-    held = Attendance(PLACES, FleetConf(), there.said.append, gpu=True)
+    held = Attendance(PLACES, FleetConf(), there.said.append, engine="one", gpu=True)
     async with aclosing(held.changes()) as changes:
 
         async def after() -> Change:
@@ -96,6 +102,7 @@ async def test_in_the_place_of_a_node_that_died_another_one_is_asked_for(
     (demand,) = there.asked
     assert demand.amounts == {"GPU": 2}  # as the one that died had
     assert there.reserved == [{"y/gpu0"}]
+    assert there.released == ["x"]
 
 
 async def test_where_none_comes_that_is_told(
@@ -148,3 +155,23 @@ async def test_a_node_that_does_not_say_yet_what_it_has_is_asked_again(
     there.deaf = 2
     there.gpus["y"] = 1
     assert await after() == Found((Device("y/gpu0", 80.0, "y"),))
+
+
+@pytest.mark.slow
+async def test_gpus_are_kept_from_others_until_they_are_released(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With Ray itself, which takes an operator's word for it that there are GPUs."""
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with lasting("--num-cpus=1", "--num-gpus=2") as address:
+        async with cluster(FleetConf(address=address), lambda text: None):
+            (node,) = attendance._alive()
+            places = {"a": (node, "0"), "b": (node, "1")}
+            await attendance.reserve(places, "one", 30.0, gpu=True)
+            with pytest.raises(RunFailed, match=r"2 GPUs did not become free within it=0\.5 s"):
+                await attendance.reserve(places, "other", 0.5, "it=", gpu=True)
+            attendance.release([node, "gone"], "other")  # of whom there is none
+            attendance.release([node], "one")
+            await attendance.reserve(places, "other", 30.0, gpu=True)
+            attendance.release([node], "other")
+            await attendance.reserve(places, "one", 30.0, gpu=True)  # as when a node comes back

@@ -21,6 +21,8 @@ from raybench.experiments.autobench import given
 from raybench.pipeline import compiled, store
 from raybench.pipeline import files as rows
 from raybench.pipeline.journal import Journal
+from raybench.pipeline.storage import segments
+from raybench.pipeline.storage.lease import Broken, Lease
 from raybench.pipeline.typed import config_in
 from raybench.players.parts.programs.saved import Saved
 from raybench.saved import _loaded
@@ -135,6 +137,17 @@ SPOOLED = (
     '"started_ms": ',
     *LINES,
 )
+LEASE = (
+    '{"generation": 1, "owner": "ab", "beat": 0, "at_work": true, "tail": [1, "ab"], "journals": {',
+    '"units": {"merged": [9, "0f"], "first": 0, "spans": [[1, "ab", 0, 1]]}',
+    '"../x": ',
+    '"merged": null, ',
+    '"spans": [',
+    "}}",
+    "1e999",
+    *JSON,
+)
+SEGMENTS = ("journal/", "units/", "000001-ab-00000000-9-", "0123456789abcdef", ".jsonl", "../", "-")
 NAMES = ("runs/", "../", "/", ":", "config.yaml", "\x00", "a" * 32, "~", "x" * 300, "model", "..")
 
 
@@ -151,6 +164,8 @@ def parsers() -> Iterator[Parser]:
     for end, change in ((".parquet", _damaged), (".jsonl.gz", gzip.compress)):
         reader = _in(f"rows{end}", lambda it: list(rows.rows(it)), change)
         yield Parser(f"files.whole{end}", reader, LINES, list, ours, binary=True)
+    yield Parser("storage.lease", _lease, LEASE, dict, (Broken,), binary=True)
+    yield Parser("storage.segments", lambda it: segments.read([it]), SEGMENTS, list)
     yield Parser("tables.external", _in("t.csv", _table), TABLE, tables.Table, ours, binary=True)
     yield Parser("autobench.given", _in("t.jsonl", _tasks), LINES, tuple, ours, binary=True)
     yield Parser("compiled.read", _in("a.json", compiled.read), PLAYER, object, ours, binary=True)
@@ -247,6 +262,12 @@ def _journal(path: Path) -> list[Any]:
         return again.records
     finally:
         journal.close()
+
+
+def _lease(told: bytes) -> dict[str, Any]:
+    lease = Lease.of(told)
+    assert Lease.of(lease.text().encode()) == lease
+    return lease.history([])
 
 
 def _of_store(path: Path) -> dict[str, Any]:
