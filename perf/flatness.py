@@ -3,11 +3,11 @@
     python -m perf.flatness soak    # anew, of what `python -m perf.soak` left in that folder
 
 Warm-up is the first quarter. Then, for each role, the median of the last quarter is held to that of
-the second, a process on average. Flat is memory that grew by no more than `MEMORY` of itself or
-`LEAST_MIB`, and descriptors, threads and the number of processes by no more than `FEW`. A driver
-keeps what it concludes from: it may also grow by `KEPT` for each unit that it finished in between,
-however long that took. The slope (Theil-Sen, of all after warm-up) says what an hour would add, and
-of a driver what a unit did add.
+the second, a process on average; for all processes together, which has what comes and goes in it,
+the sums are. Flat is what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or
+`FEW` descriptors, threads and processes. A driver keeps what it concludes from: its memory may grow
+by `KEPT` for each unit that it finished in between, however long that took. The slope (Theil-Sen,
+of all after warm-up) says what an hour would add, and of a driver what a unit did add.
 """
 
 import csv
@@ -19,10 +19,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-MEMORY, LEAST_MIB, FEW = 0.05, 8.0, 3.0
+SHARE, LEAST_MIB, FEW = 0.05, 8.0, 3.0
 KEPT = {"index": 0.25, "programs": 1.0, "games": 4.0, "peers": 16.0}
-"""KiB for each unit of the long runs: a unit of a benchmark, a match, an iteration. Load a million
-(`perf/load.py`), and the driver stays below a GiB all the same."""
+"""KiB for each unit of the long runs: of a benchmark, a match, an iteration with its texts."""
 TOTAL, SHORT = "all processes", "short runs"
 _DRIVER = "driver, long "
 _ROW = "{:<34} {:>4} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>5} {:>5}  {}"
@@ -118,7 +117,7 @@ def table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
             continue
         whole = role == TOTAL
         was, now = Stretch.of(first, each=not whole), Stretch.of(then, each=not whole)
-        grown = [] if whole else [*_grown(was, now, KEPT.get(role.removeprefix(_DRIVER), 0))]
+        grown = [*_grown(was, now, KEPT.get(role.removeprefix(_DRIVER), 0))]
         complaints += [f"{role}: {it}" for it in grown]
         slope = _slope([it for it in them if it.at > last / 4], each=not whole)
         more = now.done - was.done
@@ -126,7 +125,7 @@ def table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
             role[:34], f"{now.processes:g}", f"{was.mib:.1f}", f"{now.mib:.1f}", f"{slope:+.1f}",
             f"{1024 * (now.mib - was.mib) / more:.2f}" if more else "",
             f"{was.files:.0f}", f"{now.files:.0f}", f"{was.threads:.0f}", f"{now.threads:.0f}",
-            "" if whole else "not flat" if grown else "flat",
+            "not flat" if grown else "flat",
         )  # fmt: skip
 
 
@@ -138,7 +137,7 @@ def _by_role(samples: Sequence[Sample]) -> Mapping[str, list[Sample]]:
 
 
 def _grown(was: Stretch, now: Stretch, kept: float) -> Iterator[str]:
-    allowed = max(MEMORY * was.mib, LEAST_MIB, kept * (now.done - was.done) / 1024)
+    allowed = max(SHARE * was.mib, LEAST_MIB, kept * (now.done - was.done) / 1024)
     if now.mib - was.mib > allowed:
         yield f"memory grew from {was.mib:.1f} to {now.mib:.1f} MiB"
     for what, before, after in (
@@ -146,7 +145,7 @@ def _grown(was: Stretch, now: Stretch, kept: float) -> Iterator[str]:
         ("threads", was.threads, now.threads),
         ("processes", was.processes, now.processes),
     ):
-        if after - before > FEW:
+        if after - before > max(SHARE * before, FEW):
             yield f"{what} grew from {before:.0f} to {after:.0f}"
 
 

@@ -10,7 +10,7 @@ In the end the long ones are interrupted.
 
 Every few seconds all processes are looked at (`perf/processes.py`), and told by what they do:
 memory (PSS), open descriptors, threads, and zombies. What is flat says `perf/flatness.py`. Short
-runs' own drivers come and go and are part of the total alone.
+runs' own drivers come and go, and count in the sum of all alone.
 
 Exit code 1 where something is not flat, a zombie stays for longer than `ZOMBIE_S`, a run fails, or
 a process is left that was not there before the runs. `--out` is where samples.csv, the table and a

@@ -15,7 +15,7 @@ from chaos.schedule import Event
 from chaos.world import FAR, World, set_clock
 from hosts import Host
 
-_PATIENCE_S = 200
+_PATIENCE_S, _STORE_TIMES = 200, 7
 _HOURS = (-26, -3, 5, 31)
 """By how much clocks are wrong: their dates are, too."""
 
@@ -118,7 +118,9 @@ def _disk_full(world: World, run: Victim, event: Event) -> Iterator[None]:
 
 @_fault
 def _store_away(world: World, run: Victim, event: Event) -> Iterator[None]:
+    """It takes requests and says nothing, now and then for longer than its own library waits."""
     with world.service("store").paused():
+        time.sleep(_STORE_TIMES * event.lasts_s)
         yield
 
 

@@ -1,6 +1,7 @@
 """What counts as flat, of samples made by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,8 +79,21 @@ def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
     assert found("index", 200_000) == []
 
 
-def test_drivers_of_short_runs_are_told_in_the_total_alone() -> None:
-    assert complaints(samples(SHORT, lambda hour: 100 + 100 * hour)) == []
+def test_drivers_of_short_runs_are_told_in_the_sum_alone() -> None:
+    short = samples(SHORT, lambda hour: 100 + 100 * hour)
+    assert complaints(short) == []
+    (told_of,) = complaints([replace(it, role=TOTAL) for it in short if it.role == SHORT])
+    assert told_of.startswith(f"{TOTAL}: memory grew from ")
+
+
+@pytest.mark.parametrize("what", ["files", "threads", "processes"])
+def test_all_together_may_have_a_share_more(what: str) -> None:
+    def found(more: int) -> list[str]:
+        counts = {what: lambda hour: 1000 + round(more * hour)}
+        return complaints(samples(TOTAL, lambda hour: 1.0, **counts)[::2])
+
+    assert found(40) == []
+    assert found(80) != []
 
 
 def test_what_is_left_in_the_folder_is_judged_the_same_again(
