@@ -21,14 +21,15 @@ work is timed beside each run, once a second, in processor time, too; "yard" is 
 that of the first run. It corrects nothing: where it is not about 1, the machine was not the same,
 and costs compare badly.
 
-Two things are held, and the exit code is 1 where one is not. *Memory*: the family stays below
-`FAMILY`, the driver below `DRIVER`, at any size. *Cost*: a unit more costs about as much between
-the last two sizes as between the first two: the processor time of what is more, from the first unit
-to the end of the report, grows no faster than as its number to the power of `EXPONENT`. What a
-start costs (with Ray some 25 seconds), and what every run's end does, falls out of that.
+Three things are held, and the exit code is 1 where one is not. *Units*: each is journalled once.
+*Memory*: the family stays below `FAMILY`, the driver below `DRIVER`, at any size. *Cost*: a unit
+more costs about as much between the last two sizes as between the first two: the processor time of
+what is more, from the first unit to the end of the report, grows no faster than as its number to
+the power of `EXPONENT`. What a start costs (with Ray some 25 seconds), and what every run's end
+does, falls out of that.
 
 `--halfway` kills the last size of each way at half of its journal, goes on with it, and tells what
-that costs: the journal is read back, and nothing is done again.
+that costs: the journal is read back, and nothing of it is done again.
 """
 
 import argparse
@@ -55,6 +56,8 @@ EXPONENT = 1.1
 _HERE = Path(__file__).parents[1]
 _DATASETS = _HERE.parent / "shared" / "datasets"
 _LOOK_S, _MEMORY_S = 0.25, 1.0
+_UNITS = "[um][na]*.jsonl"
+"""Journals of units and of matches."""
 _ROW = "{:>6} {:>9} {:>8} {:>9} {:>8} {:>9} {:>9} {:>8} {:>6} {:>8} {:>8}"
 _HEAD = (
     "", "units", "units/s", "lines/s", "MB/s", "ms/unit", "in work", "end, s", "yard",
@@ -96,6 +99,8 @@ class Run:
     """What one run showed."""
 
     units: int = 0
+    kept: int = 0
+    """Lines that the journal has of them: as many, or something was done again."""
     lines: int = 0
     moments: list[Moment] = field(default_factory=list)
     family: int = 0
@@ -152,6 +157,7 @@ def main() -> None:
         if asked.halfway:
             halved = measured(family, ways[name], sizes[name][-1], halfway=True)
             print(_row("halved", halved, seen[0]), flush=True)
+            complaints += _doubled(f"{name}, halved", halved)
     print(*(complaints or ["memory and cost are as stated"]), sep="\n")
     sys.exit(bool(complaints))
 
@@ -180,6 +186,7 @@ def measured(family: Family, way: Way, units: int, *, halfway: bool = False) -> 
         (results,) = at.glob("runs/*/*/results.json")
         run.units = json.loads(results.read_text())["run"]["units"]
         run.lines = sum(map(_lines, results.parent.glob("journal/*.jsonl")))
+        run.kept = sum(map(_lines, results.parent.glob(f"journal/{_UNITS}")))
     return run
 
 
@@ -208,7 +215,7 @@ def _watched(
             run.driver = max(run.driver, *(it.rss for it in left if it.name.pid == program.pid), 0)
             run.yards.append(_yard())
             memory_at = time.monotonic() + _MEMORY_S
-            kept = at.glob(f"{journal}/[um]*.jsonl")
+            kept = at.glob(f"{journal}/{_UNITS}")
             if kill_of and any(_lines(it) >= kill_of / 2 for it in kept):
                 program.kill()
                 program.wait()
@@ -258,6 +265,7 @@ def _roles(run: Run) -> str:
 def _complaints(name: str, seen: Sequence[Run]) -> Iterator[str]:
     """Yield what is not as it is stated."""
     for run in seen:
+        yield from _doubled(name, run)
         for who, held, bound in (("family", run.family, FAMILY), ("driver", run.driver, DRIVER)):
             if held > bound * 2**30:
                 yield f"{name}, {run.units:,} units: the {who} held more than {bound} GiB"
@@ -275,6 +283,12 @@ def _complaints(name: str, seen: Sequence[Run]) -> Iterator[str]:
         )
         if exponent > EXPONENT:
             yield f"{name}: cost grows faster than as units to the {EXPONENT}"
+
+
+def _doubled(name: str, run: Run) -> Iterator[str]:
+    """Yield whether something was done again, or is missing."""
+    if run.kept != run.units:
+        yield f"{name}: the journal has {run.kept:,} lines of {run.units:,} units"
 
 
 def _index(folder: Path) -> Way:
