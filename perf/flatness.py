@@ -20,8 +20,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 SHARE, LEAST_MIB, FEW = 0.05, 8.0, 3.0
-KEPT = {"index": 0.25, "programs": 1.0, "games": 4.0, "peers": 16.0}
-"""KiB for each unit of the long runs: of a benchmark, a match, an iteration with its texts."""
+KEPT = {"index": 0.25, "programs": 1.5, "games": 3.0, "peers": 24.0}
+"""KiB for each unit of the long runs: of a benchmark (measured: 0.08, and 1.2 of those that ran
+programs), a match (1.9), and an iteration with its tasks, answers and ratings (18)."""
 TOTAL, SHORT = "all processes", "short runs"
 _DRIVER = "driver, long "
 _ROW = "{:<34} {:>4} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>5} {:>5}  {}"

@@ -73,7 +73,7 @@ def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
             samples(driver(name), lambda hour: 200 + 30 * hour, processes=lambda hour: 1, done=done)
         )
 
-    assert found("games", 10_000) == []  # 3 KiB each
+    assert found("games", 15_000) == []  # 2 KiB each
     assert found("games", 5_000) != []
     assert found("index", 100_000) != []  # 0.3 KiB each, of which there may be millions
     assert found("index", 200_000) == []
