@@ -82,10 +82,11 @@ def _node(
             yield
         finally:
             # Told to end it would take its time, for the sake of nobody.
-            us = psutil.Process(process.pid)
-            for each in [*us.children(recursive=True), us]:
-                with suppress(psutil.NoSuchProcess):
-                    each.kill()
+            with suppress(psutil.NoSuchProcess):  # it has ended by itself, and that is told
+                us = psutil.Process(process.pid)
+                for each in [*us.children(recursive=True), us]:
+                    with suppress(psutil.NoSuchProcess):
+                        each.kill()
             process.wait()
 
 
