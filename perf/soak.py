@@ -45,11 +45,12 @@ in a large one that takes hours."""
 _BOUNDED = {
     "RAY_task_events_max_num_task_in_gcs": "2000",
     "RAY_maximum_gcs_destroyed_actor_cached_count": "100",
+    "RAY_maximum_gcs_dead_worker_cached_count": "100",
     "RAY_enable_metrics_collection": "0",
 }
-"""What Ray keeps of the past: its control store, of tasks and actors that are over (of its own it
-is 100,000 of each, which takes days to get to), and its metrics, of every execution of Ray Data, in
-an actor of the cluster (1.4 MB each, for ever)."""
+"""What Ray keeps of the past: its control store, of tasks, actors and workers that are over (of its
+own it is 100,000 of each, which takes days to get to), and its metrics, of every execution of Ray
+Data, in an actor of the cluster (1.4 MB each, for ever)."""
 _HERE = Path(__file__).parents[1]
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
 """How the roles begin of workers that Ray keeps for whoever comes next, and of what they do."""
