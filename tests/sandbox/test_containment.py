@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,18 +68,15 @@ def python() -> str:
     pytest.skip("no Python that a plain user could run: all lie in folders closed to others")
 
 
-_AS = {user: ThreadPoolExecutor(1) for user in USERS}
-"""Much of an attack is waiting: one goes on as root beside one as a plain user, and no two as one,
-who would be in each other's limits."""
-_TABLES: dict[tuple[str, ...], "Future[dict[str, Any] | str]"] = {}
+_TABLES: dict[tuple[str, ...], dict[str, Any] | str] = {}
 
 
 def table(folder: Path, user: str, *arguments: str) -> dict[str, Any]:
     """Run all attacks as a user, once for all tests; skip where that cannot be."""
-    for each in USERS if "--backend" in arguments else (user,):
-        if (each, *arguments) not in _TABLES:
-            _TABLES[each, *arguments] = _AS[each].submit(_table, folder, each, *arguments)
-    found = _TABLES[user, *arguments].result()
+    key = (user, *arguments)
+    if key not in _TABLES:
+        _TABLES[key] = _table(folder, user, *arguments)
+    found = _TABLES[key]
     if isinstance(found, str):
         if found == NOT_ROOT or MISSING.get(arguments[-1], NOT_ROOT) in found:
             pytest.skip(found)
