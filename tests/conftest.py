@@ -20,6 +20,9 @@ os.environ[MARK] = str(os.getpid())
 os.environ.pop("CI", None)
 # To import MLflow and to send it a run takes seconds: runs do so whose tests look (mark: mlflow).
 os.environ["RAYBENCH_TRACKING_SEND"] = "later"
+if "PYTEST_XDIST_WORKER" in os.environ and len(os.sched_getaffinity(0)) > 1:
+    # Beside another file an engine on all cores is up to four times slower (perf/engine_cores.py).
+    os.environ.setdefault("VLLM_CPU_NUM_OF_RESERVED_CPU", "1")
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -58,7 +58,7 @@ def llm_config(
     arguments = {name: value for name, value in arguments.items() if value is not None}
     arguments |= vllm_options.arguments(spec.options)
     silent = arguments.get("disable_log_stats", not conf.engine_metrics)
-    environment = {"VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
+    environment = {"VLLM_NO_USAGE_STATS": "1"}
     if local:
         environment["HF_HUB_OFFLINE"] = "1"
     if place and place.gpus:

@@ -21,7 +21,7 @@ from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_dow
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
-from raybench.fleet.preload import preload
+from raybench.fleet.preload import preload, take_cores
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
 from raybench.fleet.system_role import folded, lacks_it
@@ -52,6 +52,7 @@ class BatchServer(LLMServer):
         replica_inside()
         if current_platform.is_cpu():
             preload()
+            take_cores()
         try:
             await super().start()
         except Exception as error:

@@ -1,12 +1,14 @@
-"""What engines on CPUs are told to preload; that they do is looked at in test_host_real.py."""
+"""What engines on CPUs are told; that they do as told is looked at in test_host_real.py."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from raybench.fleet import preload as module
-from raybench.fleet.preload import preload
+from raybench.fleet.preload import preload, take_cores
 
+RESERVED = "VLLM_CPU_NUM_OF_RESERVED_CPU"
 TCMALLOC = "libtcmalloc_minimal.so.4"
 
 
@@ -44,3 +46,16 @@ def test_where_nothing_is_installed_nothing_is_named(
     monkeypatch.setattr(module, "_allocator", lambda: None)
     assert told() == []
     assert told(LD_PRELOAD="/my/own.so") == ["/my/own.so"]
+
+
+@pytest.mark.parametrize("cores", [1, 2, 3, 4, 64])
+def test_few_cores_are_all_taken_and_of_many_vllm_leaves_one(
+    cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {*range(cores)})
+    environment: dict[str, str] = {}
+    take_cores(environment)
+    assert environment == ({RESERVED: "0"} if cores < 4 else {})
+    environment = {RESERVED: "2"}
+    take_cores(environment)
+    assert environment == {RESERVED: "2"}
