@@ -25,7 +25,9 @@ if "PYTEST_XDIST_WORKER" in os.environ and len(os.sched_getaffinity(0)) > 1:
     os.environ.setdefault("VLLM_CPU_NUM_OF_RESERVED_CPU", "1")
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
-settings.register_profile("raybench", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("raybench", _PATIENT, max_examples=50)
+settings.register_profile("thorough", _PATIENT, max_examples=1000)  # --hypothesis-profile=thorough
 settings.load_profile("raybench")
 
 

@@ -119,6 +119,8 @@ class Lan:
 
     def __init__(self, hosts: Sequence[Host], switch: int) -> None:
         self.hosts = hosts
+        self.off: set[Host] = set()
+        """Whose cable is pulled."""
         self._switch = switch
 
     @property
@@ -155,10 +157,14 @@ class Lan:
     def cut(self, host: Host) -> None:
         """Pull its cable."""
         _ip(self._switch, "link", "set", f"to-{host.name}", "down")
+        self.off.add(host)
 
-    def mend(self, host: Host) -> None:
-        """Plug it in again."""
+    def bring_back(self, host: Host, *options: str) -> None:
+        """Plug it in again, with nothing left of what ran on it, and have it be a node again."""
         _ip(self._switch, "link", "set", f"to-{host.name}", "up")
+        self.off.remove(host)
+        host.clear()
+        self.join(host, *options)
 
     def join(self, host: Host, *options: str) -> None:
         """Have it be a node of the cluster, the first one its head."""

@@ -30,8 +30,8 @@ APP, KEEPER = "raybench", "Keeper"
 _POLL_S = 0.5
 _WATCH_S = 5.0
 _TURN_AWAY_S = 5.0
-_SILENT = 6
-"""Polls in a row without an answer after which the endpoint counts as dead."""
+_SILENT_S = 30.0
+"""After so long without an answer people are told."""
 
 
 # What is served
@@ -136,25 +136,53 @@ class Endpoint:
     base_url: str
     keeper: Any
 
+    patience_s: float
+    """How long it may be silent: on a cluster, what a node that died had comes up on another."""
+
     async def watch(self, say: "Say") -> None:
-        """Tell of engines that fail; raise when the endpoint itself is gone."""
+        """Tell of engines that fail, and of silence; raise when the endpoint itself is gone."""
         told: dict[str, str] = {}
-        silent = 0
+        heard, silent = time.monotonic(), False
         while True:
             try:
                 async with asyncio.timeout(_WATCH_S):
                     failures = (await self.keeper.status.remote()).failures
-                silent = 0
-            except Exception as error:  # its replica may be on its way back
-                silent += 1
-                if silent >= _SILENT:
-                    raise RunFailed(f"the endpoint does not answer any more: {error}") from error
+            except Exception as error:
+                silence = time.monotonic() - heard
+                if await _gone():
+                    raise RunFailed("the endpoint is gone: somebody has stopped it") from error
+                if silence > self.patience_s:
+                    why = f": {error}" if str(error) else ""
+                    raise RunFailed(
+                        f"the endpoint has not answered for {silence:.0f} s{why}. Look at Ray's "
+                        "logs in /tmp/ray/session_latest/logs/serve, or wait longer with "
+                        "fleet.start_deadline_s="
+                    ) from error
+                if not silent and silence > _SILENT_S:
+                    say("the endpoint does not answer; what Ray brings back is waited for")
+                    silent = True
                 failures = told
+            else:
+                if silent:
+                    say("the endpoint answers again")
+                heard, silent = time.monotonic(), False
             for name, reason in failures.items():
                 if told.get(name) != reason:
                     say(f"not available: {reason}")
             told = dict(failures)
             await asyncio.sleep(_WATCH_S)
+
+
+async def _gone() -> bool:
+    """Tell whether Serve knows the endpoint no longer; where it cannot say, it may come back."""
+    from ray import serve
+
+    try:
+        async with asyncio.timeout(_WATCH_S):
+            state = (await asyncio.to_thread(serve.status)).applications.get(APP)
+    except Exception:
+        return False
+    return state is None or state.status == "DELETING"
 
 
 @contextlib.asynccontextmanager
@@ -193,7 +221,7 @@ async def open_endpoint(
             await _running(conf)
             device = "GPU" if gpu else "CPU"
             await up(keeper, specs, say, device=device)
-            yield Endpoint(f"http://{address}/v1", keeper)
+            yield Endpoint(f"http://{address}/v1", keeper, conf.start_deadline_s)
         finally:
             say("stopping the endpoint")
             # Serve waits for requests under way: those that wait for their turn need not.

@@ -75,9 +75,7 @@ def _raylet(world: World, run: Victim, event: Event) -> Iterator[None]:
     time.sleep(event.lasts_s)
     host.kill("raylet")
     yield
-    world.lan.mend(host)
-    host.clear()
-    world.lan.join(host, *FAR)
+    world.lan.bring_back(host, *FAR)
 
 
 @_fault

@@ -80,7 +80,7 @@ class Running:
             assert "Traceback" not in told, told
             assert code in (0, 1), f"exit code {code}: {told}"
         if code:
-            assert self.begun < 12, "\n".join(self.told)
+            assert self.begun < 12, "\n".join([*self.told, *self.world.heard()])
             self.begin()
         return code == 0
 

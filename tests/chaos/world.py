@@ -64,8 +64,12 @@ class Service:
         deadline = time.monotonic() + _PATIENCE_S
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
-                pytest.fail(f"{self.url} does not answer:\n{self._log.read_text()[-3000:]}")
+                pytest.fail(f"{self.url} does not answer:\n{self.told()[-3000:]}")
             time.sleep(0.2)
+
+    def told(self) -> str:
+        """Return what it has written."""
+        return self._log.read_text()
 
     def kill(self) -> None:
         """Kill it and all that it has started."""
@@ -93,7 +97,7 @@ class Service:
         return psutil.Process(self._process.pid).children(recursive=True)
 
     def _answers(self) -> bool:
-        if self.name == "served" and "Serving " not in self._log.read_text():
+        if self.name == "served" and "Serving " not in self.told():
             return False  # it answers before its engine does
         asked = self._world.lan.hosts[0].run(
             sys.executable, "-c", _KNOCK, f"{self.url}{self._knock}", self._method,
@@ -126,6 +130,11 @@ class World:
             self.services[name] = service = self._service(name)
             service.start()
         return self.services[name]
+
+    def heard(self) -> Iterator[str]:
+        """Return what the services have written last, for who looks for a reason."""
+        for name, service in self.services.items():
+            yield f"--- {name}: {service.told()[-3000:]}"
 
     def _service(self, name: str) -> Service:
         at = self.lan.hosts[0].address

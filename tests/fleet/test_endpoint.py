@@ -1,7 +1,9 @@
 """What the endpoint serves, and what it makes of requests and replies."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.config import FleetConf, ServeConf
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, RunFailed
+from raybench.fleet import endpoint
 from raybench.fleet.endpoint import (
+    Endpoint,
     engines,
     filled,
     left_out,
@@ -196,3 +200,64 @@ async def test_a_key_that_is_not_set_is_told_before_ray_starts(
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with pytest.raises(ConfigurationError, match="NO_SUCH_KEY, which is not set"):
         await opened(ServeConf(api_key_env="NO_SUCH_KEY"))
+
+
+# ------------------------------------------------------------------------------------------- watch
+
+
+class Silent:
+    """A keeper that is away for so many polls, and leaves its watch when asked once too often."""
+
+    def __init__(self, away: int, more: int, failures: Mapping[str, str]) -> None:
+        self.polls = 0
+        self.status = SimpleNamespace(remote=self._status)
+        self._away, self._all, self._failures = away, away + more, failures
+
+    async def _status(self) -> Any:
+        self.polls += 1
+        if self.polls <= self._away:
+            raise ConnectionError("its node has died")
+        if self.polls > self._all:
+            raise KeyboardInterrupt
+        return SimpleNamespace(failures=self._failures)
+
+
+@pytest.fixture
+def gone(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """What Serve says in turn of whether the endpoint is gone; no more is that it is not."""
+    told: list[bool] = []
+
+    async def _gone() -> bool:
+        return told.pop(0) if told else False
+
+    monkeypatch.setattr(endpoint, "_gone", _gone)
+    monkeypatch.setattr(endpoint, "_WATCH_S", 0.001)
+    monkeypatch.setattr(endpoint, "_SILENT_S", 0.01)
+    return told
+
+
+async def test_an_endpoint_whose_keeper_died_with_its_node_is_waited_for(gone: list[bool]) -> None:
+    said: list[str] = []
+    keeper = Silent(away=60, more=2, failures={"small": "no room"})
+    with pytest.raises(KeyboardInterrupt):
+        await Endpoint("http://here/v1", keeper, 60.0).watch(said.append)
+    assert said == [
+        "the endpoint does not answer; what Ray brings back is waited for",
+        "the endpoint answers again",
+        "not available: no room",
+    ]
+
+
+async def test_an_endpoint_that_stays_silent_is_given_up(gone: list[bool]) -> None:
+    keeper = Silent(away=10**6, more=0, failures={})
+    with pytest.raises(RunFailed, match=r"has not answered .* died.*fleet\.start_deadline_s="):
+        await Endpoint("http://here/v1", keeper, 0.05).watch(lambda _: None)
+    assert keeper.polls > 2
+
+
+async def test_an_endpoint_that_somebody_has_stopped_is_not_waited_for(gone: list[bool]) -> None:
+    gone += [False, True]
+    keeper = Silent(away=10**6, more=0, failures={})
+    with pytest.raises(RunFailed, match="somebody has stopped it"):
+        await Endpoint("http://here/v1", keeper, 60.0).watch(lambda _: None)
+    assert keeper.polls == 2

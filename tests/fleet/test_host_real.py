@@ -199,11 +199,11 @@ async def test_verdicts_of_the_smallest_model_are_json_without_exception(fleet: 
         for seed, odd in enumerate(_ODD)
     ]
     hot = [replace(request, temperature=1.4) for request in asked]
-    replies = await fleet.complete("greedy", asked + hot)
+    replies = await fleet.complete("greedy", asked[::2] + hot)
     for reply in replies:
         assert reply.finish == "stop", reply.text
         jsonschema.validate(json.loads(reply.text), VERDICT)
-    assert len({reply.text for reply in replies}) > len(_ODD)
+    assert len({reply.text for reply in replies}) > len(_ODD) / 2
     print("tokens of verdicts:", sorted(reply.output_tokens for reply in replies))
 
 
@@ -225,17 +225,20 @@ async def test_ratings_of_injected_answers_can_all_be_read(fleet: Fleet) -> None
     injected = list({(it.kind, it.template): it for it in every()}.values())
     asked = [
         Request(
-            (Message("user", prompts.rate_answer(it.question, it.bad, fenced=fenced), (), True),),
+            (
+                Message(
+                    "user", prompts.rate_answer(it.question, it.bad, fenced=seed % 2 == 0), (), True
+                ),
+            ),
             seed=seed,
             max_tokens=16,
             temperature=1.0,
             regex=prompts.RANK_REGEX,
         )
         for seed, it in enumerate(injected)
-        for fenced in (False, True)
     ]
     replies = await fleet.complete("greedy", asked)
-    assert len(replies) == len(asked) >= 150
+    assert len(replies) == len(asked) >= 75
     for request, reply in zip(asked, replies, strict=True):
         assert reply.finish == "stop", request
         assert reply.text == f"<rank>{prompts.parse_rank(reply.text)}</rank>", request

@@ -134,13 +134,13 @@ async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
         and scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
     )
     batch = asyncio.create_task(
-        scene.fleet.complete(scene.awake, [request(number, tokens=250) for number in range(32)])
+        scene.fleet.complete(scene.awake, [request(number, tokens=250) for number in range(8)])
     )
     await asyncio.sleep(1.5)
     assert not batch.done()
     os.kill(core.pid, signal.SIGKILL)
     completions = await batch
     assert lost(completions) == []
-    assert len(completions) == 32
+    assert len(completions) == 8
     assert await swaps(scene.fleet) == before
     assert scene.fleet.account.failed == {}

@@ -94,7 +94,7 @@ def hit_rate(completions: Sequence[Completion]) -> float:
 
 
 async def test_short_replies_do_not_wait_for_long_ones(fleet: Fleet) -> None:
-    requests = [ask("Tell me a very long story.", max_tokens=150)]
+    requests = [ask("Tell me a very long story.", max_tokens=60)]
     requests += [ask(f"Say the number {number}.") for number in range(5)]
     arrived = [(place, reply) async for place, reply in fleet.stream("small", requests)]
     assert sorted(place for place, _ in arrived) == list(range(6))
@@ -176,7 +176,7 @@ async def test_templates_and_tokens_do_not_hold_up_the_replica(fleet: Fleet) -> 
 
 
 async def test_a_stream_outlives_its_replica_and_nothing_comes_twice(fleet: Fleet) -> None:
-    requests = [ask(f"Tell me about the number {n}.", max_tokens=48) for n in range(24)]
+    requests = [ask(f"Tell me about the number {n}.", max_tokens=32) for n in range(16)]
     before = fleet.account.total.requests
     arrived: list[tuple[int, Completion]] = []
     async for placed in fleet.stream("small", requests):
@@ -184,9 +184,9 @@ async def test_a_stream_outlives_its_replica_and_nothing_comes_twice(fleet: Flee
         if len(arrived) == 5:
             (replica,) = [p for p in hosting() if p.name().startswith("ray::ServeReplica")]
             replica.kill()
-    assert sorted(place for place, _ in arrived) == list(range(24))
+    assert sorted(place for place, _ in arrived) == list(range(16))
     assert {completion.error for _, completion in arrived} == {None}
-    assert fleet.account.total.requests == before + 24
+    assert fleet.account.total.requests == before + 16
     (new,) = [p for p in hosting() if p.name().startswith("ray::ServeReplica")]
     assert new.pid != replica.pid
 

@@ -18,19 +18,19 @@ LEARNS = (
 
 def test_the_embedded_model_learns_and_plays_by_what_it_learned(ready: Path) -> None:
     done = raybench(
-        "+experiment=optimise_players", "roster=embedded_pair", *LEARNS, "held_out=40",
+        "+experiment=optimise_players", "roster=embedded_pair", *LEARNS, "held_out=20",
         cwd=ready, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     learned = results_of(ready, "optimise_players")
     gain = learned["models"]["smollm2-taught"]["liars_dice_odds/gain"]
-    assert gain["n"] == 40 and gain["ci95"][0] < gain["value"] < gain["ci95"][1]
-    assert not learned["simulated"] and learned["counts"]["smollm2-taught"]["ok"] == 80
+    assert gain["n"] == 20 and gain["ci95"][0] < gain["value"] < gain["ci95"][1]
+    assert not learned["simulated"] and learned["counts"]["smollm2-taught"]["ok"] == 40
     (player,) = (ready / "runs" / "compiled_players").iterdir()
     assert len(json.loads(player.read_text())["program"]["demos"]) == 6
 
     done = raybench(
-        "+experiment=games", "roster=embedded_pair", *LEARNS, "matches=48", cwd=ready, timeout=300
+        "+experiment=games", "roster=embedded_pair", *LEARNS, "matches=24", cwd=ready, timeout=300
     )
 
     assert done.returncode == 0, done.stderr
@@ -39,7 +39,7 @@ def test_the_embedded_model_learns_and_plays_by_what_it_learned(ready: Path) -> 
     assert ratings.keys() == {"smollm2-plain", "smollm2-taught", "random", "able"}
     lines = (last_run(ready, "games") / "journal" / "matches.jsonl").read_text().splitlines()
     played = [json.loads(line) for line in lines]
-    assert len(played) == 48 and not any(it["forfeits"] for it in played)
+    assert len(played) == 24 and not any(it["forfeits"] for it in played)
     by = {
         it["seats"][role]: name.split("@")[0]
         for it in played
