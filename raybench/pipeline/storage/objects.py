@@ -102,9 +102,8 @@ class Objects:
 
 def _impatient(files: fs.S3FileSystem) -> fs.S3FileSystem:
     """Return the same store, which is given up sooner: no URI can say so."""
-    _, (settings,) = (
-        files.__reduce__()
-    )  # what it is made of, as it would be sent to another process
+    # What it is made of, as it would be sent to another process.
+    _, (settings,) = files.__reduce__()
     return fs.S3FileSystem(
         **settings | {"connect_timeout": _CONNECT_S, "request_timeout": _SILENCE_S},
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_TRIES),
