@@ -1,4 +1,4 @@
-"""The endpoint's deployments: Ray's OpenAI ingress with the roster's models, and their keeper.
+"""The endpoint's front: Ray's OpenAI ingress with the roster's models, ahead of their keeper.
 
 Imported only where ray and vllm are wanted (endpoint.py, serving.py, and the replicas themselves).
 """
@@ -7,7 +7,7 @@ import asyncio
 import hmac
 import os
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 from fastapi import Depends, Request
@@ -25,14 +25,11 @@ from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed, did_you_mean
-from raybench.fleet.attendance import reserve
-from raybench.fleet.cluster import gpus, nodes, on_gpus
-from raybench.fleet.endpoint import KEEPER, engines, filled, prefix, renamed
-from raybench.fleet.hub import sizes
-from raybench.fleet.keeper import Keeper, Status, handle, stop
+from raybench.fleet.endpoint import KEEPER, engines, filled, renamed
+from raybench.fleet.endpoint_keeper import EndpointKeeper
+from raybench.fleet.keeper import Status, handle
 from raybench.fleet.leases import Leases
 from raybench.fleet.loopback import replica_inside
-from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
 from raybench.fleet.reasons import last_line
 from raybench.types import ModelSpec
@@ -66,36 +63,6 @@ def application(
         ingress, name="Endpoint", max_ongoing_requests=10_000, ray_actor_options=actor
     )
     return front.bind(list(models), conf, keeper.bind(list(models), conf), api_key_env)
-
-
-class EndpointKeeper(Keeper):
-    """The keeper as a deployment: Serve starts it anew where it dies, and ends it with the app."""
-
-    async def __init__(  # type: ignore[misc]  # Serve awaits it
-        self, models: Sequence[ModelSpec], conf: FleetConf
-    ) -> None:
-        quieten()
-        replica_inside()
-        app = serve.get_replica_context().app_name
-        await gpus(conf, lambda text: None)
-        gpu = on_gpus(conf)
-        specs = engines(models, conf, app)
-        there = await asyncio.to_thread(nodes, conf, gpu=gpu)
-        plan = layout(specs, there, conf, gpu=gpu, sizes=await sizes(specs))
-        await reserve(
-            plan.places or {}, specs[0].name,
-            conf.start_deadline_s, "fleet.start_deadline_s=", gpu=gpu,
-        )  # fmt: skip
-        super().__init__(specs, conf, plan, gpu=gpu)
-        # A keeper that died could not say in what state its engines are.
-        there = (await asyncio.to_thread(serve.status)).applications
-        await asyncio.to_thread(stop, [name for name in there if name.startswith(prefix(app))])
-        await self.start()
-
-    async def __del__(self) -> None:
-        self._stopping = True
-        with suppress(Exception):  # Serve itself may be on its way out
-            await asyncio.to_thread(stop, list(self._specs), wait=False)
 
 
 class Ingress(OpenAiIngress):

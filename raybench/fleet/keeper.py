@@ -18,6 +18,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import reasons
 from raybench.fleet.attendance import Attendance
+from raybench.fleet.deployment import application, deployed_as
 from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.fleet.places import Layout
@@ -311,23 +312,13 @@ class Keeper:
 
     def _deploy(self, name: str) -> None:
         from ray import serve
-        from ray.serve.llm import LLMConfig, build_llm_deployment
-
-        from raybench.fleet.replica import BatchServer
 
         config = llm_config(self._specs[name], self._conf, gpu=self._gpu, place=self._place(name))
         with self._deploying:
             if self._stopping:
                 return
-            try:
-                application = build_llm_deployment(LLMConfig(**config), deployment_cls=BatchServer)
-            except ValueError as error:  # an engine argument that vLLM does not know, for one
-                reason = reasons.error_in(str(error))
-                raise RunFailed(
-                    f"{self._called(name)} cannot be started: {reasons.mended(reason)}"
-                ) from error
             serve.run_many(
-                [serve.RunTarget(application, name=name, route_prefix=None)],
+                [serve.RunTarget(application(config), name=name, route_prefix=None)],
                 wait_for_ingress_deployment_creation=False,
                 wait_for_applications_running=False,
             )
@@ -372,7 +363,7 @@ def handle(name: str) -> Any:
     """Return the handle of an engine's deployment."""
     from ray import serve
 
-    return serve.get_deployment_handle(f"BatchServer:{name}", name, _check_exists=False)
+    return serve.get_deployment_handle(deployed_as(name), name, _check_exists=False)
 
 
 def _application(name: str) -> Any:

@@ -1,6 +1,6 @@
 """What runs inside a Serve replica: vLLM as `ray.serve.llm` hosts it, taking whole batches.
 
-Imported only where ray and vllm are wanted (host.py, and the replica's own process).
+Imported only where ray and vllm are wanted: in the replica's own process (deployment.py).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from ray.llm._internal.common.callbacks.base import CallbackBase
 from ray.llm._internal.serve.constants import ENV_VARS_TO_PROPAGATE
-from ray.serve.llm import LLMServer
+from ray.serve.llm import LLMConfig, LLMServer
 
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
@@ -44,6 +44,10 @@ class BatchServer(LLMServer):
     """What its tokenizer reads as control tokens."""
     _lacks_system_role = False
     """Its chat template refuses a system message, or leaves it out."""
+
+    async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
+        """Start it, by what LLMConfig is given."""
+        await super().__init__(LLMConfig(**config))
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""

@@ -8,39 +8,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_configs import checkpoint, config
 
 from raybench.config import FleetConf
-from raybench.fleet import group_engines
 from raybench.fleet.devices import GIB
-from raybench.fleet.llm_config import Place, llm_config
-from raybench.types import ModelSpec
+from raybench.fleet.llm_config import Place
 
 CONSTRAINED = {"structured_outputs_config": {"backend": "guidance", "disable_any_whitespace": True}}
-
-
-def checkpoint(folder: Path, **config: Any) -> str:
-    """A checkpoint's folder, as far as the configuration looks at one."""
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps(config))
-    return str(folder)
 
 
 @pytest.fixture
 def weights(tmp_path: Path) -> str:
     return checkpoint(tmp_path / "checkpoint", max_position_embeddings=8192)
-
-
-def config(
-    weights: str,
-    *,
-    gpu: bool = False,
-    conf: FleetConf | None = None,
-    options: dict[str, Any] | None = None,
-    revision: str | None = None,
-    place: Place | None = None,
-) -> dict[str, Any]:
-    (engine,) = group_engines([ModelSpec("m", "vllm", weights, revision, options=options or {})])
-    return llm_config(engine, conf or FleetConf(), gpu=gpu, place=place)
 
 
 def arguments(weights: str, **kwargs: Any) -> dict[str, Any]:

@@ -1,0 +1,96 @@
+"""What Serve is told of an engine: by us what `ray.serve.llm` says, without its imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from engine_configs import checkpoint, config
+
+from raybench.config import FleetConf
+from raybench.fleet.deployment import deployed_as, options
+from raybench.fleet.llm_config import Place
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> str:
+    return checkpoint(tmp_path / "checkpoint", max_position_embeddings=8192)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"place": Place("10.0.0.7")},
+        {"conf": FleetConf(nodes={"pool": "big"})},
+        {"gpu": True},
+        {"gpu": True, "options": {"tensor_parallel_size": 4}},
+        {"gpu": True, "options": {"tensor_parallel_size": 2, "pipeline_parallel_size": 2}},
+        {"gpu": True, "place": Place("10.0.0.7", ("0", "1"), 0.4)},
+    ],
+)
+def test_serve_is_told_what_ray_would_tell_it(
+    weights: str, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("vllm")
+    import ray
+    from ray.serve.llm import LLMConfig, build_llm_deployment
+
+    given = config(weights, **asked)
+    ours = options(given, {})
+    here = SimpleNamespace(runtime_env={})
+    monkeypatch.setattr(ray, "get_runtime_context", lambda: here)
+    theirs = build_llm_deployment(LLMConfig(**given))._bound_deployment
+    assert theirs.name == f"LLMServer:{given['model_loading_config']['model_id']}"
+    actor = theirs.ray_actor_options
+    actor["runtime_env"].pop("worker_process_setup_hook")  # it does nothing but be imported
+    assert {name: actor[name] for name in ours["ray_actor_options"]} == ours["ray_actor_options"]
+    # Ray adds the replica's own demands to the first bundle, of which there are none.
+    bundles = [
+        {name: number for name, number in bundle.items() if number}
+        for bundle in theirs._replica_config.placement_group_bundles
+    ]
+    assert bundles == ours["placement_group_bundles"]
+    assert theirs._replica_config.placement_group_strategy == ours["placement_group_strategy"]
+    named = [name for name in ours if hasattr(theirs._deployment_config, name)]
+    assert {"num_replicas", "max_ongoing_requests", "health_check_timeout_s"} < set(named)
+    assert {name: getattr(theirs._deployment_config, name) for name in named} == {
+        name: ours[name] for name in named
+    }
+    assert theirs._deployment_config.autoscaling_config is None
+
+
+def test_an_engine_has_the_environment_of_the_process_that_deploys_it_and_its_own(
+    weights: str,
+) -> None:
+    job = {"working_dir": "gcs://package.zip", "env_vars": {"HF_HOME": "/models", "MORE": "1"}}
+    told = options(config(weights), job)["ray_actor_options"]["runtime_env"]
+    assert told["working_dir"] == "gcs://package.zip"
+    assert told["env_vars"] == {
+        "HF_HOME": "/models", "MORE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1",
+    }  # fmt: skip
+    assert options(config(weights), {"env_vars": {"HF_HUB_OFFLINE": "0"}})["ray_actor_options"][
+        "runtime_env"
+    ]["env_vars"]["HF_HUB_OFFLINE"] == "1"  # fmt: skip
+    assert job["env_vars"] == {"HF_HOME": "/models", "MORE": "1"}
+
+
+def test_an_engine_is_deployed_under_its_name(weights: str) -> None:
+    given = config(weights)
+    assert options(given, {})["name"] == deployed_as(given["model_loading_config"]["model_id"])
+
+
+@pytest.mark.parametrize("module", ["keeper", "deployment", "endpoint_keeper", "host"])
+def test_who_deploys_an_engine_imports_no_vllm(module: str) -> None:
+    asked = (
+        f"import sys; import raybench.fleet.{module}; from ray import serve; "
+        "from raybench.fleet.deployment import Engine; serve.deployment(Engine).bind({}); "
+        "print(*({'vllm', 'torch', 'transformers', 'ray.serve.llm'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
