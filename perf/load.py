@@ -55,6 +55,7 @@ FAMILY, DRIVER = 3.0, 1.0
 EXPONENT = 1.1
 _HERE = Path(__file__).parents[1]
 _DATASETS = _HERE.parent / "shared" / "datasets"
+_WAYS = ("index", "games")
 _LOOK_S, _MEMORY_S = 0.25, 1.0
 _UNITS = "[um][na]*.jsonl"
 """Journals of units and of matches."""
@@ -75,13 +76,13 @@ class Way:
     """How many there are to ask again and again; 0: units are matches."""
 
     def sized(self, units: int) -> list[str]:
-        """Return the arguments for about so many units."""
+        """Return the arguments for so many units, or a few more where they do not come out even."""
         if not self.questions:
             return [*self.arguments, f"games.matches={units}"]
         # A power of two fills jobs, of 128 units at most, whatever the size: 83 times each question
         # makes jobs of 83 units, and a unit half as dear again.
         repeats = 2 ** max(0, math.ceil(math.log2(units / self.questions)))
-        limit = min(self.questions, units // repeats)
+        limit = min(self.questions, math.ceil(units / repeats))
         return [*self.arguments, f"index.limit={limit}", f"index.repeats={repeats}"]
 
 
@@ -136,7 +137,7 @@ class Run:
 def main() -> None:
     """Measure every size of each way, and print what came of it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("ways", nargs="*", metavar="WAY", default=["index", "games"])
+    parser.add_argument("ways", nargs="*", metavar="WAY", default=_WAYS, type=_way)
     parser.add_argument("--units", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--matches", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     parser.add_argument("--data", type=Path, default=_DATASETS, help="folder with MMLU-Pro")
@@ -160,6 +161,13 @@ def main() -> None:
             complaints += _doubled(f"{name}, halved", halved)
     print(*(complaints or ["memory and cost are as stated"]), sep="\n")
     sys.exit(bool(complaints))
+
+
+def _way(name: str) -> str:
+    """Return the name of a way: argparse's choices would refuse the default, which is two."""
+    if name not in _WAYS:
+        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(_WAYS)}")
+    return name
 
 
 def measured(family: Family, way: Way, units: int, *, halfway: bool = False) -> Run:
