@@ -93,15 +93,19 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
 
 def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
     """Yield which of these engines do not fit on so many GPUs. Those that do can take turns."""
+    by_need: dict[int, list[EngineSpec]] = {}
     for engine in engines:
         if (needed := gpus_of(engine)) > there:
-            mend = (
-                "give its model a lower tensor_parallel_size" if there else "use fleet.device=cpu"
-            )
-            yield (
-                f"fleet: the engine of {engine.called} needs {needed} GPU{'s' * (needed > 1)}, "
-                f"this machine has {there}: {mend}, or a cluster with fleet.address"
-            )
+            by_need.setdefault(needed, []).append(engine)
+    for needed, those in sorted(by_need.items()):
+        called = ", ".join(engine.called for engine in those)
+        who = "the engine of" if len(those) == 1 else f"each of the {len(those)} engines of"
+        model = "its model" if len(those) == 1 else "their models"
+        mend = f"give {model} a lower tensor_parallel_size" if there else "use fleet.device=cpu"
+        yield (
+            f"fleet: {who} {called} needs {needed} GPU{'s' * (needed > 1)}, this "
+            f"machine has {there}: {mend}, or a cluster with fleet.address"
+        )
 
 
 def gpus_of(engine: EngineSpec) -> int:

@@ -42,6 +42,12 @@ def test_an_engine_that_fits_nowhere_is_told_with_the_mend() -> None:
     assert "tensor_parallel_size" in problem
 
 
+def test_engines_that_lack_the_same_are_told_together() -> None:
+    each, one = gpu_problems(engines(1, 1, 2), 0)
+    assert "each of the 2 engines of m0, m1 needs 1 GPU, this machine has 0" in each
+    assert "the engine of m2 needs 2 GPUs" in one
+
+
 def test_pipeline_and_tensor_parallel_multiply() -> None:
     model = ModelSpec(
         "m", "vllm", "org/m", options={"tensor_parallel_size": 2, "pipeline_parallel_size": 3}
