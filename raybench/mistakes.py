@@ -5,9 +5,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import fields
 
 from raybench import config
+from raybench.config import labels
 from raybench.errors import did_you_mean
 
-_REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ")
+_REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ", "Cannot convert ", "Key ")
 """How the line begins in which OmegaConf says what is wrong."""
 
 
@@ -18,15 +19,12 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     texts = [str(error)] + ([str(error.__cause__)] if error.__cause__ else [])
     text = "\n".join(texts)
     if isinstance(error, OverrideParseException):
-        return (
-            f"'{error.override}' is not an override: write KEY=VALUE, +experiment=NAME or "
-            "GROUP=NAME, and quote values with special characters"
-        )
+        return _no_override(str(error.override))
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, name = error.missing_cfg_file.rpartition("/")
-        return f"unknown {group or 'configuration'} '{name}'." + did_you_mean(
-            name, error.options or ()
-        )
+        if not error.options:  # Hydra tells them of what is asked for once, and not of a list
+            return f"unknown {group or 'configuration'} '{name}': `--help` lists what there is"
+        return f"unknown {group or 'configuration'} '{name}'." + did_you_mean(name, error.options)
     if match := re.search(r"Could not override '([^']+)'.\s*No match in the defaults list", text):
         group = match[1]
         given = next((o for o in overrides if o.startswith(f"{group}=")), f"{group}=NAME")
@@ -51,22 +49,55 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     if match := re.search(r"(\w+) is not a subclass of (\w+)", text):
         return _where(text) + _wrong_shape(match[1], match[2], text)
     if re.search(r"Cannot merge \w+ with \w+", text):
-        return (
-            f"{_where(text)}a list and a mapping stand in each other's place: models is a list, "
-            "every item of which begins with '- name: …'; everything else is KEY: VALUE"
-        )
+        return _where(text) + _in_each_others_place(text)
     if match := re.search(r"Cannot assign \w+ to Dict\S*[\s\S]*full_key: (\S+)", text):
         return f"{_where(text)}'{match[1]}' takes values by their names: {match[1]}.NAME=VALUE"
     if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
         reason = next((line for line in lines if line.startswith(_REASONS)), lines[0])
-        return f"{_where(text)}'{match[1]}': {_humble(reason)}"
+        return f"{_where(text)}'{match[1]}': {_humble(reason, match[1])}"
     if isinstance(error, UnicodeDecodeError):
         return f"a configuration file is not UTF-8 text ({error}): save it as UTF-8"
     # YAML's own messages name file, line and cause on several lines: all of them are wanted.
     noise = ("full_key:", "object_type=", "reference_type=")
     lines = [line.strip() for line in text.splitlines()]
     return "; ".join(line for line in lines if line and not line.startswith(noise))
+
+
+def _no_override(override: str) -> str:
+    """Say how an argument is written that Hydra cannot read.
+
+    It is told without the plus signs that we may have put before it.
+    """
+    key, _, value = override.lstrip("+").partition("=")
+    told = f"'{key}={value}'" if value else f"'{override}'"
+    if "/" in key and "." in key:
+        table, _, name = key.rpartition(".")
+        return (
+            f"{told} is not an override: a name with a / stands in braces: '{table}={{{name}: …}}'"
+        )
+    braces = ". In { } names stand without quotes, and have no spaces" * value.startswith("{")
+    return (
+        f"{told} is not an override: write KEY=VALUE, +experiment=NAME or GROUP=NAME, and quote "
+        f"values with special characters{braces}"
+    )
+
+
+def _in_each_others_place(text: str) -> str:
+    """Say of a list that it should have been a mapping, or the other way round."""
+    key = match[1] if (match := re.search(r"full_key: (\S+)", text)) else ""
+    if key and not key.startswith("roster"):
+        if "object_type=list" in text:
+            return f"'{key}' is a mapping: a list is wanted: {key}=[a, b]"
+        return (
+            f"'{key}' is a list: it takes values by their names: {key}.NAME=VALUE, or "
+            f"'{key}={{NAME: VALUE}}'"
+        )
+    place = f"'{key}': " if key else ""
+    return (
+        f"{place}a list and a mapping stand in each other's place: models is a list, every item of "
+        "which begins with '- name: …'; everything else is KEY: VALUE"
+    )
 
 
 def _wrong_shape(given: str, wanted: str, text: str) -> str:
@@ -106,15 +137,26 @@ def _unknown_key(
     return f"{where}unknown setting '{full_key}'.{hint}" + did_you_mean(full_key, names)
 
 
-def _humble(reason: str) -> str:
+def _humble(reason: str, key: str) -> str:
     """Say what type is wanted in a person's words."""
     wanted = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
-    if match := re.search(r"Value '(.*)' (?:of type .*)?could not be converted to (\w+)", reason):
+    if match := re.search(
+        r"Value '(.*?)' (?:of type '\w+' )?could not be converted to (\w+)", reason
+    ):
         return f"'{match[1]}' is not {wanted.get(match[2], match[2])}"
     if match := re.search(r"Value '(.*)' is not a valid bool", reason):
         return f"'{match[1]}' is not true or false"
     if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
         return "it cannot be null: give it a value"
+    if match := re.search(r"Cannot convert '(\w+)' to string", reason):
+        kind = "mapping" if "dict" in match[1].lower() else "list"
+        listed = kind == "list" and key.startswith(labels.SETTINGS)
+        return (
+            f"it is a {kind}, and takes one value: "
+            f"{labels.several() if listed else f'write {key}=VALUE'}"
+        )
+    if match := re.search(r"Key (\S+) \((\w+)\) is incompatible with", reason):
+        return f"'{match[1]}' is no text, and a name is: write it as {key}=VALUE"
     if "is not a ListConfig, list or tuple" in reason:
         return "a list is wanted: [a, b]"
     return reason

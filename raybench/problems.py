@@ -10,12 +10,15 @@ from pathlib import Path
 
 from raybench import config as schema
 from raybench import paths
-from raybench.config import Config, storage
+from raybench.config import Config, numbers, storage
 from raybench.errors import ConfigurationError
 
 
 def of(config: Config) -> Iterator[str]:
     """Yield everything that is wrong with the configuration of an experiment."""
+    if odd := list(numbers.problems(config)):
+        yield from odd  # and nothing else: the rules between settings compare numbers
+        return
     found = list(schema.problems(config))
     yield from found
     if config.runs_dir.strip():

@@ -67,6 +67,39 @@ MISTAKES = {
         [AUTOBENCH, "autobench.external={a b: mmlu.csv}"],
         ["'autobench.external': its value is not what it takes", "no spaces"],
     ),
+    "a list for a table": (
+        [AUTOBENCH, "fleet.nodes=[a,b]"],
+        ["'fleet.nodes' is a list", "by their names: fleet.nodes.NAME=VALUE"],
+    ),
+    "a table for a list": (
+        [AUTOBENCH, "autobench.topics={a: b}"],
+        ["'autobench.topics' is a mapping", "autobench.topics=[a, b]"],
+    ),
+    **{
+        f"a list for one value: {setting}": (
+            [AUTOBENCH, f"{setting}=[a]"],
+            [f"'{setting}': it is a list, and takes one value: write {setting}=VALUE"],
+        )
+        for setting in ("fleet.address", "storage")
+    },
+    "a list for a number": ([AUTOBENCH, "seed=[1]"], ["'seed': '[1]' is not a whole number"]),
+    "a list for a label": (
+        [AUTOBENCH, "++fleet.nodes.zone=[a,b]"],
+        ["'fleet.nodes.zone': it is a list", '"in(a,b)"'],
+    ),
+    "a number for a name": (
+        [AUTOBENCH, "++fleet.nodes={1: a}"],
+        ["'1' is no text", "write it as fleet.nodes.1=VALUE"],
+    ),
+    "quotes around a name": (
+        [AUTOBENCH, '++fleet.nodes={"bad label!!": yes}'],
+        ["'fleet.nodes={\"bad label!!\": yes}' is not", "names stand without quotes"],
+    ),
+    "a name with a slash": (
+        [AUTOBENCH, "++fleet.nodes.raybench/zone=a"],
+        ["a name with a / stands in braces: 'fleet.nodes={raybench/zone: …}'"],
+    ),
+    "a list for a group": ([AUTOBENCH, "fleet=[a]"], ["unknown fleet 'a'", "--help"]),
     "one topic twice": (
         [AUTOBENCH, "autobench.topics=[math,logic,math]"],
         ["autobench.topics names 'math' 2 times"],

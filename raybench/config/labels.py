@@ -4,25 +4,44 @@ Ray chooses nodes for what it places itself; what we place node by node is chose
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 _WORD = r"[a-zA-Z0-9](?:[a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?"
 _KEY = re.compile(rf"(?:{_WORD}(?:\.{_WORD})*/)?{_WORD}")
 _VALUE = re.compile(rf"(?:(!?)(?:in\(({_WORD}(?:, ?{_WORD})*)\)|({_WORD})))?")
+_FORM = "give a label's value, !value, in(a, b) or !in(a, b)"
+SETTINGS = ("fleet.nodes", "fleet.work_nodes", "sandbox.nodes")
+"""What chooses nodes."""
 
 
-def problems(setting: str, selector: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is wrong with a setting that chooses nodes."""
+def problems(setting: str, selector: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with a setting that chooses nodes.
+
+    OmegaConf holds the values of a mapping to their type where they are given one by one; of a
+    mapping that is given whole it lets lists and mappings pass.
+    """
     for key, value in selector.items():
         if not _KEY.fullmatch(key):
             yield f"{setting}: '{key}' is no label's name: letters, digits, - _ . and one /"
-        if value in ("True", "False"):
-            yield f"{setting}.{key} is {value.lower()}, no text: quote it, as '\"{value.lower()}\"'"
-        elif not _VALUE.fullmatch(value):
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            yield f"{setting}.{key} is a list: {several(value)}"
+        elif not isinstance(value, str):
+            yield f"{setting}.{key} is no text: {_FORM}"
+        elif value in ("True", "False"):
             yield (
-                f"{setting}.{key} is '{value}', which chooses no nodes: give a label's value, "
-                "!value, in(a, b) or !in(a, b)"
+                f"{setting}.{key} is {value.lower()}, no text: quote it, as '\"{value.lower()}\"', "
+                "or as '\"yes\"' (YAML reads yes, no, on and off alike)"
             )
+        elif not _VALUE.fullmatch(value):
+            yield f"{setting}.{key} is '{value}', which chooses no nodes: {_FORM}"
+
+
+def several(values: Sequence[object] = ()) -> str:
+    """Say how a label that may have any of several values is written."""
+    words = [f"{value}".lower() if isinstance(value, bool) else f"{value}" for value in values]
+    if not words or not all(re.fullmatch(_WORD, word) for word in words):
+        words = ["a", "b"]
+    return f'for any of several values write "in({",".join(words)})", with the quotes'
 
 
 def chosen(labels: Mapping[str, str], selector: Mapping[str, str]) -> bool:

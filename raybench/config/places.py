@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from raybench.config import labels
+from raybench.config import addresses, labels
 from raybench.config.missing import MISSING
 from raybench.errors import did_you_mean
 
@@ -102,12 +102,7 @@ def fleet_problems(fleet: FleetConf) -> Iterator[str]:
         )
     yield from labels.problems("fleet.nodes", fleet.nodes)
     yield from labels.problems("fleet.work_nodes", fleet.work_nodes)
-    if "@" in (fleet.address or ""):
-        yield (
-            "fleet.address holds a login (it is not repeated here: it would be copied into "
-            "config.yaml): give host:port or ray://host:port. Ray's own token is read from "
-            "RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token"
-        )
+    yield from addresses.cluster_problems("fleet.address", fleet.address)
     if not 0 < fleet.memory_share <= 1:
         yield (
             f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
@@ -139,6 +134,11 @@ def serve_problems(serve: ServeConf) -> Iterator[str]:
     """Yield what is wrong with where the endpoint is to listen."""
     if not serve.host.strip():
         yield "serve.host is empty: give an address of this machine, or 0.0.0.0 for all of them"
+    elif not addresses.is_host(serve.host):
+        yield (
+            f"serve.host is '{serve.host}', which is no host's name or address: give one of this "
+            "machine, or 0.0.0.0 for all of them"
+        )
     if not 0 < serve.port < 65536:
         yield f"serve.port is {serve.port}: a port is 1 to 65535"
     if serve.api_key_env is not None and not _VARIABLE.fullmatch(serve.api_key_env):

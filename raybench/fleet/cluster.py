@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
 from raybench.errors import RunFailed
-from raybench.fleet.devices import GIB, build, elsewhere
+from raybench.fleet.devices import GIB, OWN, build, elsewhere
+from raybench.fleet.devices import address as address_of
 from raybench.fleet.loopback import close_token, on_loopback
 from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _KNOCK_S = 10.0
 _END_S = 10.0
 _STARTUP = "timed out during startup"
-_OWN = "local"
 _MODE = "RAY_AUTH_MODE"
 
 
@@ -35,8 +35,8 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
     """Start Ray, or join one, for as long as this lasts."""
     say("starting Ray")
     _set_environment()
-    address = _address(conf)
-    with _forgetting_mode(), on_loopback() if address == _OWN else contextlib.nullcontext():
+    address = address_of(conf)
+    with _forgetting_mode(), on_loopback() if address == OWN else contextlib.nullcontext():
         async with _joined(address, say):
             yield
 
@@ -51,13 +51,13 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
             _init(address)
         except Exception as error:
             # Once in many starts Ray's own processes do not find one another.
-            if address != _OWN or _STARTUP not in str(error):
+            if address != OWN or _STARTUP not in str(error):
                 raise
             say("starting Ray once more: its node did not come up in time")
             _init(address)
     except Exception as error:
         done, mend = "started", "Look at fleet.address and RAY_ADDRESS"
-        if address != _OWN:
+        if address != OWN:
             done = f"reached at {address}"
             mend += ", and where it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
         raise RunFailed(f"Ray could not be {done}: {last_line(str(error))}. {mend}") from error
@@ -65,7 +65,7 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
         quieten()
         yield
     finally:
-        family = _family() if address == _OWN else []
+        family = _family() if address == OWN else []
         with contextlib.redirect_stdout(io.StringIO()):
             ray.shutdown()
         _end(family)
@@ -84,10 +84,10 @@ async def serving(conf: FleetConf, say: "Say", *, http: bool = False) -> AsyncIt
                 serve.start(
                     http_options={"location": "NoServer"}, logging_config={"log_level": "WARNING"}
                 )
-            await gpus(conf, say, ours=_address(conf) == _OWN)
+            await gpus(conf, say, ours=address_of(conf) == OWN)
             yield on_gpus(conf)
         finally:
-            if _address(conf) == _OWN:
+            if address_of(conf) == OWN:
                 # Ray prints that calls to the Serve it has just been told to stop have failed.
                 with contextlib.redirect_stdout(io.StringIO()):
                     serve.shutdown()
@@ -225,22 +225,18 @@ def gpus_gib() -> dict[str, float]:
         pynvml.nvmlShutdown()
 
 
-def _address(conf: FleetConf) -> str:
-    return conf.address or os.environ.get("RAY_ADDRESS") or _OWN
-
-
 def _init(address: str) -> None:
     import ray
 
     with _keeping_sigterm():
         ray.init(
             address=address,
-            include_dashboard=False if address == _OWN else None,
+            include_dashboard=False if address == OWN else None,
             log_to_driver=False,
             logging_level="ERROR",
             namespace="raybench",
         )
-    if address == _OWN:
+    if address == OWN:
         close_token()
 
 
@@ -309,7 +305,7 @@ def _knock(address: str) -> None:
     """Raise OSError where nobody listens: Ray itself would wait for minutes."""
     host_name, _, port = address.removeprefix("ray://").rpartition(":")
     if host_name and port.isdigit():
-        socket.create_connection((host_name, int(port)), timeout=_KNOCK_S).close()
+        socket.create_connection((host_name.strip("[]"), int(port)), timeout=_KNOCK_S).close()
 
 
 @contextlib.contextmanager

@@ -8,6 +8,8 @@ from pathlib import Path
 from raybench.config import FleetConf
 
 GIB = 1024**3
+OWN = "local"
+"""Ray's word for a cluster of one's own."""
 
 
 def on_gpu(fleet: FleetConf) -> bool:
@@ -19,7 +21,12 @@ def on_gpu(fleet: FleetConf) -> bool:
 
 def elsewhere(fleet: FleetConf) -> bool:
     """Tell whether engines run on a cluster: what that has, Ray knows, once it is reached."""
-    return bool(fleet.address or os.environ.get("RAY_ADDRESS"))
+    return address(fleet) != OWN
+
+
+def address(fleet: FleetConf) -> str:
+    """Return which cluster is asked for: a Ray of the run's own where nobody names another."""
+    return fleet.address or os.environ.get("RAY_ADDRESS") or OWN
 
 
 def gpus() -> list[str]:

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
-from helpers import raybench
+from helpers import SIMULATED, raybench
 from hypothesis import given
 from hypothesis import strategies as st
 from ray._private.label_utils import validate_label_key, validate_label_selector_value
 
+from raybench import cli
 from raybench.config import labels
+from raybench.errors import ConfigurationError
 
 WORDS = st.text("ab1-_./() ,!in", max_size=12)
 
@@ -61,3 +63,39 @@ def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
     assert told.returncode == 2
     for text in ("fleet.nodes.role is 'in(a b)'", "sandbox.nodes.role is true, no text", "'a//b'"):
         assert text in told.stderr
+
+
+@pytest.mark.parametrize("setting", labels.SETTINGS)
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (
+            "[near,far]",
+            'is a list: for any of several values write "in(near,far)", with the quotes',
+        ),
+        ("[yes]", 'is a list: for any of several values write "in(yes)"'),
+        ("[a b,c]", 'write "in(a,b)"'),
+        ("[]", 'write "in(a,b)"'),
+        ("[true,1]", 'write "in(true,1)"'),
+        ("{a: b}", "is no text: give a label's value, !value, in(a, b) or !in(a, b)"),
+        ("true", "is true, no text: quote it"),
+    ],
+)
+def test_what_is_no_text_is_told_with_what_to_write(setting: str, value: str, told: str) -> None:
+    given = cli.with_tables([*SIMULATED, f"{setting}={{raybench/zone: {value}}}"])
+    with pytest.raises(ConfigurationError) as caught:
+        cli.check(cli.compose(given))
+    assert str(caught.value).startswith(f"{setting}.raybench/zone is ")
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["yes", "1", "1.5", '"in(near,far)"', '"!yes"', '"true"'])
+def test_numbers_and_words_are_labels(value: str) -> None:
+    config = cli.check(cli.compose(cli.with_tables([*SIMULATED, f"fleet.nodes={{a: {value}}}"])))
+    assert config.fleet.nodes == {"a": value.strip('"')}
+
+
+def test_a_list_ends_without_a_traceback(tmp_path: Path) -> None:
+    told = raybench(*SIMULATED, "dry_run=true", "sandbox.nodes={a: [b]}", cwd=tmp_path)
+    assert told.returncode == 2
+    assert told.stderr.count("\n") == 1

@@ -7,7 +7,7 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import devices
-from raybench.fleet.devices import build, build_problems, gpus, on_gpu
+from raybench.fleet.devices import build, build_problems, elsewhere, gpus, on_gpu
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +81,13 @@ def test_a_vllm_that_is_built_for_something_else_is_told(
     assert len(told) == (mend is not None)
     if mend:
         assert re.search(mend, told[0])
+
+
+def test_a_ray_of_ones_own_is_here_whatever_cluster_there_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not elsewhere(FleetConf())
+    assert elsewhere(FleetConf(address="head:6379"))
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert elsewhere(FleetConf())
+    assert not elsewhere(FleetConf(address="local"))
