@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 from raybench import __version__, problems
 from raybench.config import Config
 from raybench.errors import ConfigurationError, RaybenchError
+from raybench.pipeline import hanging
 from raybench.tracking.console import modes, telling
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 def main() -> None:
     """Run the command line; the process's exit code says how it went."""
+    try:
+        _run()
+    except SystemExit as ending:
+        hanging.end(ending.code)
+        raise
+
+
+def _run() -> None:
     _end_by_sigterm_as_by_ctrl_c()
     try:
         try:
@@ -271,6 +280,7 @@ def _done(composed: "DictConfig") -> int:
     from omegaconf import OmegaConf
 
     from raybench import experiments as rooms
+    from raybench.experiments.parts.placing import placed
     from raybench.tracking.plan import describe, to_json
 
     telling.begin()
@@ -280,7 +290,7 @@ def _done(composed: "DictConfig") -> int:
         config = check(composed)
         experiment = rooms.load(config.experiment or "")
         if config.dry_run:
-            plan = experiment.plan(config)
+            plan = placed(config, experiment.plan(config))
             telling.out(describe(plan), plan=to_json(plan))
         else:
             resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))

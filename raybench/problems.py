@@ -98,26 +98,36 @@ def _runs_problems(folder: Path) -> Iterator[str]:
 def _storage_problems(config: Config) -> Iterator[str]:
     """Yield what keeps a storage that is named rightly from being written to."""
     uri = str(config.storage)
-    if not any(storage.problems(uri, 0)) and (why := _trouble(uri)):
+    if not any(storage.problems(uri, 0)) and (why := _trouble(uri, config.storage_patience_s)):
         mend = "Choose a folder that can be made and written to"
         if uri.startswith("s3:"):
             mend = (
-                "Make the bucket and see that credentials and region are set (AWS_ACCESS_KEY_ID, "
-                "AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a server of your own "
-                "AWS_ENDPOINT_URL=http://HOST:PORT)"
+                "Make the bucket and see that it can be reached and that credentials and region "
+                "are set (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_DEFAULT_REGION; for a "
+                "server of your own AWS_ENDPOINT_URL=http://HOST:PORT)"
             )
-        elif not uri.startswith("file:"):
-            mend = "Make it and see that its own tools' credentials are set"
+        elif uri.startswith("gs:"):
+            mend = (
+                "Make the bucket and see that it can be reached and that credentials are set "
+                "(GOOGLE_APPLICATION_CREDENTIALS names a file of them)"
+            )
+        elif uri.startswith("abfss:"):
+            mend = (
+                "Make the container and see that it can be reached and that credentials are set "
+                "(AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or a managed "
+                "identity; an account's key is not taken)"
+            )
         named = uri.partition("?")[0]
         yield f"storage {named} cannot be written to: {why}. {mend}, or leave it null"
 
 
 @cache
-def _trouble(uri: str) -> str | None:
+def _trouble(uri: str, patience_s: float) -> str | None:
     """Ask a store once, however many jobs a command has."""
     from raybench.pipeline.storage import trouble
+    from raybench.tracking import console
 
-    return trouble(uri)
+    return trouble(uri, patience_s, console.warn)
 
 
 def _data_problems(folder: Path) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Where runs are copied to: what a URI of an object store may say, and what lies below it."""
 
 from collections.abc import Iterator
-from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+from math import isfinite
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 SCHEMES = ("s3", "gs", "abfss", "file")
 """What is known to write an object whole or not at all."""
@@ -10,20 +11,24 @@ _SECRET = ("key", "secret", "token", "password", "sas", "sig", "credential")
 
 def problems(uri: str | None, patience_s: float) -> Iterator[str]:
     """Yield every rule that `storage` breaks. What may be a secret is not repeated."""
-    if not patience_s >= 0:
-        yield "storage_patience_s has to be a number of seconds, 0 or more"
-    if not uri:
+    if not (isfinite(patience_s) and patience_s >= 0):
+        yield (
+            f"storage_patience_s is {patience_s}: it has to be a number of seconds, 0 or more, for "
+            "example 1800"
+        )
+    if uri is None:
+        return
+    if not uri.strip():
+        yield f"storage, or RAYBENCH_STORAGE where it is not given, is empty: {_FORM}"
         return
     try:
         parts = urlsplit(uri)
-        user, password = parts.username, parts.password
         _ = parts.port
+        has_login = _has_login(uri)
     except ValueError:
         yield f"storage is no URI that can be read: {_FORM}"
         return
-    named = [name for name, _ in parse_qsl(parts.query, keep_blank_values=True)]
-    secret = [name for name in named if any(word in name.lower() for word in _SECRET)]
-    if password is not None or (user is not None and parts.scheme != "abfss") or secret:
+    if has_login:
         yield (
             "storage has credentials in its URI, which a run would write down: leave them out, and "
             "set them where the store's own tools look for them (AWS_ACCESS_KEY_ID and "
@@ -35,6 +40,33 @@ def problems(uri: str | None, patience_s: float) -> Iterator[str]:
         yield f"storage names no folder of this machine: {_FORM}"
     elif parts.scheme != "file" and not parts.netloc:
         yield f"storage names no bucket: {_FORM}"
+
+
+def _has_login(uri: str) -> bool:
+    """Tell whether it holds what may be a secret, however that is spelt.
+
+    Raises ValueError where it cannot be read.
+    """
+    parts = urlsplit(uri)
+    user, at, _ = _decoded(parts.netloc).rpartition("@")
+    if at and (parts.scheme != "abfss" or ":" in user):
+        return True
+    if "@" in _decoded(parts.fragment) or (not parts.scheme and "@" in _decoded(uri)):
+        return True
+    for name, value in parse_qsl(parts.query, keep_blank_values=True):
+        if any(word in _decoded(name).lower() for word in _SECRET):
+            return True
+        # The path of a certificate may have one; in an address it ends a login.
+        if "@" in _decoded(value) and not _decoded(name).endswith("_path"):
+            return True
+    return False
+
+
+def _decoded(text: str) -> str:
+    """Return what is left when nothing in it is encoded any more."""
+    while (once := unquote(text)) != text:
+        text = once
+    return text
 
 
 _FORM = (

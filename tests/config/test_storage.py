@@ -16,21 +16,24 @@ from raybench.pipeline.store import fingerprint
 @pytest.mark.parametrize(
     "uri",
     [
-        "",
+        None,
         "s3://bucket",
         "s3://bucket/a/b?endpoint_override=127.0.0.1:9000&scheme=http&region=us-east-1",
         "gs://bucket/prefix",
         "abfss://container@account.dfs.core.windows.net/prefix",
+        "s3://bucket/x?tls_ca_file_path=/etc/me@home.pem",
         "file:///shared/runs",
     ],
 )
-def test_what_leads_to_a_store(uri: str) -> None:
+def test_what_leads_to_a_store(uri: str | None) -> None:
     assert not [*storage.problems(uri, 0)]
 
 
 @pytest.mark.parametrize(
     ("uri", "wrong"),
     [
+        ("", "RAYBENCH_STORAGE where it is not given, is empty"),
+        (" ", "is empty"),
         ("s3:///prefix", "names no bucket"),
         ("/shared/runs", "begins with '/shared/runs'"),
         ("http://bucket/x", "begins with 'http'"),
@@ -53,6 +56,17 @@ def test_what_leads_nowhere_is_told_with_the_mend(uri: str, wrong: str) -> None:
         "abfss://container:hush@account.dfs.core.windows.net/x",
         "s3://bucket/x?secret_key=hush",
         "abfss://container@account.dfs.core.windows.net/x?sig=hush",
+        "abfss://container%3Ahush@account.dfs.core.windows.net/x",
+        "abfss://container@account/x?blob_storage_authority=me:hush@127.0.0.1:9",
+        "s3://me%3Ahush%40bucket/x",
+        "s3://a%2Fme%3Ahush%2540bucket/x",
+        "s3://bucket/x?endpoint_override=me:hush@127.0.0.1:9",
+        "s3://bucket/x?endpoint_override=http://me:hush@127.0.0.1:9",
+        "s3://bucket/x?endpoint_override=me%3Ahush%40127.0.0.1:9",
+        "s3://bucket/x?endpoint%5Foverride=me%253Ahush%252540127.0.0.1:9",
+        "s3://bucket/x?secret%255Fkey=hush",
+        "s3://bucket/x?endpoint_override=me:hush#@127.0.0.1:9",
+        "hush@127.0.0.1/x",
     ],
 )
 def test_credentials_are_refused_and_not_repeated(uri: str) -> None:
@@ -63,8 +77,28 @@ def test_credentials_are_refused_and_not_repeated(uri: str) -> None:
 
 def test_patience_is_a_number_of_seconds() -> None:
     assert [*storage.problems(None, 0.5)] == []
-    for wrong in (-1.0, float("nan")):
-        assert "storage_patience_s" in next(storage.problems(None, wrong))
+    for wrong in (-1.0, float("nan"), float("inf")):
+        (told,) = storage.problems(None, wrong)
+        assert told.startswith(f"storage_patience_s is {wrong}: ")
+        assert "for example 1800" in told
+
+
+@pytest.mark.parametrize(
+    ("override", "wrong"),
+    [
+        ("storage=", "storage, or RAYBENCH_STORAGE where it is not given, is empty"),
+        ("storage=[a]", "'storage': it is a list, and takes one value"),
+        ("storage={a: b}", "'storage': it is a mapping, and takes one value"),
+        ("storage_patience_s=inf", "storage_patience_s is inf"),
+        ("storage_patience_s=nan", "storage_patience_s is nan"),
+        ("storage_patience_s=-1", "storage_patience_s is -1.0"),
+    ],
+)
+def test_what_is_no_storage_is_told_in_words(override: str, wrong: str) -> None:
+    with pytest.raises(ConfigurationError) as told:
+        cli.check(cli.compose([*SIMULATED, override]))
+    assert wrong in str(told.value)
+    assert "Error merging" not in str(told.value)
 
 
 def test_what_lies_below_keeps_how_it_is_reached() -> None:

@@ -7,25 +7,27 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from raybench.errors import RunFailed
-from raybench.pipeline import whole
+from raybench.pipeline import hanging, whole
 from raybench.pipeline.storage import lease as leases
 from raybench.pipeline.storage import segments
 from raybench.pipeline.storage.lease import Broken, Lease
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import Patience
+from raybench.pipeline.storage.patience import Patience, answer, sleep
 from raybench.pipeline.storage.segments import Piece, Segment
 
 JOURNALS = "journal"
 _T = TypeVar("_T")
 OWNER = ".lease"
 """In a run's folder: who held it last from here. With the folder's lock, that one is dead."""
-_CLOSING_S = 20.0
+_CLOSING_S, _LAST_S = 5.0, 60.0
+"""At the end the beat has so long to stop, and what is left to be written."""
 _BATCH, _TAIL = 2**26, 2**16
 _AT_ONCE, _BLOCK = 16, 256
 """A new machine fetches so many segments at once, and holds so many in memory."""
@@ -90,16 +92,20 @@ class Hold:
     def close(self) -> None:
         """Write what is left and let go of the lease, if the store is there."""
         self._over.set()
-        self._beating.join(_CLOSING_S)
-        if self._lost or self._patience.away:
-            return  # who comes next watches the lease for a while, and takes it
-        try:
-            for name in own_files(self._folder):
-                if self._sent.get(name) != _stamp(self._folder / name):
-                    self._objects.put_file(self._at(name), self._folder / name)
-            self._change(lambda lease: replace(lease, at_work=False))
-        except OSError:
-            pass  # as if it had been away already
+        if not self._patience.away:
+            self._beating.join(_CLOSING_S)
+        if self._beating.is_alive():
+            hanging.leave(self._beating)
+        elif not self._lost and not self._patience.away:
+            # Else who comes next watches the lease for a while, and takes it.
+            with suppress(OSError):  # as if it had been away already
+                answer(self._let_go, _LAST_S)
+
+    def _let_go(self) -> None:
+        for name in own_files(self._folder):
+            if self._sent.get(name) != _stamp(self._folder / name):
+                self._objects.put_file(self._at(name), self._folder / name)
+        self._change(lambda lease: replace(lease, at_work=False))
 
     def _merge(self) -> None:
         """Put each journal in one piece, and only then remove its segments."""
@@ -224,7 +230,7 @@ def claim(
         return None
     patience.call(lambda: objects.put(at, text))
     if raw is not None:
-        time.sleep(leases.SETTLE_S)
+        sleep(leases.SETTLE_S)
     if patience.call(lambda: objects.get(at)) != text:
         return None
     paths = patience.call(lambda: _own(objects, path))
@@ -315,7 +321,7 @@ def _deserted(objects: Objects, at: str, raw: bytes, patience: Patience) -> bool
     """
     since = time.monotonic()
     while time.monotonic() - since < leases.STALE_S:
-        time.sleep(leases.BEAT_S / 2)
+        sleep(leases.BEAT_S / 2)
         asked = time.monotonic()
         if patience.call(lambda: objects.get(at)) != raw:
             return False

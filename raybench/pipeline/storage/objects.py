@@ -5,10 +5,10 @@ Each call is one try, and raises OSError where that fails.
 
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pyarrow import fs
+from pyarrow import ArrowException, fs
 
 from raybench.pipeline import whole
 
@@ -16,6 +16,18 @@ _CHUNK = 2**22
 _CONNECT_S, _SILENCE_S, _TRIES = 5.0, 20.0, 2
 """For how long, and how often, S3's own library waits for a server that accepts nothing, or says
 nothing: of itself for minutes."""
+_GCS_S = 3
+"""For how long GCS's own library tries again: of itself for a quarter of an hour. Azure's takes no
+such setting: whoever waits for it has to leave (`patience`)."""
+
+
+@contextmanager
+def _as_oserror() -> Iterator[None]:
+    """Have all that a store answers with be an OSError: Azure's own errors are none."""
+    try:
+        yield
+    except ArrowException as error:
+        raise OSError(str(error)) from error
 
 
 class Objects:
@@ -23,16 +35,18 @@ class Objects:
 
     def __init__(self, uri: str) -> None:
         """Raises OSError or ValueError where the URI leads nowhere."""
-        # A small object is then one request rather than the three of an upload in parts.
-        delayed = f"{'&' if '?' in uri else '?'}allow_delayed_open=true"
-        self._files, self._root = fs.FileSystem.from_uri(
-            uri + delayed if uri.startswith("s3://") else uri
-        )
-        if isinstance(self._files, fs.S3FileSystem):
-            self._files = _impatient(self._files)
+        try:
+            self._files, self._root = fs.FileSystem.from_uri(_with_settings(uri))
+            if isinstance(self._files, fs.S3FileSystem):
+                self._files = _impatient(self._files)
+        except ValueError:  # the address itself is wrong, which no waiting mends
+            raise
+        except ArrowException as error:
+            raise OSError(str(error)) from error
         self._root = self._root.rstrip("/")
         self._local = isinstance(self._files, fs.LocalFileSystem)
 
+    @_as_oserror()
     def put(self, path: str, data: bytes) -> None:
         """Write an object whole or not at all; it is durable then."""
         if self._local:
@@ -41,6 +55,7 @@ class Objects:
         with self._files.open_output_stream(self._at(path), compression=None) as out:
             out.write(data)
 
+    @_as_oserror()
     def put_file(self, path: str, file: Path) -> None:
         """Write a file as an object, whole or not at all."""
         if self._local:
@@ -51,6 +66,7 @@ class Objects:
             for chunk in _chunks(file):
                 out.write(chunk)
 
+    @_as_oserror()
     def get(self, path: str) -> bytes | None:
         """Return an object's content, None where there is none."""
         try:
@@ -61,10 +77,14 @@ class Objects:
 
     def get_parts(self, path: str) -> Iterator[bytes]:
         """Yield an object's content. Raises FileNotFoundError where there is none."""
-        with self._files.open_input_stream(self._at(path), compression=None) as found:
+        with (
+            _as_oserror(),
+            self._files.open_input_stream(self._at(path), compression=None) as found,
+        ):
             while chunk := found.read(_CHUNK):
                 yield bytes(chunk)
 
+    @_as_oserror()
     def there(self, path: str) -> bool:
         """Tell whether there is such an object."""
         return bool(self._files.get_file_info(self._at(path)).type == fs.FileType.File)
@@ -77,6 +97,7 @@ class Objects:
         """Return the names of the folders in a folder."""
         return self._below(path, fs.FileType.Directory, recursive=False)
 
+    @_as_oserror()
     def remove_folder(self, path: str) -> None:
         """Remove a folder with all that is in it, where there is one."""
         with suppress(FileNotFoundError):
@@ -92,12 +113,23 @@ class Objects:
     def _at(self, path: str) -> str:
         return f"{self._root}/{path}" if path else self._root
 
+    @_as_oserror()
     def _below(self, path: str, kind: fs.FileType, *, recursive: bool) -> list[str]:
         base = self._at(path)
         found = self._files.get_file_info(
             fs.FileSelector(base, recursive=recursive, allow_not_found=True)
         )
         return sorted(it.path[len(base) + 1 :] for it in found if it.type == kind)
+
+
+def _with_settings(uri: str) -> str:
+    """Return a URI with what a store's own library is to do otherwise, as far as one can say so."""
+    # A small object is then one request rather than the three of an upload in parts.
+    more = {"s3": "allow_delayed_open=true", "gs": f"retry_limit_seconds={_GCS_S}"}
+    setting = more.get(uri.partition("://")[0])
+    if setting is None or setting.partition("=")[0] in uri:
+        return uri
+    return f"{uri}{'&' if '?' in uri else '?'}{setting}"
 
 
 def _impatient(files: fs.S3FileSystem) -> fs.S3FileSystem:

@@ -1,7 +1,8 @@
 """Trying again while a store is away, for as long as was said.
 
 Each try has a thread of its own, for a store may also accept a request and say nothing: whoever
-waits hears Ctrl-C meanwhile, and can leave. A try that was left may still come to something.
+waits hears Ctrl-C meanwhile, and can leave. A try that was left may still come to something. One
+that says nothing for too long is left, and not tried again: both could come to something then.
 """
 
 import asyncio
@@ -12,13 +13,22 @@ from concurrent.futures import Future, wait
 from typing import TypeVar
 
 from raybench.errors import RunFailed
+from raybench.pipeline import hanging
 
 _T = TypeVar("_T")
 _FIRST_S, _LONGEST_S, _STEP_S = 0.25, 15.0, 0.25
+_SLOW_S = 10.0
+"""After so long it is told that a try has come to nothing yet."""
+_TRY_S = 120.0
+"""A try has so long in any case: a large file takes its time, however little is waited for."""
 
 
 class AwayError(RunFailed):
     """A store was away for longer than it is waited for."""
+
+
+class SilentError(OSError):
+    """A store took a call and did not answer it."""
 
 
 class Patience:
@@ -38,14 +48,26 @@ class Patience:
         done twice. `given_up` tells that nobody waits for it any more.
         """
         until, wait, told = time.monotonic() + self._seconds, _FIRST_S, False
+
+        def slow() -> None:
+            nonlocal told
+            if not told:
+                self._say(
+                    f"{self.where} has not answered for {_SLOW_S:g} s. The run waits for it, for "
+                    f"up to {max(self._seconds, _TRY_S):g} s (storage_patience_s)"
+                )
+                told = True
+
         while True:
+            left = max(_TRY_S, until - time.monotonic())
             try:
-                found = _in_thread(do)
+                found = answer(do, left, slow=slow, slow_s=_SLOW_S, leave=_refuse_if_cancelled)
             except FileNotFoundError:
                 raise
             except OSError as error:
                 self.away = True
-                if given_up() or time.monotonic() >= until:
+                silent = isinstance(error, SilentError)
+                if silent or given_up() or time.monotonic() >= until:
                     raise AwayError(
                         f"{self.where} could not be reached for {self._seconds:g} s (storage, "
                         f"storage_patience_s): {reason(error)}. What the run has is kept on this "
@@ -57,8 +79,11 @@ class Patience:
                         f"for up to {self._seconds:g} s (storage_patience_s)"
                     )
                     told = True
-                _sleep(min(wait, max(0.0, until - time.monotonic())))
+                sleep(min(wait, max(0.0, until - time.monotonic())))
                 wait = min(2 * wait, _LONGEST_S)
+            except (KeyboardInterrupt, asyncio.CancelledError):
+                self.away = True  # a call was left: nothing that is left to do waits for the next
+                raise
             else:
                 self.away = False
                 if told:
@@ -69,11 +94,25 @@ class Patience:
 def reason(error: BaseException) -> str:
     """Return what a store says in a line; SDKs add the request, and the same once more."""
     text = " ".join(str(error).split())
-    return text.partition(" (Request ID")[0].partition("; Details: ")[0][:300]
+    text = text.rpartition("The underlying error message was: ")[2]
+    for after in (" (Request ID", "; Details: ", " See Azure::Core", " error_info={"):
+        text = text.partition(after)[0]
+    return text[:300]
 
 
-def _in_thread(do: Callable[[], _T]) -> _T:
-    """Return what a call returns; Ctrl-C ends the wait for it at once."""
+def answer(
+    do: Callable[[], _T],
+    seconds: float,
+    *,
+    slow: Callable[[], None] = lambda: None,
+    slow_s: float = _SLOW_S,
+    leave: Callable[[], None] = lambda: None,
+) -> _T:
+    """Return what one try comes to; Ctrl-C ends the wait for it at once.
+
+    Raises SilentError where that is nothing for so many seconds. `slow` is called once, after a
+    while of it; `leave` again and again: what it raises ends the wait.
+    """
     future: Future[_T] = Future()
 
     def work() -> None:
@@ -82,13 +121,25 @@ def _in_thread(do: Callable[[], _T]) -> _T:
         except BaseException as error:  # whoever waits is told
             future.set_exception(error)
 
-    threading.Thread(target=work, name="store", daemon=True).start()
-    while not wait([future], _STEP_S).done:
-        _refuse_if_cancelled()
+    thread = threading.Thread(target=work, name="store", daemon=True)
+    since, told = time.monotonic(), False
+    try:
+        thread.start()
+        while not wait([future], min(_STEP_S, seconds)).done:
+            leave()
+            waited = time.monotonic() - since
+            if waited >= seconds:
+                raise SilentError(f"it has not answered for {seconds:g} s")
+            if not told and waited >= slow_s:
+                slow()
+                told = True
+    finally:
+        if not future.done():
+            hanging.leave(thread)
     return future.result()
 
 
-def _sleep(seconds: float) -> None:
+def sleep(seconds: float) -> None:
     """Wait; Ctrl-C ends it at once."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:

@@ -12,12 +12,16 @@ from raybench.pipeline import whole
 from raybench.pipeline.storage import fetching, hold, lease
 from raybench.pipeline.storage.hold import Hold
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import Patience, reason
+from raybench.pipeline.storage.patience import Patience, answer, reason
 from raybench.pipeline.storage.segments import Piece
 
 _T = TypeVar("_T")
 _PROBE = ".raybench"
 _PROBE_TEXT = b"raybench keeps runs here: EXPERIMENT/RUN\n"
+_SLOW_S, _LEAST_S, _MOST_S = 3.0, 10.0, 60.0
+"""At the start: when it is told that a store is waited for, and how long it has in any case, and at
+most. One that is spelt wrong does not answer either, which nobody wants to learn in half an hour.
+"""
 
 
 class Storage:
@@ -123,13 +127,31 @@ class Storage:
         return self._patience.call(do)
 
 
-def trouble(uri: str) -> str | None:
-    """Return why a store cannot be written to and read from; None where it can."""
+def trouble(
+    uri: str, patience_s: float = _MOST_S, say: Callable[[str], None] = lambda _: None
+) -> str | None:
+    """Return why a store cannot be written to and read from; None where it can.
+
+    It is tried once. `say` tells when that takes its time; Ctrl-C ends it.
+    """
+    where = uri.partition("?")[0]
+    seconds = min(max(patience_s, _LEAST_S), _MOST_S)
+
+    def slow() -> None:
+        say(
+            f"storage {where} has not answered for {_SLOW_S:g} s: it is waited for, for up to "
+            f"{seconds:g} s, before anything starts"
+        )
+
     try:
-        objects = Objects(uri)
-        objects.put(_PROBE, _PROBE_TEXT)
-        if objects.get(_PROBE) == _PROBE_TEXT:
-            return None
-    except (OSError, ValueError, NotImplementedError) as error:
+        kept = answer(partial(_probed, uri), seconds, slow=slow, slow_s=_SLOW_S)
+    except (OSError, ValueError) as error:
         return reason(error)
-    return "what was written to it did not come back"
+    return None if kept else "what was written to it did not come back"
+
+
+def _probed(uri: str) -> bool:
+    """Tell whether a store gives back what is written to it."""
+    objects = Objects(uri)
+    objects.put(_PROBE, _PROBE_TEXT)
+    return objects.get(_PROBE) == _PROBE_TEXT

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -189,6 +190,32 @@ def test_who_ends_a_run_that_waits_for_its_store_does_not_wait_with_it(
     finally:
         store.start()
     assert process.wait() == 130
+    assert "the same command goes on from there" in told
+    assert "Traceback" not in told
+
+
+def test_who_ends_a_run_whose_store_says_nothing_any_more_does_not_wait_for_it(
+    store: Store, tmp_path: Path
+) -> None:
+    process = start_raybench(*SLOW, at(store.uri("mute")), cwd=tmp_path)
+    wait_for_units(tmp_path, 1, process)
+    store.stop()
+    assert process.stdout
+    try:
+        with socket.create_server(("127.0.0.1", store.port), backlog=50):
+            told = ""
+            while "has not answered" not in told and "cannot be reached" not in told:
+                line = process.stdout.readline()
+                assert line, told
+                told += line
+            time.sleep(1)  # whatever it asks meanwhile is not answered
+            since = time.monotonic()
+            process.terminate()
+            told = process.stdout.read()
+            assert process.wait() == 130
+            assert time.monotonic() - since < 20  # of which Ray's end takes some
+    finally:
+        store.start()
     assert "the same command goes on from there" in told
     assert "Traceback" not in told
 

@@ -12,8 +12,9 @@ from stores import CREDENTIALS
 
 from raybench.errors import RunFailed
 from raybench.pipeline.storage import objects
+from raybench.pipeline.storage import patience as waiting
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import AwayError, Patience
+from raybench.pipeline.storage.patience import AwayError, Patience, SilentError, answer, reason
 
 
 class Hanging:
@@ -109,3 +110,47 @@ def test_a_server_that_takes_requests_and_says_nothing_is_given_up(
         where = f"scheme=http&endpoint_override=127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(AwayError, match="could not be reached"):
             patience(0.1).call(lambda: Objects(f"s3://bucket/place?{where}").put("it", b"1"))
+
+
+def test_one_that_hangs_is_told_of_and_given_up(
+    hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting, "_SLOW_S", 0.1)
+    monkeypatch.setattr(waiting, "_TRY_S", 0.6)
+    said: list[str] = []
+    found = Patience("the store", 0.2, said.append)
+    with pytest.raises(AwayError, match=r"it has not answered for 0\.6 s"):
+        found.call(hanging)
+    assert found.away
+    assert said == [
+        "the store has not answered for 0.1 s. The run waits for it, for up to 0.6 s "
+        "(storage_patience_s)"
+    ]
+
+
+def test_a_try_has_its_time_however_little_is_waited_for() -> None:
+    assert patience(0).call(lambda: threading.Event().wait(0.4)) is False
+
+
+def test_an_answer_is_waited_for_so_long(hanging: Hanging) -> None:
+    said: list[str] = []
+    with pytest.raises(SilentError, match=r"not answered for 0\.5 s"):
+        answer(hanging, 0.5, slow=lambda: said.append("slow"), slow_s=0.1)
+    assert said == ["slow"]
+    assert answer(lambda: 7, 5) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("refused\n at once (Request ID: 1)", "refused at once"),
+        ("Failed to get token.\nSee Azure::Core::Diagnostics::Logger for", "Failed to get token."),
+        (
+            "google::cloud::Status(UNAVAILABLE: Retry policy exhausted. Learn more at https://x. "
+            "The underlying error message was: CURL error [6]=no host error_info={reason=}",
+            "CURL error [6]=no host",
+        ),
+    ],
+)
+def test_what_a_store_says_is_told_in_a_line(text: str, told: str) -> None:
+    assert reason(OSError(text)) == told
