@@ -291,6 +291,12 @@ class Plan:
     """In how many of the units each model takes part; None where only the run shows that."""
     parts: "tuple[Plan, ...]" = ()
     """What it is made of, where that is other experiments."""
+    ray: bool = False
+    """Whether it takes a Ray cluster, to host engines or to work on."""
+    cluster: tuple[str, ...] = ()
+    """Which one, and where on it, in words; the plan of a run that begins lacks it."""
+    storage: str | None = None
+    """Where it would be kept, beside this machine."""
 
     @property
     def counted(self) -> str:

@@ -23,6 +23,7 @@ def plan(config: Config) -> Plan:
         models=hosted,
         engines=tuple(engine.label for engine in engines),
         slots=slots(engines, config.fleet),
+        ray=True,
         units=0,
         unit="unit",
         calls="what clients ask",

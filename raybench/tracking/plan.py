@@ -18,6 +18,8 @@ def describe(plan: Plan) -> str:
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
         f"Slots       {_awake(plan)}",
+        *(f"{'' if n else 'Cluster':12}{'  ' * (n > 0)}{it}" for n, it in enumerate(plan.cluster)),
+        *([f"Storage     {plan.storage}"] if plan.storage else []),
         *([f"Units       {plan.units:,} {plan.several}"] if plan.units else []),
         f"Calls       {plan.calls}",
         *(f"Note        {note}" for note in plan.notes),

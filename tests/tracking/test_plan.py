@@ -58,3 +58,11 @@ def test_the_plan_says_whether_engines_take_turns() -> None:
     plan = replace(plan, slots=1, notes=tuple(turns(2, 1)))
     assert "Slots       1 (engines take turns)" in describe(plan)
     assert "Note        2 engines take turns, about 1 awake at once" in describe(plan)
+
+
+def test_the_plan_says_where_it_works_and_is_kept() -> None:
+    model = ModelSpec("m", "vllm", "embedded")
+    plan = Plan("index", (model,), ("one",), 1, 1, "unit", "1", ray=True)
+    assert "Cluster" not in describe(plan)
+    shown = describe(replace(plan, cluster=("head:6379", "work on a=b"), storage="s3://bucket"))
+    assert "Cluster     head:6379\n              work on a=b\nStorage     s3://bucket\n" in shown

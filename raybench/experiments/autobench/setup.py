@@ -150,6 +150,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         models=models,
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=actors(config) > 0,
         units=conf.iterations,
         unit="iteration",
         each=conf.iterations,

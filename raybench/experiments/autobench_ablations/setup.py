@@ -86,6 +86,7 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         models=asked[:models],
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=full.ray,
         units=len(several) * config.autobench.iterations,
         each=len(several) * config.autobench.iterations,
         unit="iteration",

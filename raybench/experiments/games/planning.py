@@ -30,6 +30,7 @@ def plan(config: Config) -> Plan:
         models=models,
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=setup.actors(config) > 0,
         units=setup.units(config),
         unit="match",
         referees=referees,

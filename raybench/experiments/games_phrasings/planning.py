@@ -45,6 +45,7 @@ def plan(config: Config) -> Plan:
         models=models,
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=games.actors(config) > 0 or learns(config),
         units=len(cells.cells(config)) * games.units(config),
         unit="match",
         referees=tuple(asked[model.name] for model in judges(config)),

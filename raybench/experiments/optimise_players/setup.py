@@ -135,6 +135,7 @@ def plan(config: Config) -> Plan:
         models=tuple(models(config)),
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=True,
         units=len(studies(config)),
         unit="study",
         referees=tuple(it for it in every if it.name in referees),

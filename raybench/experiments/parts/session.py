@@ -19,6 +19,7 @@ from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.parts import (
     leaving,
+    placing,
     recording,
     reproducing,
     surroundings,
@@ -371,6 +372,8 @@ async def open_session(
         units = run.journal(journal, entered)
         done = len(units.records)
         telling.tell_beginning(run, plan, done, concluded_with)
+        for note in placing.ignored(config, plan) if within is None else ():
+            console.say(f"Note: {note}")
         text = recording.config_text(resolved, versions)
         if run.finished or not (run.folder / CONFIG).exists():
             run.write(CONFIG, text)

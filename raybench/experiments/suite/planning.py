@@ -30,6 +30,7 @@ def whole(config: Config, each: Sequence[Plan]) -> Plan:
         models=models,
         engines=tuple(engine.label for engine in engines),
         slots=slots(engines, config.fleet),
+        ray=any(it.ray for it in each),
         units=len(each),
         unit="part",
         calls=f"those of the parts below: {', '.join(it.counted for it in each)}",

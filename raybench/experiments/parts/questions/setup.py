@@ -120,6 +120,7 @@ def planned(config: Config, data: Prepared) -> Plan:
         models=models,
         engines=tuple(engine.label for engine in engines),
         slots=awake,
+        ray=True,
         units=units,
         unit="unit",
         calls=f"{units:,}{_calls(terms, data)}",

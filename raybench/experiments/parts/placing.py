@@ -1,0 +1,72 @@
+"""Where a run works and is kept, and which settings of that have no effect on it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from raybench.config import Config, labels
+from raybench.fleet.devices import OWN, address
+from raybench.types import Plan
+
+
+def placed(config: Config, plan: Plan) -> Plan:
+    """Return the plan with where it would work and be kept, for a person to look at."""
+    return replace(
+        plan,
+        cluster=tuple(_cluster(config, plan)),
+        storage=config.storage.partition("?")[0] if config.storage and _is_run(plan) else None,
+        notes=(*plan.notes, *ignored(config, plan)),
+    )
+
+
+def ignored(config: Config, plan: Plan) -> list[str]:
+    """Return a note on settings of a cluster that the run makes no use of, where some are given.
+
+    RAY_ADDRESS is none of them: it may have been set for something else.
+    """
+    fleet, kinds = config.fleet, _kinds(plan)
+    if plan.ray and "vllm" in kinds:
+        return []
+    engines = {"fleet.nodes": fleet.nodes, "fleet.gpus": fleet.gpus}
+    others = {"fleet.work_nodes": fleet.work_nodes, "sandbox.nodes": config.sandbox.nodes}
+    every: dict[str, object] = {"fleet.address": fleet.address, **engines, **others}
+    names = [it for it, value in every.items() if value and (it in engines or not plan.ray)]
+    if not names:
+        return []
+    needs = "hosts no engine" if plan.ray else "needs no cluster"
+    asked = (
+        f"its models are {' or '.join(_WHO[it] for it in kinds)}" if kinds else "it asks no model"
+    )
+    here = ", and are asked from this process" if kinds and not plan.ray else ""
+    return [f"{', '.join(names)}: of no effect on this run, which {needs}: {asked}{here}"]
+
+
+_WHO = {"openai": "at endpoints", "simulated": "simulated", "vllm": "hosted"}
+
+
+def _kinds(plan: Plan) -> list[str]:
+    return sorted({model.engine for model in (*plan.models, *plan.referees)} & {*_WHO})
+
+
+def _is_run(plan: Plan) -> bool:
+    """Tell whether it leaves a run, which is kept."""
+    return bool(plan.units and plan.models)
+
+
+def _cluster(config: Config, plan: Plan) -> Iterator[str]:
+    """Yield which cluster is worked on, and on which of its nodes, where somebody chose that."""
+    if not plan.ray:
+        return
+    fleet = config.fleet
+    if (named := address(fleet)) != OWN:
+        by = "fleet.address" if fleet.address else "RAY_ADDRESS"
+        yield f"{named.rpartition('@')[2]} ({by})"
+    else:
+        yield "a Ray of its own, on this machine"
+    hosted = "vllm" in _kinds(plan)
+    for setting, on, what in (
+        ("fleet.nodes", fleet.nodes if hosted else {}, "engines"),
+        ("fleet.work_nodes", fleet.work_nodes, "work"),
+        ("sandbox.nodes", config.sandbox.nodes, "programs"),
+    ):
+        if on:
+            yield f"{what} on nodes with {labels.told(on)} ({setting})"

@@ -1,0 +1,120 @@
+"""Where a run works and is kept is told, and which settings of that have no effect on it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from helpers import SIMULATED, raybench
+
+from raybench import cli
+from raybench.config import Config
+from raybench.experiments import load
+from raybench.experiments.parts.placing import ignored, placed
+from raybench.types import ModelSpec, Plan
+
+FAR = ("fleet.address=127.0.0.1:1", "fleet.work_nodes={far: yes}")
+STAND_IN, OURS, ENDPOINTS = (
+    ModelSpec(kind, kind, "org/m") for kind in ("simulated", "vllm", "openai")
+)
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+def config(*given: str) -> Config:
+    return cli.check(cli.compose(cli.with_tables([*SIMULATED, *given])))
+
+
+def plan(*models: ModelSpec, ray: bool = False) -> Plan:
+    return Plan("index", models, (), 1, 9, "unit", "9", ray=ray)
+
+
+@pytest.mark.parametrize(
+    ("models", "why"),
+    [
+        ([STAND_IN], "its models are simulated, and are asked from this process"),
+        ([ENDPOINTS, STAND_IN], "its models are at endpoints or simulated, and are"),
+        ([], "it asks no model"),
+    ],
+)
+def test_what_names_a_cluster_has_no_effect_where_none_is_needed(
+    models: list[ModelSpec], why: str
+) -> None:
+    given = config(
+        *FAR,
+        "fleet.nodes={a: b}",
+        "fleet.gpus=2",
+        "sandbox.nodes={c: d}",
+        "fleet.start_deadline_s=9",
+    )
+    (told,) = ignored(given, plan(*models))
+    assert told.startswith(
+        "fleet.address, fleet.nodes, fleet.gpus, fleet.work_nodes, sandbox.nodes: of no effect on "
+        "this run, which needs no cluster: "
+    )
+    assert why in told
+
+
+def test_what_is_said_of_engines_has_no_effect_where_none_is_hosted() -> None:
+    given = config(*FAR, "fleet.nodes={a: b}", "fleet.gpus=2")
+    (told,) = ignored(given, plan(STAND_IN, ray=True))
+    assert told.startswith("fleet.nodes, fleet.gpus: of no effect on this run, which hosts no")
+    assert ignored(given, plan(OURS, ray=True)) == []
+    # Who judges may be hosted where who is ranked is not.
+    assert ignored(given, replace(plan(STAND_IN, ray=True), referees=(OURS,))) == []
+
+
+def test_nothing_is_said_where_nothing_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")  # it may be there for others
+    assert ignored(config(), plan(STAND_IN)) == []
+
+
+def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = config(*FAR, "fleet.nodes={a: b}", "sandbox.nodes={c: d}")
+    given.storage = "s3://bucket/runs?region=x"
+    shown = placed(given, plan(OURS, ray=True))
+    assert shown.cluster == (
+        "127.0.0.1:1 (fleet.address)",
+        "engines on nodes with a=b (fleet.nodes)",
+        "work on nodes with far=yes (fleet.work_nodes)",
+        "programs on nodes with c=d (sandbox.nodes)",
+    )
+    assert shown.storage == "s3://bucket/runs"
+    assert placed(config(), plan(OURS, ray=True)).cluster == ("a Ray of its own, on this machine",)
+    monkeypatch.setenv("RAY_ADDRESS", "me:geheim@head:6379")
+    assert placed(config(), plan(OURS, ray=True)).cluster == ("head:6379 (RAY_ADDRESS)",)
+    assert placed(config(), plan(STAND_IN)).cluster == ()
+    assert placed(given, plan()).storage is None  # it leaves no run
+
+
+@pytest.mark.parametrize(
+    ("given", "ray"),
+    [
+        (["+experiment=autobench", "roster=simulated"], False),
+        (["+experiment=autobench", "roster=simulated", "autobench.iterations=5000"], True),
+        (["+experiment=autobench"], True),
+        (["+experiment=autobench_ablations", "roster=simulated"], False),
+        (["+experiment=autobench_biases", "roster=simulated"], False),
+        (["+experiment=games", "roster=simulated", "games.matches=9"], False),
+        (["+experiment=games"], True),
+        (["+experiment=hle", "roster=simulated", "data=samples"], True),
+        (["+experiment=suite", "roster=simulated", "suite.parts=[autobench,games]"], False),
+        (["+experiment=suite", "roster=simulated", "data=samples"], True),
+        (["+experiment=serve"], True),
+    ],
+)
+def test_who_needs_a_cluster(given: list[str], ray: bool) -> None:
+    asked = cli.check(cli.compose([*given, "dry_run=true"]))
+    assert load(asked.experiment or "").plan(asked).ray == ray
+
+
+def test_a_run_and_its_plan_say_it(tmp_path: Path) -> None:
+    told = "Note: fleet.address, fleet.work_nodes: of no effect on this run"
+    done = raybench(*SIMULATED, "autobench.iterations=2", *FAR, cwd=tmp_path)
+    assert done.returncode == 0
+    assert (done.stdout + done.stderr).count(told) == 1
+    planned = raybench(*SIMULATED, *FAR, "dry_run=true", cwd=tmp_path)
+    assert planned.stdout.count(told.replace(": ", "        ", 1)) == 1
+    assert "Cluster" not in planned.stdout
