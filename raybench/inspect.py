@@ -10,7 +10,7 @@ from pathlib import Path
 from raybench.errors import RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
 from raybench.experiments.parts.reproducing import publishable
-from raybench.pipeline import named
+from raybench.pipeline import hanging, named
 from raybench.pipeline.datasets import Dataset
 from raybench.pipeline.store import CONFIG
 from raybench.pipeline.units import unit_id
@@ -21,6 +21,7 @@ from raybench.tracking.inspect.samples import identity, sample
 from raybench.types import ModelSpec
 
 _FOLDER = "inspect"
+_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         names = export(folder, out, with_withheld=told.with_withheld, rich=told.rich)
     except RaybenchError as error:
         print(f"raybench: {error}", file=sys.stderr)
+        hanging.end(error.exit_code)
         sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        hanging.end(_INTERRUPTED)
+        sys.exit(_INTERRUPTED)
     print(f"{names} logs in {out}\nTo look at them: inspect view --log-dir {out}")
 
 

@@ -16,7 +16,7 @@ from raybench.compare.found import Concluded
 from raybench.compare.shown import page, summary, terminal
 from raybench.compare.shown.told import told
 from raybench.errors import ConfigurationError, RaybenchError, RunFailed
-from raybench.pipeline import whole
+from raybench.pipeline import hanging, whole
 from raybench.tracking import console
 from raybench.tracking.text import one_line
 
@@ -24,6 +24,7 @@ WORSE = 1
 """The exit code of --fail-if-worse."""
 _UNLIKE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
 """What comes of values that are not of their kind, wherever in a run of somebody else they are."""
+_INTERRUPTED = 130
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended
 
 _ABOUT = """\
@@ -57,6 +58,9 @@ def main() -> None:
     except RaybenchError as error:
         print(f"raybench: {error}", file=sys.stderr)
         code = error.exit_code
+    except KeyboardInterrupt:  # while a run is fetched from its store
+        code = _INTERRUPTED
+    hanging.end(code)
     sys.exit(code)
 
 

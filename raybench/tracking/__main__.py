@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raybench.errors import ConfigurationError, RaybenchError, RunFailed
-from raybench.pipeline import named
+from raybench.pipeline import hanging, named
 from raybench.tracking.mlflow import check_uri, spool, store, sync
 from raybench.tracking.text import one_line
 from raybench.tracking.uri import MASK, absolute, masked, redacted
@@ -167,4 +167,6 @@ def _of(folder: Path, error: Exception) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended = main()
+    hanging.end(ended)
+    sys.exit(ended)

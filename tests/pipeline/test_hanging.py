@@ -10,20 +10,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from helpers import SIMULATED, raybench, start_raybench
+from helpers import SIMULATED, STARTED, raybench, start_raybench
 from stores import CREDENTIALS
 
 from raybench.pipeline import hanging
 
 
 @pytest.fixture
-def mute(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Yield where a server is that accepts connections and says nothing."""
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    """Yield a server that takes connections and says nothing."""
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
-    with socket.create_server(("127.0.0.1", 0), backlog=50) as server:
-        where = f"scheme=http&endpoint_override=127.0.0.1:{server.getsockname()[1]}"
-        yield f"s3://bucket/place?{where}"
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as found:
+        found.settimeout(100)
+        yield found
+
+
+@pytest.fixture
+def mute(server: socket.socket) -> str:
+    """Return where it is."""
+    where = f"scheme=http&endpoint_override=127.0.0.1:{server.getsockname()[1]}"
+    return f"s3://bucket/place?{where}"
 
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
@@ -50,6 +57,31 @@ def test_a_store_that_says_nothing_is_waited_for_as_long_as_was_said(
     assert "cannot be written to: it has not answered for 10 s" in done.stderr
     assert "see that it can be reached" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command", [("raybench.compare",), ("raybench.inspect",), ("raybench.tracking", "sync")]
+)
+def test_who_reads_from_it_can_leave(
+    server: socket.socket, mute: str, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    where, _, query = mute.partition("?")
+    process = subprocess.Popen(
+        [sys.executable, "-m", *command, f"{where}/index/run?{query}"],
+        cwd=tmp_path, env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    STARTED.append(process)
+    assert process.stdout
+    asked, _ = server.accept()
+    since = time.monotonic()
+    with asked:
+        process.send_signal(signal.SIGINT)
+        told = process.stdout.read()
+        assert process.wait() == 130, told
+    assert time.monotonic() - since < 8
+    assert "Traceback" not in told
 
 
 def test_a_process_of_which_nothing_hangs_ends_as_ever() -> None:
