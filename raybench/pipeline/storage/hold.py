@@ -19,7 +19,7 @@ from raybench.pipeline.storage import lease as leases
 from raybench.pipeline.storage import segments
 from raybench.pipeline.storage.lease import Broken, Lease
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import Patience, answer, sleep
+from raybench.pipeline.storage.patience import Patience, answer, interruptible, sleep
 from raybench.pipeline.storage.segments import Piece, Segment
 
 JOURNALS = "journal"
@@ -279,11 +279,16 @@ def agree(file: Path, stored: list[Piece], fetched: Callable[[Piece], bytes]) ->
             )
         local.truncate(standing.at)
         local.write(first)
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for at in range(1, len(missing), _BLOCK):
-                local.writelines(pool.map(fetched, missing[at : at + _BLOCK]))
+        for at in range(1, len(missing), _BLOCK):
+            block = missing[at : at + _BLOCK]
+            local.writelines(interruptible(partial(_together, fetched, block)))
         local.flush()
         os.fsync(local.fileno())
+
+
+def _together(fetched: Callable[[Piece], bytes], pieces: list[Piece]) -> list[bytes]:
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return [*pool.map(fetched, pieces)]
 
 
 def fetched(

@@ -6,6 +6,7 @@ that says nothing for too long is left, and not tried again: both could come to 
 """
 
 import asyncio
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -137,6 +138,11 @@ def answer(
         if not future.done():
             hanging.leave(thread)
     return future.result()
+
+
+def interruptible(do: Callable[[], _T]) -> _T:
+    """Return what a call returns that has its own patience; Ctrl-C ends the wait at once."""
+    return answer(do, math.inf, slow_s=math.inf, leave=_refuse_if_cancelled)
 
 
 def sleep(seconds: float) -> None:

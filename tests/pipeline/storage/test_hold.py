@@ -1,5 +1,6 @@
 """Runs lent by a real store, on a file system and by a server that speaks S3's protocol."""
 
+import asyncio
 import json
 import os
 import threading
@@ -13,6 +14,7 @@ from raybench.config.storage import below
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline.storage import Storage, hold, lease, reading, trouble
 from raybench.pipeline.storage.objects import Objects
+from raybench.pipeline.storage.segments import Piece, digest
 from raybench.pipeline.store import RESULTS, Run, open_run
 
 CONFIG = {"seed": 1}
@@ -314,3 +316,34 @@ def test_who_is_overtaken_while_it_looks_at_what_there_is_leaves_the_lease(
         assert run.id != first.id
     raw = objects.get(at)
     assert raw and lease.Lease.of(raw).term.owner == "bb"
+
+
+def test_who_waits_for_the_pieces_of_a_journal_can_leave(tmp_path: Path) -> None:
+    lines = [b'{"id": %d}\n' % each for each in range(40)]
+    pieces = [Piece(len(it), digest(it), f"{each}") for each, it in enumerate(lines)]
+    hold.agree(tmp_path / "whole.jsonl", pieces, lambda it: lines[int(it.path)])
+    assert (tmp_path / "whole.jsonl").read_bytes() == b"".join(lines)
+
+    begun, over = threading.Event(), threading.Event()
+
+    def fetched(piece: Piece) -> bytes:
+        if piece.path == "9":
+            begun.set()
+            over.wait(100)
+        return lines[int(piece.path)]
+
+    async def leave() -> None:
+        async def waiting() -> None:
+            hold.agree(tmp_path / "left.jsonl", pieces, fetched)
+
+        task = asyncio.create_task(waiting())
+        threading.Thread(target=lambda: (begun.wait(), task.cancel())).start()
+        await task
+
+    try:
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(leave())
+        assert not over.is_set()
+        assert (tmp_path / "left.jsonl").read_bytes() == lines[0]
+    finally:
+        over.set()
