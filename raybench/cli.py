@@ -281,7 +281,6 @@ def _done(composed: "DictConfig") -> int:
 
     from raybench import experiments as rooms
     from raybench.experiments.parts.placing import placed
-    from raybench.experiments.parts.placing import placed
     from raybench.tracking.plan import describe, to_json
 
     telling.begin()
