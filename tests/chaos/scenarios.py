@@ -65,7 +65,7 @@ SCENARIOS = {
             "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[mmlu_pro]",
             "index.repeats=30",
         ],
-        ["generating actor", "grading actor", "store away", "driver"],
+        ["generating actor", "grading actor", "store away", "driver", "clocks"],
         _later(2.0),
         {"store": _storage},
         CREDENTIALS,
