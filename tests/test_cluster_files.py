@@ -14,6 +14,7 @@ from raybench import cli
 
 CLOUD, PREMISE = ROOT / "cluster.yaml", ROOT / "cluster-on-premise.yaml"
 FILES = (CLOUD, PREMISE)
+README, SERVING = ROOT / "README.md", ROOT / "serving" / "README.md"
 KIND = pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 
 
@@ -234,7 +235,7 @@ def test_the_old_autoscaler_is_for_machines_that_stand_there(tmp_path: Path) -> 
     assert config["min_workers"] == config["max_workers"] == machines
     told = "RAY_UP_enable_autoscaler_v2=0 ray up cluster-on-premise.yaml"
     assert told in PREMISE.read_text()
-    assert f"`{told}`" in (ROOT / "serving" / "README.md").read_text()
+    assert f"`{told}`" in SERVING.read_text()
     assert told.partition("=")[0] in inspect.getsource(commands)
 
 
@@ -250,15 +251,14 @@ def test_machines_that_stand_there_make_their_own_environment() -> None:
     assert all("~/raybench/.venv/bin/ray start" in it for it in starts(config).values())
 
 
-def told() -> list[list[str]]:
-    """Return the words of each command of Ray's that serving/README.md tells."""
-    text = (ROOT / "serving" / "README.md").read_text()
-    lines = re.findall(r"^    ray (.+?)(?: +[#>].*| -- .*)?$", text, re.M)
+def told(readme: Path) -> list[list[str]]:
+    """Return the words of each command of Ray's that a README tells."""
+    lines = re.findall(r"^    ray (.+?)(?: +[#>].*| -- .*)?$", readme.read_text(), re.M)
     return [shlex.split(line) for line in lines]
 
 
-@pytest.mark.parametrize("words", told(), ids=" ".join)
-def test_ray_knows_the_commands_that_the_readme_tells(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [*told(README), *told(SERVING)], ids=" ".join)
+def test_ray_knows_the_commands_that_the_readmes_tell(words: list[str]) -> None:
     import click
     from ray.scripts import scripts
 
@@ -273,25 +273,42 @@ def test_ray_knows_the_commands_that_the_readme_tells(words: list[str]) -> None:
 
 
 def test_the_readme_tells_of_both_and_of_what_goes_to_the_nodes() -> None:
-    readme = (ROOT / "serving" / "README.md").read_text()
+    readme = SERVING.read_text()
     assert all(f"`{file.name}`" in readme for file in FILES)
-    assert {words[0] for words in told()} >= {"up", "down", "dashboard", "job", "rsync-down"}
+    told_there = {words[0] for words in told(SERVING)}
+    assert told_there >= {"up", "down", "dashboard", "job", "rsync-down"}
+    assert [words[:2] for words in told(README)] == [
+        ["up", CLOUD.name], ["dashboard", CLOUD.name], ["job", "submit"],
+    ]  # fmt: skip
     env = readme.partition("~/.raybench/env) <<END\n")[2].partition("END")[0]
     assert re.findall(r"^ +(\w+)=", env, re.M) == [
         "RAY_AUTH_TOKEN", "HF_TOKEN", "MLFLOW_TRACKING_URI",
     ]  # fmt: skip
 
 
-def test_the_run_that_the_readme_submits_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("file", [README, SERVING], ids=["README", "serving"])
+def test_the_run_that_a_readme_submits_is_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")  # as Ray tells its jobs
-    readme = (ROOT / "serving" / "README.md").read_text()
-    (overrides,) = re.findall(r"ray job submit .* -- python -m raybench (.+)", readme)
+    readme = file.read_text()
+    (overrides,) = re.findall(r"^    ray job submit .* -- python -m raybench (.+)", readme, re.M)
     config = cli.check(cli.compose(overrides.split()))
-    # What lies there is what the next line fetches, and what the container keeps elsewhere.
-    assert f"ray rsync-down cluster.yaml {config.runs_dir}/ " in readme
-    (kept,) = [it for it in read(CLOUD)["docker"]["head_run_options"] if "runs" in it]
-    assert kept.endswith(f":{config.runs_dir}")
     # More engines than GPUs that may come would wait in vain.
     gpu = read(CLOUD)["available_node_types"]["gpu"]
     engines = {(model.weights, str(model.options)) for model in config.roster.models}
     assert len(engines) <= gpu["max_workers"] * gpu["resources"]["GPU"]
+    if file == SERVING:
+        # What lies there is what the next line fetches, and what the container keeps elsewhere.
+        assert f"ray rsync-down cluster.yaml {config.runs_dir}/ " in readme
+        (kept,) = [it for it in read(CLOUD)["docker"]["head_run_options"] if "runs" in it]
+        assert kept.endswith(f":{config.runs_dir}")
+
+
+def test_the_dashboard_and_the_client_of_the_readme_agree() -> None:
+    """The job goes where `ray dashboard` has the head's listen here, with the token's mode set."""
+    from ray.scripts import scripts
+
+    text = README.read_text()
+    (address,) = re.findall(r"^    ray job submit --address (\S+) ", text, re.M)
+    (port,) = [it.default for it in scripts.dashboard.params if it.name == "port"]
+    assert address == f"http://127.0.0.1:{port}"
+    assert re.search(r"^    export RAY_AUTH_MODE=token\n    ray job submit ", text, re.M)

@@ -10,7 +10,7 @@ from subprocess import Popen
 
 import pytest
 from clusters import NO_TOKEN, RAY, scaled
-from helpers import results_of, start_raybench, with_store
+from helpers import NEEDS_MODEL, results_of, start_raybench, with_store
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -23,6 +23,7 @@ KINDS = {
     "gpu": {"max_workers": 1, "resources": {"CPU": 1, "GPU": 2}},
 }
 PATIENCE_S = 180
+GPUS = ("+experiment=autobench", "roster=embedded_pair", "fleet.device=gpu", "fleet.gpus=2")
 DEMAND = re.compile(r"^ \{'(\w+)': 1\.0\} \* 1 \(PACK\): (\d+)\+? pending placement groups$", re.M)
 
 
@@ -58,6 +59,11 @@ def active(told: str) -> dict[str, int]:
     return {kind: int(count) for count, kind in re.findall(r"(\d+) (cpu|gpu)$", nodes, re.M)}
 
 
+def pending(told: str) -> str:
+    """Return what is told of nodes that are on their way."""
+    return told.partition("Pending:")[2].partition("Recent failures:")[0]
+
+
 def seen(happened: Callable[[str], bool], run: "Popen[str] | None" = None) -> str:
     """Wait until an operator sees something."""
     until = time.monotonic() + PATIENCE_S
@@ -74,8 +80,12 @@ def ended(run: "Popen[str]") -> str:
     told, _ = run.communicate(timeout=PATIENCE_S)
     assert run.returncode == 0, told
     # What was asked for is not asked for any more, and what has come may go.
-    seen(lambda told: "no resource demands" in told and not active(told))
+    seen(lambda told: asks_for_nothing(told) and not active(told))
     return told
+
+
+def asks_for_nothing(told: str) -> bool:
+    return "no resource demands" in told
 
 
 @pytest.mark.parametrize(
@@ -118,3 +128,19 @@ def test_what_is_lacking_is_asked_for_and_waited_for(
     come.touch()
     ended(run)
     assert not results_of(tmp_path, experiment)["run"].get("failed")
+
+
+@NEEDS_MODEL
+def test_gpus_are_asked_for_as_many_as_are_named_until_the_run_is_killed(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Nobody has them here: that a node with them is begun shows that it would come."""
+    (folder / "come").unlink(missing_ok=True)
+    run = start_raybench(*GPUS, "console.mode=plain", cwd=with_store(tmp_path))
+    wanted = [("GPU", "2")]
+    seen(lambda told: DEMAND.findall(told) == wanted and " gpu, " in pending(told), run)
+    assert run.stdout is not None
+    assert any("waiting for 2 GPUs, asked of the autoscaler" in line for line in run.stdout)
+    run.kill()
+    run.wait()
+    seen(asks_for_nothing)

@@ -6,21 +6,22 @@ They are told in lines, also where the driver has a pseudo-terminal.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, get_args
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
 from clusters import NO_TOKEN, RAY, head, worker
-from helpers import SIMULATED, results_of, units_of
+from helpers import SIMULATED, results_of, units_of, with_store
 from ports import free
 
 from raybench.sandbox.outcome import Profile
@@ -29,6 +30,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 RUN = f"{sys.executable} -m raybench {' '.join(SIMULATED)} autobench.iterations=3"
+FAR = ("one", "other")
+"""The nodes beside the head, by a label of theirs."""
+SLOWLY = " ".join(f"++roster.models.{place}.options.latency_s=5" for place in range(12))
 
 
 @pytest.fixture(scope="module")
@@ -48,13 +52,13 @@ def cluster() -> Iterator[str]:
         f"--port={gcs}", f"--node-ip-address={own}", "--num-cpus=1", "--include-dashboard=true",
         f"--dashboard-port={port}",
     )  # fmt: skip
-    far = (f"{own}:{gcs}", "--num-cpus=1", "--labels=far=yes")
-    with head(*options, up=listens), worker(*far), worker(*far):
+    far = [(f"{own}:{gcs}", "--num-cpus=1", f"--labels=far=yes,name={it}") for it in FAR]
+    with head(*options, up=listens), worker(*far[0]), worker(*far[1]):
         yield address
 
 
 def listed(address: str, what: str) -> list[dict[str, Any]]:
-    """Return what Ray has on record of its nodes or tasks."""
+    """Return what Ray has on record of its nodes, tasks or actors."""
     with urlopen(f"{address}/api/v0/{what}?limit=10000&detail=true", timeout=60) as reply:
         rows: list[dict[str, Any]] = json.load(reply)["data"]["result"]["result"]
     return rows
@@ -66,6 +70,42 @@ def done(address: str, name: str) -> Counter[str]:
     return Counter(
         it["node_id"] for it in tasks if it["name"] == name and it["state"] == "FINISHED"
     )
+
+
+def workers(address: str, before: Container[str]) -> dict[str, Counter[str | None]]:
+    """Return how many actors of ours, by kind, each node has or had, by its name.
+
+    The head has no name. Those `before` are left out, by their ids, and what is not placed yet.
+    """
+    names = {it["node_id"]: it["labels"].get("name") for it in listed(address, "nodes")}
+    found = dict[str, Counter[str | None]]()
+    for it in listed(address, "actors"):
+        ours = re.fullmatch(r"MapWorker\(MapBatches\((\w+)\)\)|(_Remote|Slot)", it["class_name"])
+        if ours and it["actor_id"] not in before and it["node_id"] is not None:
+            found.setdefault(ours[1] or ours[2], Counter())[names[it["node_id"]]] += 1
+    return found
+
+
+@contextmanager
+def begun(address: str, command: str) -> Iterator[None]:
+    """Have a job go on meanwhile."""
+
+    def asked(method: str, path: str = "", **body: str) -> Any:
+        content = {"Content-Type": "application/json"}
+        data = json.dumps(body).encode() if body else None
+        request = Request(f"{address}/api/jobs/{path}", data, content, method=method)
+        with urlopen(request, timeout=60) as reply:
+            return json.load(reply)
+
+    job = asked("POST", entrypoint=f"bash -c {shlex.quote(command)}")["submission_id"]
+    try:
+        yield
+    finally:
+        asked("POST", f"{job}/stop")
+        until = time.monotonic() + 60
+        while asked("GET", job)["status"] not in ("STOPPED", "FAILED", "SUCCEEDED"):
+            assert time.monotonic() < until
+            time.sleep(0.5)
 
 
 def submitted(address: str, command: str, folder: Path) -> str:
@@ -103,6 +143,7 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
 
     All that is not a program has one processor between it, and nothing waits for another's.
     """
+    before = {it["actor_id"] for it in listed(cluster, "actors")}
     log = submitted(
         cluster,
         f"{sys.executable} -m raybench +experiment=index roster=simulated data=samples "
@@ -122,6 +163,9 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
     far = {name for name, label in nodes.items() if label == "yes"}
     assert (len(nodes), len(far)) == (3, 2)
     assert {*done(cluster, "MapBatches(prompt)")} == {*nodes} - far
+    assert {kind: {*it} for kind, it in workers(cluster, before).items()} == {
+        "Generate": {None}, "Grade": {None}, "Programs": {None}, "Slot": {*FAR},
+    }  # fmt: skip
     # Ray hears of tasks some time after they are done. The pool has all slots begin before any work
     # does, and gives work to the emptiest node first, so that none gets all of it.
     deadline = time.monotonic() + 60
@@ -129,3 +173,26 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
         time.sleep(1)
     assert {*calls} == far
     assert min(calls.values()) > len(get_args(Profile)), calls  # more than the first programs
+
+
+def test_work_is_on_the_nodes_that_are_meant_and_on_no_other(cluster: str, tmp_path: Path) -> None:
+    """Of three nodes one is meant, which is not the driver's."""
+    asked = (
+        f"{sys.executable} -m raybench roster=simulated {SLOWLY} 'fleet.work_nodes={{name: one}}'"
+    )
+    graded = f"{asked} +experiment=index data=samples index.benchmarks=[mmlu_pro]"
+    played = f"{asked} +experiment=games games.names=[liars_dice] games.matches=4000"
+    both = " & ".join(
+        f"(cd {with_store(tmp_path / name)} && {command})"
+        for name, command in {"graded": graded, "played": played}.items()
+    )
+    wanted = {"Generate": 1, "Grade": 1, "_Remote": min(os.cpu_count() or 1, 2)}
+    before = {it["actor_id"] for it in listed(cluster, "actors")}
+    with begun(cluster, f"{both} & wait"):
+        until = time.monotonic() + 200
+        found = workers(cluster, before)
+        while {kind: it.total() for kind, it in found.items()} != wanted:
+            assert time.monotonic() < until, found
+            time.sleep(0.5)
+            found = workers(cluster, before)
+    assert found == {kind: {"one": count} for kind, count in wanted.items()}
