@@ -155,6 +155,18 @@ class BatchServer(LLMServer):
         )
         return completion.cut() if late else completion
 
+    async def check_health(self) -> None:
+        """Tell Serve at its first look that the engine is dead, also where nobody asks it.
+
+        What comes to an endpoint goes past `_one`, and Serve itself looks three times.
+        """
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        try:
+            await super().check_health()
+        except EngineDeadError as death:
+            raise self._dying(death) from death
+
     def _dying(self, death: Exception) -> Exception:
         """Return the last words of a replica without an engine; it ends once they are out.
 

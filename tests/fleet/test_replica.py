@@ -304,3 +304,35 @@ def test_a_replica_whose_engine_died_says_so_and_ends(
     assert ends == [1]
     with pytest.raises(RuntimeError, match="died under its requests"):
         complete(tokenizer, death=EngineDeadError())
+
+
+def test_a_replica_ends_at_the_first_look_that_finds_its_engine_dead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    from raybench.fleet import replica
+
+    ends: list[int] = []
+    monkeypatch.setattr(os, "_exit", ends.append)  # it would end the tests too
+    monkeypatch.setattr(replica, "_LAST_WORDS_S", 0)
+    states: list[Exception | None] = [None, ValueError("busy"), EngineDeadError()]
+
+    async def check_health() -> None:
+        if (trouble := states.pop(0)) is not None:
+            raise trouble
+
+    async def scene() -> None:
+        server = object.__new__(replica.BatchServer)
+        server.engine = SimpleNamespace(check_health=check_health)
+        await server.check_health()
+        with pytest.raises(ValueError, match="busy"):
+            await server.check_health()
+        await asyncio.sleep(0.01)
+        assert ends == []  # what it may get over is Serve's to judge
+        with pytest.raises(RuntimeError, match="died under its requests"):
+            await server.check_health()
+        await asyncio.sleep(0.01)
+
+    asyncio.run(scene())
+    assert ends == [1]
