@@ -71,8 +71,8 @@ def ended(run: "Popen[str]") -> str:
 
 
 def working(lan: Lan, name: str) -> Host | None:
-    """Return the host on which such an actor works; the first one is not meant for any work."""
-    assert not lan.hosts[0].processes(WORK)
+    """Return the host on which such an actor works, for which the first one is not meant."""
+    assert not lan.hosts[0].actors(name)
     there = (host for host in lan.hosts[1:] if host not in lan.off)
     return next((host for host in there if host.actors(name)), None)
 

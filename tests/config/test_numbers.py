@@ -13,31 +13,41 @@ from raybench.config import Config, numbers
 from raybench.errors import ConfigurationError
 
 
-def of_floats(kind: Any, path: str = "") -> Iterator[str]:
-    """Yield every setting that is a number with a point."""
+def of_floats(kind: Any, path: str = "") -> Iterator[tuple[str, bool]]:
+    """Yield every setting that is a number with a point, and whether it may be null."""
     hints: Mapping[str, Any] = get_type_hints(kind)
     for it in fields(kind):
+        kinds = (hints[it.name], *get_args(hints[it.name]))
         if is_dataclass(hints[it.name]):
             yield from of_floats(hints[it.name], f"{path}{it.name}.")
-        elif float in (hints[it.name], *get_args(hints[it.name])):
+        elif float in kinds:
             mapping = ".chess" * (it.name == "weights")
-            yield f"{path}{it.name}{mapping}"
+            yield f"{path}{it.name}{mapping}", type(None) in kinds
 
 
-SETTINGS = [*of_floats(Config), "roster.models.0.sampling.temperature"]
+SETTINGS = {**dict(of_floats(Config)), "roster.models.0.sampling.temperature": False}
 
 
 def test_there_are_such_settings() -> None:
     assert {"fleet.start_deadline_s", "games.weights.chess", "storage_patience_s"} < {*SETTINGS}
+    assert SETTINGS["games.patience_s"]
+    assert not SETTINGS["storage_patience_s"]
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    ("setting", "number"),
+    [
+        *((it, "nan") for it in SETTINGS),
+        ("storage_patience_s", "inf"),
+        ("games.patience_s", "-inf"),
+    ],
+)
 def test_each_is_told_once_and_alone(setting: str, number: str) -> None:
     composed = cli.compose(cli.with_tables([*SIMULATED, f"{setting}={number}"]))
     with pytest.raises(ConfigurationError) as caught:
         cli.check(composed)
-    assert str(caught.value) == f"{setting} is {number}: give a finite number"
+    or_null = ", or null" * SETTINGS[setting]
+    assert str(caught.value) == f"{setting} is {number}: give a finite number{or_null}"
 
 
 def test_they_are_found_in_an_engines_options_too() -> None:
