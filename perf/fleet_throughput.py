@@ -147,7 +147,7 @@ async def offline(arguments: argparse.Namespace) -> AsyncIterator[Turns]:
     from vllm import LLM
     from vllm.platforms import current_platform
 
-    from raybench.fleet.preload import preload
+    from raybench.fleet.on_cpu import preload
     from raybench.fleet.replica import sampling
 
     if current_platform.is_cpu():

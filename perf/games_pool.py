@@ -174,7 +174,7 @@ def _all_done(futures: Sequence["asyncio.Future[None]"]) -> None:
 
 
 class Rate:
-    """Counts the moves that come out of the rooms, from when all is under way to the end."""
+    """Counts the replies that come, from when all is under way to the end."""
 
     def __init__(self, seconds: float, warm_s: float) -> None:
         """Count for so many seconds, when `warm_s` have passed since the first reply."""
@@ -192,7 +192,7 @@ class Rate:
         """Return the seconds since the first reply: actors of Ray take a while to come up."""
         return 0.0 if self._begun is None else time.monotonic() - self._begun
 
-    def count(self, model: str, completion: Completion) -> None:
+    def count(self, *what: object) -> None:
         """Count a reply that has come."""
         if self._begun is None:
             self._begun = time.monotonic()
@@ -201,7 +201,7 @@ class Rate:
 
     @property
     def per_second(self) -> float:
-        """Return the slope of the count over time: moves come in waves, of which no part counts."""
+        """Return the slope of the count over time: they come in waves, of which no part counts."""
         if not self._times:
             raise SystemExit("no reply came in time: have PYTHONPATH name this checkout, for Ray")
         fitted = np.polyfit(self._times, np.arange(len(self._times)), 1)

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from helpers import only_run, raybench
 from http_endpoint import Handler, HttpEndpoint
+from stores import serving
 
 KEY = "sk/canary+3kq9Zt7Wb2Xv8Lp4"
 FORMS = (KEY, quote(KEY, safe=""), KEY.replace("/", "\\/"), base64.b64encode(KEY.encode()).decode())
@@ -156,6 +157,26 @@ def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_pat
     assert done.returncode == 2
     assert "fleet.address holds a login" in done.stderr
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
+
+
+def test_the_key_to_a_store_is_neither_in_it_nor_beside_it(
+    endpoint: Endpoint, ready: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    copy = tmp_path_factory.mktemp("copy")
+    with serving() as store:
+        done = raybench(
+            *arguments(endpoint, ready),
+            f"storage='{store.uri('safe')}'",
+            cwd=ready,
+            environment={**environment(ready), "AWS_SECRET_ACCESS_KEY": KEY},
+        )
+        assert done.returncode == 0, done.stderr
+        for number, name in enumerate(store.names("safe")):
+            with store.files.open_input_stream(f"bucket/safe/{name}", compression=None) as file:
+                (copy / f"{number} {Path(name).name}").write_bytes(file.read())
+    assert any(path.name.endswith("iterations.jsonl") for path in copy.iterdir())
+    assert found(FORMS, copy) == []
+    assert found(FORMS, ready, done.stdout, done.stderr) == []
 
 
 @pytest.mark.slow

@@ -20,8 +20,8 @@ from ray.serve.llm import LLMConfig, LLMServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
 from raybench.fleet.loopback import replica_inside
+from raybench.fleet.on_cpu import preload, take_cores
 from raybench.fleet.overtime import ended_in_time
-from raybench.fleet.preload import preload, take_cores
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
 from raybench.fleet.system_role import folded, lacks_it

@@ -151,22 +151,34 @@ def test_a_run_in_a_store_is_extended_repeated_and_told_to_mlflow_from_anywhere(
     assert "sent to sqlite:///" in told.stdout
 
 
+def until_told(process: "subprocess.Popen[str]", *texts: str) -> str:
+    """Return what a run says, up to the line that has one of these in it."""
+    assert process.stdout
+    told = ""
+    for line in process.stdout:
+        told += line
+        if any(text in line for text in texts):
+            return told
+    raise AssertionError(told)
+
+
+def rest_of(process: "subprocess.Popen[str]") -> str:
+    """Return what a run still says, to its end."""
+    assert process.stdout
+    return process.stdout.read()
+
+
 def test_a_store_that_is_away_for_a_while_is_waited_for(
     store: Store, undisturbed: Path, tmp_path: Path
 ) -> None:
     process = start_raybench(*SLOW, at(store.uri("away")), cwd=tmp_path)
     wait_for_units(tmp_path, 2, process)
     store.stop()
-    assert process.stdout
     try:
-        told = ""
-        while "cannot be reached" not in told:
-            line = process.stdout.readline()
-            assert line, told
-            told += line
+        told = until_told(process, "cannot be reached")
     finally:
         store.start()
-    told += process.stdout.read()
+    told += rest_of(process)
     assert process.wait() == 0, told
     assert told.count("cannot be reached") == 1
     assert told.count("is there again") == 1
@@ -181,12 +193,10 @@ def test_who_ends_a_run_that_waits_for_its_store_does_not_wait_with_it(
     process = start_raybench(*SLOW, at(store.uri("ended")), cwd=tmp_path)
     wait_for_units(tmp_path, 1, process)
     store.stop()
-    assert process.stdout
     try:
-        while "cannot be reached" not in (line := process.stdout.readline()):
-            assert line
+        until_told(process, "cannot be reached")
         process.terminate()
-        told = process.stdout.read()  # else for half an hour
+        told = rest_of(process)  # else for half an hour
     finally:
         store.start()
     assert process.wait() == 130
@@ -200,18 +210,13 @@ def test_who_ends_a_run_whose_store_says_nothing_any_more_does_not_wait_for_it(
     process = start_raybench(*SLOW, at(store.uri("mute")), cwd=tmp_path)
     wait_for_units(tmp_path, 1, process)
     store.stop()
-    assert process.stdout
     try:
         with socket.create_server(("127.0.0.1", store.port), backlog=50):
-            told = ""
-            while "has not answered" not in told and "cannot be reached" not in told:
-                line = process.stdout.readline()
-                assert line, told
-                told += line
+            until_told(process, "has not answered", "cannot be reached")
             time.sleep(1)  # whatever it asks meanwhile is not answered
             since = time.monotonic()
             process.terminate()
-            told = process.stdout.read()
+            told = rest_of(process)
             assert process.wait() == 130
             assert time.monotonic() - since < 20  # of which Ray's end takes some
     finally:

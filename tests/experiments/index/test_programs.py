@@ -1,17 +1,16 @@
-"""Replies that are programs, from the command line: what dies under them, where they may run."""
+"""Replies that are programs, from the command line: where they may run.
+
+What dies under them is `tests/chaos`'s (`programs`), and `tests/sandbox/test_pool.py`'s.
+"""
 
 import json
-import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
-from helpers import path_without, raybench, start_raybench, with_store
+from helpers import path_without, raybench
 
 from raybench.errors import RaybenchError
 from raybench.sandbox import Settings, places
@@ -29,7 +28,6 @@ INDEX = (
     "index.benchmarks=[humaneval]",
     "sandbox.slots=1",
 )
-UNITS = 4 * 12
 
 
 def run_of(folder: Path) -> Path:
@@ -44,68 +42,6 @@ def results_of(folder: Path) -> Any:
 def journal_of(folder: Path) -> list[Any]:
     journals = folder.glob("runs/index/*/journal/units.jsonl")
     return [json.loads(line) for path in journals for line in path.read_bytes().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def calm(on_lasting_ray: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run under which nothing dies."""
-    folder = with_store(tmp_path_factory.mktemp("calm"))
-    done = raybench(*INDEX, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.mark.usefixtures("own_ray")
-def test_what_dies_under_programs_changes_no_result(calm: Path, ready: Path) -> None:
-    disturbed = ready
-    process = start_raybench(*INDEX, cwd=disturbed)
-    slot = wait_for(process, lambda: journal_of(disturbed) and _slot(process))
-    slot.kill()
-    again = wait_for(process, lambda: (found := _slot(process)) != slot and found)
-    server = wait_for(process, lambda: _server(again))
-    wait_for(process, lambda: server.children())  # a program is under way
-    server.kill()
-    begun = len(journal_of(disturbed))
-    told, _ = process.communicate(timeout=90)
-    assert process.returncode == 0, told
-    assert 0 < begun < UNITS  # it was in the middle of them
-
-    def graded(folder: Path) -> dict[Any, Any]:
-        names = ("model", "benchmark", "language", "key", "repeat")
-        found = ("response", "answer", "correct", "by", "reason", "judge_error")
-        return {tuple(u[n] for n in names): tuple(u[n] for n in found) for u in journal_of(folder)}
-
-    assert len(journal_of(disturbed)) == UNITS
-    assert graded(disturbed) == graded(calm)
-    assert len(graded(calm)) == UNITS
-    assert results_of(disturbed)["models"] == results_of(calm)["models"]
-    assert results_of(disturbed)["counts"] == results_of(calm)["counts"]
-    assert (run_of(disturbed) / "failures.jsonl").read_text() == ""
-
-
-def wait_for(process: subprocess.Popen[str], happened: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 90
-    while True:
-        with suppress(psutil.NoSuchProcess):
-            if found := happened():
-                return found
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def _slot(process: subprocess.Popen[str]) -> psutil.Process | None:
-    """Return the process of the one slot of a run."""
-    for each in psutil.Process(process.pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            if each.name().startswith("ray::Slot") and each.status() != psutil.STATUS_ZOMBIE:
-                return each
-    return None
-
-
-def _server(slot: psutil.Process) -> psutil.Process | None:
-    """Return the server that has taken its first programs."""
-    return next((it for it in slot.children() if time.time() - it.create_time() > 0.5), None)
 
 
 @pytest.mark.usefixtures("own_ray")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from raybench.fleet import preload as module
-from raybench.fleet.preload import preload, take_cores
+from raybench.fleet import on_cpu as module
+from raybench.fleet.on_cpu import preload, take_cores
 
 RESERVED = "VLLM_CPU_NUM_OF_RESERVED_CPU"
 TCMALLOC = "libtcmalloc_minimal.so.4"
