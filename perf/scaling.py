@@ -6,7 +6,7 @@
 
 *games*: liar's dice between stand-ins of which each takes 50 ms for a move, 16 matches at once for
 each node (`--matches`). *index*: the graph of a run of benchmarks, from questions to graded units,
-with stand-ins that take one to three seconds for a batch of eight, as many processes that ask them
+with stand-ins that take four to twelve seconds for a batch of 32, as many processes that ask them
 as there are nodes, and 64 batches at once for each, which is what the graph gives it. So four nodes
 ask for a quarter to a half of what two cores can compute.
 
@@ -42,11 +42,11 @@ from raybench.types import Completion, ModelSpec, Request
 
 LEAST = 0.9
 _NODES = (1, 2, 4)
-_TAKES_S = (1.0, 3.0)
-_BATCH = 8
+_TAKES_S = (4.0, 12.0)
+_BATCH = 32
 _BATCHES = 64
 """What one process that asks is given at once."""
-_WARM_S = 8.0
+_WARM_S = 16.0
 """After the first units of a graph, until all of its processes are up and have others to grade."""
 _ENGINES_EACH = 8
 """So many engines side by side have the graph open a process more that asks them."""
@@ -118,7 +118,8 @@ def nodes(count: int) -> Iterator[None]:
 async def units(count: int, seconds: float) -> float:
     """Return how many units a second come out of a graph with so many processes that ask."""
     model = ModelSpec("stand-in", "simulated", "")
-    fleet = Fleet(group_engines([model]), {})
+    specs = group_engines([model])
+    fleet = Fleet(specs, {spec.name: Ponders() for spec in specs})
     link, rate = Pondering.to(fleet, [model], FleetConf()), Rate(_WARM_S + seconds, _WARM_S)
     with tempfile.TemporaryDirectory() as folder:
         (found,) = datasets.prepare(

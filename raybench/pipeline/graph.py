@@ -35,9 +35,9 @@ from raybench.pipeline.stages import (
     Asking,
     Generate,
     Grade,
+    Prompt,
     Unit,
     ordered,
-    prompt,
 )
 from raybench.pipeline.units import Job, unit_id
 from raybench.sandbox.slots import alive
@@ -47,6 +47,12 @@ _BLOCKS_IN_FLIGHT = 64
 """Blocks that one generation actor holds at once: engines batch what has been sent, not more."""
 _ENGINES_EACH = 8
 """Engines that it keeps busy with these: each has 256 requests or more, as many as it batches."""
+_JOBS_AT_HAND, _BLOCKS_AT_HAND = 32, 8
+"""What lies ready at a process that reads questions, and at one that grades, each of which works on
+one at a time. Ray Data looks five to ten times a second who has done what: with one or two at hand
+nobody does more than ten or twenty."""
+_JOBS_EACH = 16
+"""Jobs that are worth a process more that reads their questions: it costs two seconds to start."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOSSES = 3
@@ -191,12 +197,15 @@ def _dataset(work: Work, link: Link) -> Any:
             override_num_blocks=len(work.jobs),
         )
         .map_batches(
-            prompt,
-            fn_kwargs={"asking": work.asking, "done": known},
+            Prompt,
+            fn_constructor_args=(work.asking, known),
             batch_size=None,
+            compute=ActorPoolStrategy(
+                size=max(1, min(int(own), len(work.jobs) // _JOBS_EACH)),
+                max_tasks_in_flight_per_actor=_JOBS_AT_HAND,
+            ),
             # Of a node with one processor graders, who stay, may have what it would wait for.
             num_cpus=0,
-            concurrency=max(1, int(own)),
             label_selector=ours,
         )
         .map_batches(
@@ -212,7 +221,11 @@ def _dataset(work: Work, link: Link) -> Any:
             Grade,
             fn_constructor_args=(work.asking, work.grader),
             batch_size=None,
-            compute=ActorPoolStrategy(min_size=1, max_size=max(1, cpus // 2)),
+            compute=ActorPoolStrategy(
+                min_size=1,
+                max_size=max(1, cpus // 2),
+                max_tasks_in_flight_per_actor=_BLOCKS_AT_HAND,
+            ),
             num_cpus=_SOME,
             label_selector=anywhere,
         )

@@ -77,17 +77,26 @@ def share_memory() -> None:
     pyarrow.set_memory_pool(pyarrow.system_memory_pool())
 
 
-def prompt(block: Block, asking: Asking, done: Any) -> Block:
-    """Read the questions of jobs and make units of them, without those that are done.
+class Prompt:
+    """Reads the questions of jobs and makes units of them, without those that are done."""
 
-    `done` is a reference to their ids as a sorted array, and to what was replied to those of them
-    that others follow.
-    """
-    import ray
+    def __init__(self, asking: Asking, known: Any) -> None:
+        """`known` refers to what is known of units that are done.
 
-    ids, said = ray.get(done)
-    jobs = (Job(**json.loads(job)) for job in block[JOB])
-    return packed(_light(unit) for job in jobs for unit in put(job, asking, ids, said))
+        These are their ids, as a sorted array, and what was replied to those that others follow.
+        """
+        import ray
+
+        share_memory()
+        self._asking = asking
+        self._done, self._said = ray.get(known)
+
+    def __call__(self, block: Block) -> Block:
+        """Return the units of some jobs."""
+        jobs = (Job(**json.loads(job)) for job in block[JOB])
+        return packed(
+            _light(unit) for job in jobs for unit in put(job, self._asking, self._done, self._said)
+        )
 
 
 def _light(unit: Unit) -> Unit:

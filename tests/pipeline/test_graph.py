@@ -305,7 +305,7 @@ async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Pa
     assert any("too busy" in remark and "trying again" in remark for remark in said), said
 
 
-@pytest.mark.parametrize("stage", ["Generate", "Grade"])
+@pytest.mark.parametrize("stage", ["Prompt", "Generate", "Grade"])
 async def test_a_process_of_a_stage_may_die(fleet: Fleet, tmp_path: Path, stage: str) -> None:
     part = questions(tmp_path, "mgsm")
     before = _workers(f"MapBatches({stage})")  # of earlier graphs, on their way out

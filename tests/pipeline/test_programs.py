@@ -45,9 +45,9 @@ def size(block: stages.Block) -> int:
 
 def prompted(job: Job, monkeypatch: pytest.MonkeyPatch) -> stages.Block:
     """Return what the first stage sends on."""
-    monkeypatch.setattr("ray.get", lambda done: done)
+    monkeypatch.setattr("ray.get", lambda known: known)
     known: tuple[Any, Said] = (stages.ordered([]), {})
-    return stages.prompt({JOB: [json.dumps(asdict(job))]}, ASKING, known)
+    return stages.Prompt(ASKING, known)({JOB: [json.dumps(asdict(job))]})
 
 
 def replied(block: stages.Block, response: str = contest.reply(SOLUTION)) -> stages.Block:
