@@ -73,7 +73,8 @@ class Family:
         self._last: dict[Name, Process] = {}
         self._gone_s = 0.0
         """What ended processes took."""
-        self._ignoring: dict[Name, bool] = {}
+        self._ignoring: set[Name] = set()
+        """Who waits for no child's end; a raylet, for one, says so some time after it began."""
 
     def look(self, ours: Collection[int] = ()) -> list[Process]:
         """Return who there is now. Orphans that have ended are reaped; `ours` are no orphans."""
@@ -88,9 +89,10 @@ class Family:
                     os.waitpid(process.name.pid, os.WNOHANG)
         for name in self._last.keys() - found.keys():
             self._gone_s += self._ended(self._last[name], every)
-        for process in found.values():
-            if process.name not in self._ignoring:
-                self._ignoring[process.name] = _ignores_children(process.name.pid)
+        parents = {process.parent for process in found.values()}
+        for name in found.keys() - self._ignoring:
+            if name.pid in parents and _ignores_children(name.pid):
+                self._ignoring.add(name)
         self._last = found
         return list(found.values())
 
@@ -102,7 +104,7 @@ class Family:
     def _ended(self, process: Process, every: dict[int, Process]) -> float:
         """Return what an ended process adds: nothing where its parent's time has it."""
         parent = every.get(process.parent)
-        ignoring = parent is not None and self._ignoring.get(parent.name)
+        ignoring = parent is not None and parent.name in self._ignoring
         if parent is None or ignoring or parent.name.pid == os.getpid():
             return process.own_s + process.waited_s
         return 0.0

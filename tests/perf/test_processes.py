@@ -50,3 +50,43 @@ def test_a_family_is_known_with_its_orphans_and_with_what_ended_ones_took() -> N
     assert told["pss"] > 2**20
     assert told["files"] >= 3
     assert told["left"] == 0
+
+
+_LATE = f"""
+import subprocess, sys, time
+from perf.processes import Family
+
+family = Family()
+burn = [sys.executable, "-c", {(_BURN.format(0.4) + chr(10) + "time.sleep(1)")!r}]
+script = (
+    "import signal, subprocess, sys, time\\n"
+    f"child = subprocess.Popen({{burn}})\\n"
+    "print('begun', flush=True)\\n"
+    "sys.stdin.readline()\\n"
+    "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\\n"
+    "print('ignores', flush=True)\\n"
+    "time.sleep(600)"
+)
+watched = subprocess.Popen(
+    [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+)
+watched.stdout.readline()
+family.look({{watched.pid}})
+print("", file=watched.stdin, flush=True)
+watched.stdout.readline()
+until = time.monotonic() + 120
+while family.cpu_s < 0.4 or len(family.look({{watched.pid}})) > 1:
+    assert time.monotonic() < until
+    family.look({{watched.pid}})
+    time.sleep(0.05)
+print(family.cpu_s)
+family.end(0)
+"""
+
+
+def test_a_parent_may_say_late_that_it_waits_for_nobody() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _LATE],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
+    )  # fmt: skip
+    assert float(done.stdout) >= 0.4, "what its child took is not forgotten"
