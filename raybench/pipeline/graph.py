@@ -51,6 +51,8 @@ _JOBS_AT_HAND, _BLOCKS_AT_HAND = 32, 8
 """What lies ready at a process that reads questions, and at one that grades, each of which works on
 one at a time. Ray Data looks five to ten times a second who has done what: with one or two at hand
 nobody does more than ten or twenty."""
+_STORED = 0.1
+"""Of Ray's object store, what may wait between stages: who reads questions is far ahead else."""
 _JOBS_EACH = 16
 """Jobs that are worth a process more that reads their questions: it costs two seconds to start."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
@@ -282,6 +284,7 @@ def _settle() -> None:
     context.custom_execution_callback_classes = [Noted]
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
+    context.override_object_store_memory_limit_fraction = _STORED
     # Nobody reads how much memory a block took, which costs each of them a thread.
     context.memory_usage_poll_interval_s = None
     quieten()
