@@ -1,6 +1,6 @@
 """How runs grow with the nodes of a cluster: rates on 1, 2 and 4 raylets, in one run.
 
-    PYTHONPATH=. python -m perf.scaling                 ten minutes
+    PYTHONPATH=. python -m perf.scaling                 a quarter of an hour
     PYTHONPATH=. python -m perf.scaling games           matches alone
     PYTHONPATH=. python -m perf.scaling --rounds 1      shorter
 
