@@ -14,12 +14,14 @@ import socket
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, ServeConf
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec, group_engines
+from raybench.fleet.serve_calls import applications, deploy
 from raybench.fleet.system_role import folded_chat
 from raybench.types import ModelSpec
 
@@ -175,11 +177,9 @@ class Endpoint:
 
 async def _gone() -> bool:
     """Tell whether Serve knows the endpoint no longer; where it cannot say, it may come back."""
-    from ray import serve
-
     try:
         async with asyncio.timeout(_WATCH_S):
-            state = (await asyncio.to_thread(serve.status)).applications.get(APP)
+            state = (await asyncio.to_thread(applications)).get(APP)
     except Exception:
         return False
     return state is None or state.status == "DELETING"
@@ -207,15 +207,8 @@ async def open_endpoint(
 
         address = await asyncio.to_thread(_listen, serve_conf)
         say("starting the endpoint")
-        target = serve.RunTarget(
-            application(hosted, conf, serve_conf.api_key_env), name=APP, route_prefix="/"
-        )
-        await asyncio.to_thread(
-            serve.run_many,
-            [target],
-            wait_for_ingress_deployment_creation=False,
-            wait_for_applications_running=False,
-        )
+        made = partial(application, hosted, conf, serve_conf.api_key_env)
+        await asyncio.to_thread(deploy, made, APP, route_prefix="/")
         keeper = serve.get_deployment_handle(KEEPER, APP, _check_exists=False)
         try:
             await _running(conf)
@@ -273,13 +266,11 @@ def _listen(conf: ServeConf) -> str:
 
 async def _running(conf: FleetConf) -> None:
     """Wait until the application answers; the engines are another matter."""
-    from ray import serve
-
     from raybench.fleet.reasons import of_application
 
     deadline = time.monotonic() + conf.start_deadline_s
     while time.monotonic() < deadline:
-        state = (await asyncio.to_thread(serve.status)).applications.get(APP)
+        state = (await asyncio.to_thread(applications)).get(APP)
         if state is not None and state.status == "RUNNING":
             return
         if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):

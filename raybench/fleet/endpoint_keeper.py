@@ -18,6 +18,7 @@ from raybench.fleet.keeper import Keeper, stop
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.places import layout
 from raybench.fleet.quiet import quieten
+from raybench.fleet.serve_calls import applications
 from raybench.types import ModelSpec
 
 
@@ -41,8 +42,8 @@ class EndpointKeeper(Keeper):
         )  # fmt: skip
         super().__init__(specs, conf, plan, gpu=gpu)
         # A keeper that died could not say in what state its engines are.
-        there = (await asyncio.to_thread(serve.status)).applications
-        await asyncio.to_thread(stop, [name for name in there if name.startswith(prefix(app))])
+        running = await asyncio.to_thread(applications)
+        await asyncio.to_thread(stop, [name for name in running if name.startswith(prefix(app))])
         await self.start()
 
     async def __del__(self) -> None:

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from raybench.config import FleetConf
@@ -23,6 +24,7 @@ from raybench.fleet.engines import EngineSpec
 from raybench.fleet.llm_config import Place, llm_config
 from raybench.fleet.places import Layout
 from raybench.fleet.residency import Residency
+from raybench.fleet.serve_calls import applications, deploy
 from raybench.fleet.swaps import Swaps
 from raybench.fleet.turns import (
     Action,
@@ -298,7 +300,7 @@ class Keeper:
         deadline = time.monotonic() + self._conf.start_deadline_s
         while time.monotonic() < deadline:
             await asyncio.sleep(_POLL_S)
-            state = await asyncio.to_thread(_application, name)
+            state = (await asyncio.to_thread(applications)).get(name)
             if state is not None and state.status == "RUNNING":
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
@@ -311,17 +313,11 @@ class Keeper:
         )
 
     def _deploy(self, name: str) -> None:
-        from ray import serve
-
         config = llm_config(self._specs[name], self._conf, gpu=self._gpu, place=self._place(name))
         with self._deploying:
             if self._stopping:
                 return
-            serve.run_many(
-                [serve.RunTarget(application(config), name=name, route_prefix=None)],
-                wait_for_ingress_deployment_creation=False,
-                wait_for_applications_running=False,
-            )
+            deploy(partial(application, config), name)
 
     def _called(self, name: str) -> str:
         """Name an engine as people know it: by its models."""
@@ -366,17 +362,11 @@ def handle(name: str) -> Any:
     return serve.get_deployment_handle(deployed_as(name), name, _check_exists=False)
 
 
-def _application(name: str) -> Any:
-    from ray import serve
-
-    return serve.status().applications.get(name)
-
-
 def stop(names: Sequence[str], *, wait: bool = True) -> None:
     """Stop those of these engines that are there, and wait for their end or leave it to Serve."""
     from ray import serve
 
-    there = serve.status().applications
+    there = applications()
     for name in names:
         if name in there:
             serve.delete(name, _blocking=wait)

@@ -74,6 +74,8 @@ class Running:
         code = self._process.poll()
         if code is None:
             return False
+        if self._killed and self._has_results():
+            return True  # a finished run is never touched again: the command would begin another
         told = self._log.read_text()
         self.told.append(told)
         if not (self._killed and code in _KILLED):
@@ -114,6 +116,10 @@ class Running:
     def done(self) -> int:
         """Return how many units are in its journal."""
         return len(journal(self.folder, self.scenario.experiment))
+
+    def _has_results(self) -> bool:
+        runs = self.folder / "runs" / self.scenario.experiment
+        return any(runs.glob("*/results.json"))
 
     @property
     def _log(self) -> Path:

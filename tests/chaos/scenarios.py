@@ -83,7 +83,10 @@ SCENARIOS = {
     # Matches on other machines, and somebody who is told of them.
     "games": Scenario(
         "games",
-        ["roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=3000"],
+        [
+            "roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=3000",
+            "games.at_once=100",  # else most end together, and nothing is left to break
+        ],
         ["driver", "match worker", "raylet", "gcs", "tracking server", "clocks"],
         _later(0.5),
         {"tracking": lambda url: f"tracking.uri={url}"},

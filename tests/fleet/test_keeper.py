@@ -320,10 +320,11 @@ async def test_a_load_goes_as_serve_says(
 ) -> None:
     served = Served([None, application("DEPLOYING"), last])
 
-    def status(name: str) -> Any:
-        return served.statuses.pop(0) if len(served.statuses) > 1 else served.statuses[0]
+    def applications() -> dict[str, Any]:
+        state = served.statuses.pop(0) if len(served.statuses) > 1 else served.statuses[0]
+        return {} if state is None else {"a": state}
 
-    monkeypatch.setattr(keeper, "_application", status)
+    monkeypatch.setattr(keeper, "applications", applications)
     monkeypatch.setattr(keeper, "_POLL_S", 0.001)
     assert re.search(reason, await served.ask("a1"))
     assert served.did == ["deploy a"] + ["unload a"] * (last.status != "RUNNING")
