@@ -322,7 +322,7 @@ async def test_a_load_goes_as_serve_says(
 
     def applications() -> dict[str, Any]:
         state = served.statuses.pop(0) if len(served.statuses) > 1 else served.statuses[0]
-        return {} if state is None else {"a": state}
+        return {} if state is None else dict.fromkeys(served.engine.values(), state)
 
     monkeypatch.setattr(keeper, "applications", applications)
     monkeypatch.setattr(keeper, "_POLL_S", 0.001)
