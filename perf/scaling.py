@@ -8,11 +8,11 @@
 each node (`--matches`). *index*: the graph of a run of benchmarks, from questions to graded units,
 with stand-ins that take four to twelve seconds for a batch of 32, as many processes that ask them
 as there are nodes, and 64 batches at once for each, which is what the graph gives it. So four nodes
-ask for a quarter to a half of what two cores can compute.
+ask for a quarter to a third of what two cores can compute.
 
 Efficiency is the rate by what so many nodes would make of the rate of one. All raylets share this
 machine's processors, so that what they compute (prompts, replies read and graded, journals, Ray's
-own work) is paid for by one machine, however many there are: more than some 5,000 moves or 2,000
+own work) is paid for by one machine, however many there are: more than some 5,000 moves or 3,500
 units a second no two cores make. Each number is a median over rounds, in turn. PYTHONPATH has to
 name this checkout: Ray's workers import it, too. Exit code 1 where an efficiency is below `LEAST`.
 """

@@ -53,8 +53,9 @@ one at a time. Ray Data looks five to ten times a second who has done what: with
 nobody does more than ten or twenty."""
 _STORED = 0.1
 """Of Ray's object store, what may wait between stages: who reads questions is far ahead else."""
-_JOBS_EACH = 16
-"""Jobs that are worth a process more that reads their questions: it costs two seconds to start."""
+_JOBS_EACH, _READERS = 16, 4
+"""Jobs that are worth a process more that reads their questions, and how many there are at most:
+each costs two seconds to start and some memory, and reads thousands of units a second."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOSSES = 3
@@ -203,7 +204,7 @@ def _dataset(work: Work, link: Link) -> Any:
             fn_constructor_args=(work.asking, known),
             batch_size=None,
             compute=ActorPoolStrategy(
-                size=max(1, min(int(own), len(work.jobs) // _JOBS_EACH)),
+                size=max(1, min(int(own), _READERS, len(work.jobs) // _JOBS_EACH)),
                 max_tasks_in_flight_per_actor=_JOBS_AT_HAND,
             ),
             # Of a node with one processor graders, who stay, may have what it would wait for.
