@@ -36,6 +36,7 @@ class Seen:
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))
+        page.on("requestfailed", self._refused)
 
     def open(self, path: Path) -> Any:
         """Open a file of this machine."""
@@ -60,11 +61,34 @@ class Seen:
             )
         )
 
+    def lets_in(self) -> list[str]:
+        """Return what of others' gets to do something in the page: code, and calls to elsewhere."""
+        before = len(self.asked)
+        self.page.evaluate(
+            """() => {
+                const add = (kind, what) => document.body.append(
+                    Object.assign(document.createElement(kind), what));
+                add("script", {textContent: "window.ran = 'a script'"});
+                add("div", {innerHTML: "<img src='data:,' onerror='window.ran = `a handler`'>"});
+                add("img", {src: "http://127.0.0.1:8009/img"});
+                add("iframe", {src: "http://127.0.0.1:8009/frame"});
+                fetch("http://127.0.0.1:8009/fetch").catch(() => 0);
+            }"""
+        )
+        self.page.wait_for_timeout(300)
+        refused = [it for it in self.complaints if "Content Security Policy" in it]
+        self.complaints = [it for it in self.complaints if it not in refused]
+        return [*filter(None, [self.page.evaluate("window.ran")]), *self.asked[before:]]
+
     def picture(self, name: str, *, whole: bool = False) -> None:
         """Keep a screenshot where pictures are wanted."""
         if folder := os.environ.get("RAYBENCH_SCREENSHOTS"):
             Path(folder).mkdir(parents=True, exist_ok=True)
             self.page.screenshot(path=Path(folder) / f"{name}.png", full_page=whole)
+
+    def _refused(self, request: Any) -> None:
+        if request.failure == "csp":  # it got no further than the page's own policy
+            self.asked.remove(request.url)
 
     def _said(self, message: Any) -> None:
         if message.type in ("error", "warning"):

@@ -103,10 +103,11 @@ class Host:
         return found
 
     def kill(self, name: str) -> None:
-        """Kill what runs on it under this name."""
-        for process in self._everybody():
-            if process.info["name"] == name:
-                process.kill()
+        """Kill what runs on it under this name, of which there is something."""
+        found = [it for it in self._everybody() if it.info["name"] == name]
+        assert found, f"no {name} runs on {self.name}"
+        for process in found:
+            process.kill()
 
     def end(self) -> None:
         """Switch it off."""

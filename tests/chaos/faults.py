@@ -1,7 +1,8 @@
 """What can break in a run, each with how it is mended.
 
 A fault is a context: on entering it something breaks, on leaving it what has to be mended is. Where
-there is nothing to break yet, it is waited for. All that is killed is killed as kill -9 does.
+there is nothing to break yet, it is waited for. All that is killed is killed as kill -9 does. What
+a run can go by without a look at it lasts until the run has said that it was felt.
 """
 
 import errno
@@ -33,6 +34,18 @@ class Victim(Protocol):
 
     def processes(self) -> list[psutil.Process]:
         """Return what it has started."""
+        ...
+
+    def says(self, line: str) -> bool:
+        """Tell whether what it has said since its command was given last has something like it."""
+        ...
+
+    def goes_on(self) -> bool:
+        """Tell whether its process is there."""
+        ...
+
+    def has_results(self) -> bool:
+        """Tell whether it has come to something."""
         ...
 
 
@@ -101,24 +114,28 @@ def _gcs_for_good(world: World, run: Victim, event: Event) -> Iterator[None]:
 @_fault
 def _disk_full(world: World, run: Victim, event: Event) -> Iterator[None]:
     ballast = world.disk / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        until = time.monotonic() + event.lasts_s
-        while time.monotonic() < until:  # nobody finds what others have just given back
-            try:
-                file.write(bytes(4096))
-            except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
-                time.sleep(0.02)
-    yield
-    ballast.unlink()
+    try:
+        with ballast.open("wb", buffering=0) as file:
+            # Nobody finds what others have just given back.
+            for _ in until_felt(run, r"No space left", event.lasts_s):
+                try:
+                    file.write(bytes(4096))
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+                    time.sleep(0.02)
+        yield
+    finally:
+        ballast.unlink()
 
 
 @_fault
 def _store_away(world: World, run: Victim, event: Event) -> Iterator[None]:
     """It takes requests and says nothing, now and then for longer than its own library waits."""
+    least_s = _STORE_TIMES * event.lasts_s
     with world.service("store").paused():
-        time.sleep(_STORE_TIMES * event.lasts_s)
+        for _ in until_felt(run, r"cannot be reached|has not answered", least_s):
+            time.sleep(0.1)
         yield
 
 
@@ -162,6 +179,17 @@ def waited(look: Callable[[], list[psutil.Process]], run: Victim) -> list[psutil
             raise TooLateError
         time.sleep(0.05)
     return sorted(found, key=lambda it: it.pid)
+
+
+def until_felt(run: Victim, line: str, least_s: float) -> Iterator[None]:
+    """Yield again and again, for so long at least, until the run has said something like that."""
+    began = time.monotonic()
+    while (passed := time.monotonic() - began) < least_s or not run.says(line):
+        if run.has_results():
+            raise TooLateError
+        assert run.goes_on() or run.says(line), f"it ended, and does not say '{line}'"
+        assert passed < _PATIENCE_S, f"it does not say '{line}'"
+        yield
 
 
 _killed("grading actor", r"ray::\S*(Grade|Programs)")

@@ -1,5 +1,6 @@
 """A run that is disturbed again and again, begun anew where it ends, held against a calm one."""
 
+import re
 import subprocess
 import time
 from collections import Counter
@@ -74,7 +75,7 @@ class Running:
         code = self._process.poll()
         if code is None:
             return False
-        if self._killed and self._has_results():
+        if self._killed and self.has_results():
             return True  # a finished run is never touched again: the command would begin another
         told = self._log.read_text()
         self.told.append(told)
@@ -102,6 +103,20 @@ class Running:
             return psutil.Process(self._process.pid).children(recursive=True)
         return []
 
+    def says(self, line: str) -> bool:
+        """Tell whether what it has said since its command was given last has something like it."""
+        return re.search(line, self._log.read_text()) is not None
+
+    def goes_on(self) -> bool:
+        """Tell whether its process is there."""
+        assert self._process is not None
+        return self._process.poll() is None
+
+    def has_results(self) -> bool:
+        """Tell whether it has come to something."""
+        runs = self.folder / "runs" / self.scenario.experiment
+        return any(runs.glob("*/results.json"))
+
     def come_to(self, share: float) -> bool:
         """Wait until so much of it is done; return whether it goes on."""
         until = time.monotonic() + PATIENCE_S
@@ -116,10 +131,6 @@ class Running:
     def done(self) -> int:
         """Return how many units are in its journal."""
         return len(journal(self.folder, self.scenario.experiment))
-
-    def _has_results(self) -> bool:
-        runs = self.folder / "runs" / self.scenario.experiment
-        return any(runs.glob("*/results.json"))
 
     @property
     def _log(self) -> Path:

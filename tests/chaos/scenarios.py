@@ -52,9 +52,11 @@ def _served(url: str) -> str:
     return f"roster.models=[{{{small}, options: {options}}}]"
 
 
-def _later(seconds: float) -> list[str]:
-    """Have all stand-ins take so long for what they are sent at once."""
-    return [f"++roster.models.{place}.options.latency_s={seconds}" for place in range(12)]
+def _later(seconds: float, more: float = 0.0) -> list[str]:
+    """Have all stand-ins take so long for what they are sent at once, and each so much `more`."""
+    return [
+        f"++roster.models.{place}.options.latency_s={seconds + more * place}" for place in range(12)
+    ]
 
 
 SCENARIOS = {
@@ -66,7 +68,7 @@ SCENARIOS = {
             "index.repeats=30",
         ],
         ["generating actor", "grading actor", "store away", "driver", "clocks"],
-        _later(2.0),
+        _later(2.0, more=4.0),  # who is sent nearly all at once is done with it all at once
         {"store": _storage},
         CREDENTIALS,
     ),

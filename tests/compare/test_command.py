@@ -171,5 +171,6 @@ def test_the_page_is_read_by_people(ran: tuple[Path, list[Path]], seen: Seen) ->
     assert not seen.overflows()
     assert seen.faults() == []
     seen.picture("compare-phone", whole=True)
+    assert seen.lets_in() == []
     assert seen.complaints == []
     assert all(it.startswith("file:") for it in seen.asked)

@@ -383,6 +383,18 @@ async def test_a_refusal_is_final_and_told(endpoint: Endpoint, status: int) -> N
     assert len(endpoint.seen) == 1
 
 
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed(endpoint: Endpoint, status: int) -> None:
+    """Nobody has said that prompts and keys may go where it leads."""
+    with Endpoint() as elsewhere:
+        there = f"{elsewhere.url}/chat/completions"
+        completion = await one_reply(endpoint, lambda it: it.send(status, b"", Location=there))
+        assert elsewhere.seen == []
+    assert completion.finish == "error"
+    assert str(status) in (completion.error or "")
+    assert len(endpoint.seen) == 1
+
+
 OVERFLOW = "This model's maximum context length is 4096 tokens. However, your prompt has 9000."
 
 

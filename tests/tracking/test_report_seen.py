@@ -131,6 +131,10 @@ def told(reader: Any) -> str:
     return str(reader.locator("#reader [role=status]").first.inner_text())
 
 
+def test_nothing_but_its_own_script_runs_and_nothing_is_loaded(reader: Any, seen: Seen) -> None:
+    assert seen.lets_in() == []
+
+
 def test_a_head_sorts_both_ways_and_back(reader: Any) -> None:
     head = reader.locator(".lead thead button", has_text="ok")
     given = column(reader, ".lead", 2)
