@@ -187,10 +187,10 @@ def test_aws_is_asked_for_spot_nodes_but_never_for_a_head() -> None:
 
 def run_instances() -> Any:
     """Return what AWS's own client knows of the call by which nodes are started."""
-    loaders = pytest.importorskip("botocore.loaders")
+    from botocore.loaders import Loader
     from botocore.model import ServiceModel
 
-    service = ServiceModel(loaders.Loader().load_service_model("ec2", "service-2"))
+    service = ServiceModel(Loader().load_service_model("ec2", "service-2"))
     return service.operation_model("RunInstances").input_shape
 
 
@@ -212,7 +212,6 @@ def test_aws_takes_what_it_is_told_of_nodes() -> None:
 
 def test_the_head_has_what_starts_the_rest() -> None:
     """Ray's provider, and the autoscaler that KubeRay starts, import with the pinned lists."""
-    pytest.importorskip("boto3")
     from ray.autoscaler._private.aws.node_provider import AWSNodeProvider
     from ray.autoscaler._private.kuberay.run_autoscaler import run_kuberay_autoscaler
 

@@ -113,7 +113,7 @@ def test_what_a_host_had_begun_that_dies_is_done_by_others(
     assert TOLD.search(told), told
     verdict = compared(rough, calm, experiment)
     assert verdict.planned > 100
-    assert verdict == Verdict(verdict.planned, lost=0, doubled=0, alike=True)
+    assert verdict == Verdict(verdict.planned, lost=0, doubled=0)
 
 
 @NEEDS_MODEL

@@ -49,7 +49,6 @@ def container(group: dict[str, Any]) -> dict[str, Any]:
 @cache
 def kubernetes() -> Any:
     """Return who knows Kubernetes' schemas; he reads them anew for each question, unless told."""
-    pytest.importorskip("kubernetes_validate")
     from kubernetes_validate import utils
 
     utils.schema_contents = cache(utils.schema_contents)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ class Verdict:
     planned: int
     lost: int
     doubled: int
-    alike: bool
-    """Its results are those of the undisturbed one."""
+    other: tuple[str, ...] = ()
+    """Where its results are not those of the undisturbed one, and what they say there."""
 
 
 def journal(folder: Path, experiment: str) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def compared(rough: Path, calm: Path, experiment: str) -> Verdict:
         len(planned),
         len(planned - found.keys()),
         sum(found.values()) - len(planned & found.keys()),
-        _lasting(results_of(rough, experiment)) == _lasting(results),
+        tuple(_differences(_lasting(results), _lasting(results_of(rough, experiment)))),
     )
 
 
@@ -63,6 +63,7 @@ _PASSING = {
     *("id", "finished", "resumed", "seconds_this_session", "mlflow_run_id", "command"),
     *("calls", "reused"),  # also of what was asked again
     *("programs", "hardware"),  # where it ran
+    "git",  # who breaks things for an hour may write code meanwhile
 }
 """What results.json says of the run that is another thing each time."""
 
@@ -71,6 +72,14 @@ def _lasting(results: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what results say that has to be the same whatever happened on the way."""
     run = {key: it for key, it in results["run"].items() if key not in _PASSING}
     return {**results, "run": run, "fleet": None}
+
+
+def _differences(calm: Any, rough: Any, where: str = "") -> Iterator[str]:
+    if isinstance(calm, dict) and isinstance(rough, dict):
+        for name in sorted({*calm, *rough}):
+            yield from _differences(calm.get(name), rough.get(name), f"{where}/{name}")
+    elif calm != rough:
+        yield f"{where}: {rough} instead of {calm}"
 
 
 def _lines(run: Path, experiment: str) -> list[dict[str, Any]]:

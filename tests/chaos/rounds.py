@@ -38,7 +38,7 @@ class Round:
     @property
     def whole(self) -> bool:
         """Whether it came to what it would have come to undisturbed."""
-        return self.verdict == Verdict(self.verdict.planned, lost=0, doubled=0, alike=True)
+        return self.verdict == Verdict(self.verdict.planned, lost=0, doubled=0)
 
 
 @dataclass
@@ -192,7 +192,7 @@ def figures(rounds: Sequence[Round]) -> Mapping[str, Any]:
         "units planned": sum(it.verdict.planned for it in rounds),
         "units lost": sum(it.verdict.lost for it in rounds),
         "units doubled": sum(it.verdict.doubled for it in rounds),
-        "results otherwise": sum(not it.verdict.alike for it in rounds),
+        "results otherwise": sum(bool(it.verdict.other) for it in rounds),
         "commands given": sum(it.begun for it in rounds),
         "of each": dict(sorted(Counter(name for it in rounds for name in it.broke).items())),
         "came too late": sum(len(it.late) for it in rounds),

@@ -68,7 +68,7 @@ SCENARIOS = {
             "index.repeats=30",
         ],
         ["generating actor", "grading actor", "store away", "driver", "clocks"],
-        _later(2.0, more=4.0),  # who is sent nearly all at once is done with it all at once
+        _later(2.0, more=1.5),  # who is sent nearly all at once is done with it all at once
         {"store": _storage},
         CREDENTIALS,
     ),

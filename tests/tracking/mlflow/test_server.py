@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers import ROOT, raybench, start_raybench
+from listening import listeners
 from ports import free_port
 from tracked import (
     RESULTS,
@@ -134,6 +135,8 @@ def test_one_command_on_one_machine_serves_a_team(tmp_path: Path) -> None:
     served._process = process
     try:
         wait_for(served.answers, 280)
+        there = [it for it in listeners() if it.port == port]
+        assert there and all(it.inside for it in there), there
         tracker = whole_run(served.uri, tmp_path / "run")
         assert client_of(served.uri).get_run(tracker.run_id).info.status == "FINISHED"
         assert list((tmp_path / "team" / "artifacts").rglob("report.html"))
