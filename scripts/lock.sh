@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements/{gpu,cpu,dspy,launcher,dev,inspect}.txt from pyproject.toml (`make lock`).
+# Resolve requirements/{gpu,cpu,dspy,launcher,dev,inspect,lm-eval}.txt from pyproject.toml (`make lock`).
 #
 # Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
 # list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
@@ -72,6 +72,10 @@ sed -i -e 's/, -c requirements\/launcher.txt//; s/-c requirements\/launcher.txt,
 # An environment of its own, which raybench is not in: all of it.
 of_extra inspect
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
+
+# A peer of perf/, on top of ours.
+lock lm-eval requirements/lm-eval.in --constraints requirements/cpu.txt --constraints requirements/gpu.txt
+sed -i -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' requirements/lm-eval.txt
 
 # What the sandbox's scientific programs run with stays as it was when SciCode came out: their results
 # are compared with numbers of then. Without this project's configuration (its environments would be a

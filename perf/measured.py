@@ -1,0 +1,75 @@
+"""What a command takes as a whole, seen from outside: time, processors, memory, and its tokens."""
+
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perf.engine_clock.raybench_engine_clock import FOLDER, RECORD
+from perf.processes import Family
+
+_LOOK_S = 0.5
+_CLOCK = Path(__file__).parent / "engine_clock"
+
+
+@dataclass(frozen=True)
+class Took:
+    """What a command took, from its first to its last moment."""
+
+    seconds: float
+    cpu_s: float
+    """Of all its processes together, but for what each did after the last look at it."""
+    peak_mib: float
+    """The most memory that they held together; what several share counts once."""
+    tokens: int
+    """What engines of vLLM made."""
+    first_s: float
+    """When the first of them were made."""
+    last_s: float
+    """When the last were."""
+
+    @property
+    def steady_s(self) -> float:
+        """Return how long there were tokens."""
+        return self.last_s - self.first_s
+
+
+def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = os.environ) -> Took:
+    """Run a command that asks vLLM, and say what it took.
+
+    What it says goes to `said.txt` in its folder. Raises SystemExit with its last words where it
+    fails, or no engine made a token.
+    """
+    family, peak = Family(), 0
+    with tempfile.TemporaryDirectory() as steps, (cwd / "said.txt").open("w") as said:
+        path = f"{_CLOCK}:{environment.get('PYTHONPATH', '')}".rstrip(":")
+        begun = time.time()
+        process = subprocess.Popen(
+            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+            env={**environment, "PYTHONPATH": path, FOLDER: steps},
+        )  # fmt: skip
+        while process.poll() is None:
+            peak = max(peak, sum(it.pss() for it in family.look([process.pid])))
+            time.sleep(_LOOK_S)
+        seconds = time.time() - begun
+        family.end()
+        made = sorted(
+            record
+            for file in Path(steps).iterdir()
+            for record in RECORD.iter_unpack(file.read_bytes())
+        )
+    if process.returncode or not made:
+        words = (cwd / "said.txt").read_text(errors="replace")[-3000:]
+        what = f"ended with code {process.returncode}" if process.returncode else "made no token"
+        raise SystemExit(f"{' '.join(command)} {what}:\n{words}")
+    return Took(
+        seconds,
+        family.cpu_s,
+        peak / 2**20,
+        sum(count for _, count in made),
+        made[0][0] - begun,
+        made[-1][0] - begun,
+    )

@@ -1,0 +1,1 @@
+"""What users would take instead, each in an environment of its own."""

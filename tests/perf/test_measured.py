@@ -1,0 +1,79 @@
+"""What commands take is seen from outside, and engines write down when they made tokens."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import ROOT
+
+# What vLLM does with its plugins, and of its scheduler what the clock is put into.
+_VLLM = {
+    "vllm/__init__.py": "",
+    "vllm/v1/__init__.py": "",
+    "vllm/v1/core/__init__.py": "",
+    "vllm/v1/core/sched/__init__.py": "",
+    "vllm/v1/core/sched/scheduler.py": """\
+from types import SimpleNamespace as it
+
+class Scheduler:
+    def update_from_output(self, tokens):
+        return {0: it(outputs=[it(new_token_ids=[1] * count) for count in tokens])}
+""",
+    "engine.py": """\
+import time
+from importlib.metadata import entry_points
+
+for one in entry_points(group="vllm.general_plugins"):
+    if one.name.startswith("raybench"):
+        one.load()()
+        one.load()()
+from vllm.v1.core.sched.scheduler import Scheduler
+
+for tokens in ([2, 1], [], [3]):
+    assert Scheduler().update_from_output(tokens)[0].outputs is not None
+    time.sleep(0.4)
+kept = bytearray(64 * 2**20)
+until = time.process_time() + 1.0
+while time.process_time() < until:
+    kept[::4096] = bytes(len(kept[::4096]))
+""",
+}
+
+
+def measured(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
+    """Measure a command in a process of its own: whoever measures ends all that it has started."""
+    code = (
+        "import dataclasses, json, pathlib, sys; from perf.measured import took; "
+        "print(json.dumps(dataclasses.asdict(took(sys.argv[1:], cwd=pathlib.Path.cwd()))))"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, sys.executable, *command],
+        cwd=folder, env={**os.environ, "PYTHONPATH": f"{ROOT}:{folder}"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_tokens_time_processors_and_memory(tmp_path: Path) -> None:
+    for name, text in _VLLM.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = measured(tmp_path, "engine.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["tokens"] == 6
+    assert 0 < found["first_s"] < found["first_s"] + 0.79 < found["last_s"] < found["seconds"]
+    assert 0.5 < found["cpu_s"] < 30  # half a second after the last look is lost
+    assert found["peak_mib"] > 64
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [("exit('no such model')", "ended with code 1"), ("pass", "made no token")]
+)
+def test_what_does_not_do_its_work_is_no_measurement(code: str, told: str, tmp_path: Path) -> None:
+    done = measured(tmp_path, "-c", code)
+    assert done.returncode == 1
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
