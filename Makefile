@@ -4,7 +4,7 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format lock audit clean
+.PHONY: help setup demo test lint format perf lock audit clean
 
 help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ lint: setup   ## style, format, types, the floors of the house
 format: setup   ## rewrite the code in its style
 	$(bin)/ruff check --fix
 	$(bin)/ruff format
+
+perf: setup   ## hold raybench against peers and limits; writes perf/RESULTS.md (ARGS="static": only that)
+	$(bin)/python -m perf $(ARGS)
 
 lock:    ## resolve the pinned lists anew from pyproject.toml (ARGS=--upgrade: the newest versions)
 	@scripts/lock.sh $(ARGS)

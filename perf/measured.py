@@ -36,6 +36,11 @@ class Took:
         """Return how long there were tokens."""
         return self.last_s - self.first_s
 
+    @property
+    def rate(self) -> float:
+        """Return how many tokens there were in a second of that."""
+        return self.tokens / self.steady_s
+
 
 def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = os.environ) -> Took:
     """Run a command that asks vLLM, and say what it took.

@@ -1,6 +1,6 @@
 """The same questions to the same model: vLLM itself, two peers, and raybench.
 
-    python -m perf.static [--questions 500] [--tokens 64] [--rounds 3] [--only raw raybench]
+    python -m perf.static [--questions 500 ...] [--tokens 64] [--rounds 3] [--only raw raybench]
 
 The embedded model answers questions of MATH greedily, with at most so many tokens each. All arms
 have the same prompts, the same sampling, and the same arguments and libraries of the engine: what
@@ -15,13 +15,13 @@ user would give it:
 Whatever is measured is measured from outside, the same for all: the time of the whole command; the
 time from the engine's first token to its last (the steady state; `perf/engine_clock` has the engine
 itself write down when it made how many); processor seconds and memory of all processes. Ratios are
-of medians to those of `raw`.
+to the same round of `raw`.
 """
 
 import argparse
+import itertools
 import json
 import os
-import statistics
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +30,7 @@ from typing import Any
 
 from perf.measured import Took, took
 from perf.peers import environments
+from perf.results import Found, Table, exponent, median_of, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
 from raybench.fleet.on_cpu import preload, take_cores
@@ -38,7 +39,11 @@ HERE = Path(__file__).parents[1]
 _DATA = HERE.parent / "shared" / "datasets" / "math_test_5000.jsonl"
 _AT_ONCE = 64
 """What the engine batches."""
-_ROW = "{:>10} {:>8} {:>8} {:>9} {:>9} {:>9} {:>8} {:>8} {:>8} {:>9}"
+_PEERS = {"lm-eval": "lm-eval==", "inspect": "inspect-ai=="}
+_HEADS = (
+    "", "tokens/s", "of raw", "whole s", "more than raw, ms a question", "first token after s",
+    "steady s", "after the last s", "CPU s", "peak MiB", "tokens",
+)  # fmt: skip
 Arm = Callable[["Asked"], list[str]]
 
 
@@ -62,9 +67,9 @@ class Asked:
 
 
 def main() -> None:
-    """Give each arm its turns and print what came of them."""
+    """Give each arm its turns and tell what came of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--questions", type=int, default=500)
+    parser.add_argument("--questions", type=int, nargs="+", default=[500])
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=_ARMS, default=[*_ARMS])
@@ -73,17 +78,25 @@ def main() -> None:
     if told.raw:
         _ask_raw(told.raw)
         return
-    rows = questions(told.questions)
-    found: dict[str, list[Took]] = {name: [] for name in told.only}
+    sizes = {count: questions(count) for count in told.questions}
+    found: dict[int, dict[str, list[Took]]] = {
+        count: {name: [] for name in told.only} for count in sizes
+    }
     for number in range(told.rounds):
-        for name in told.only:
+        for (count, rows), name in itertools.product(sizes.items(), told.only):
             with tempfile.TemporaryDirectory() as folder:
                 asked = Asked(Path(folder), rows, told.tokens)
                 environment = _environment(environments.known_as_vllm(asked.folder / "vllm"))
                 one = took(_ARMS[name](asked), cwd=asked.folder, environment=environment)
-            found[name].append(one)
-            print(f"round {number + 1}, {name}: {one}", file=sys.stderr, flush=True)
-    print(_table(found, len(rows)))
+            found[count][name].append(one)
+            print(f"round {number + 1}, {count}, {name}: {one}", file=sys.stderr, flush=True)
+    Found(
+        "static",
+        f"Static benchmarks: questions of MATH, at most {told.tokens} tokens each",
+        [_table(of, count) for count, of in found.items()],
+        [f"CPU seconds grow as questions to the {it}." for it in _growth(found)],
+        {name: _version_of(name) for name in told.only if name in _PEERS},
+    ).tell()
 
 
 def questions(count: int) -> list[dict[str, Any]]:
@@ -98,38 +111,55 @@ def questions(count: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _table(found: Mapping[str, Sequence[Took]], count: int) -> str:
-    heads = ("", "whole s", "first s", "steady s", "tokens/s", "of raw", "after s", "CPU s", "MiB",
-             "ms/sample")  # fmt: skip
-    lines = [_ROW.format(*heads)]
+def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
+    """Return the rows of a size; ratios are of rounds, each to the same round of `raw`."""
     base = found.get("raw")
+    rows = []
     for name, rounds in found.items():
-
-        def median(of: Callable[[Took], float], rounds: Sequence[Took] = rounds) -> float:
-            return statistics.median(map(of, rounds))
-
-        def rate(one: Took) -> float:
-            return one.tokens / one.steady_s
-
-        against = median(rate) / statistics.median(map(rate, base)) if base else float("nan")
-        more = 0.0
-        if base:
-            more = median(lambda it: it.seconds) - statistics.median(it.seconds for it in base)
-        lines.append(
-            _ROW.format(
-                name,
-                f"{median(lambda it: it.seconds):.1f}",
-                f"{median(lambda it: it.first_s):.1f}",
-                f"{median(lambda it: it.steady_s):.1f}",
-                f"{median(rate):.0f}",
-                f"{against:.3f}",
-                f"{median(lambda it: it.seconds - it.last_s):.1f}",
-                f"{median(lambda it: it.cpu_s):.0f}",
-                f"{median(lambda it: it.peak_mib):.0f}",
-                f"{1000 * more / count:.1f}",
+        of_raw, more = "", ""
+        if base and name != "raw":
+            pairs = [*zip(rounds, base, strict=True)]
+            of_raw = spread([one.rate / other.rate for one, other in pairs], ".3f")
+            more = spread(
+                [1000 * (one.seconds - other.seconds) / count for one, other in pairs], ".1f"
             )
+        rows.append(
+            [
+                name,
+                spread([it.rate for it in rounds], ".0f"),
+                of_raw,
+                spread([it.seconds for it in rounds], ".1f"),
+                more,
+                *(
+                    f"{median_of(rounds, of):.0f}"
+                    for of in (
+                        lambda it: it.first_s, lambda it: it.steady_s,
+                        lambda it: it.seconds - it.last_s, lambda it: it.cpu_s,
+                        lambda it: it.peak_mib, lambda it: it.tokens,
+                    )
+                ),
+            ]
+        )  # fmt: skip
+    return Table(_HEADS, rows, f"{count} questions")
+
+
+def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> list[str]:
+    """Return how each arm's processor time grows, where there is more than one size."""
+    if len(found) < 2:
+        return []
+    names = next(iter(found.values()))
+    powers = {
+        name: exponent(
+            {count: median_of(of[name], lambda it: it.cpu_s) for count, of in found.items()}
         )
-    return "\n".join(lines)
+        for name in names
+    }
+    return [", ".join(f"{power:.2f} ({name})" for name, power in powers.items())]
+
+
+def _version_of(peer: str) -> str:
+    lines = (HERE / "requirements" / f"{peer}.txt").read_text().splitlines()
+    return next(it.partition("==")[2].split()[0] for it in lines if it.startswith(_PEERS[peer]))
 
 
 def _engine() -> dict[str, Any]:

@@ -1,0 +1,41 @@
+"""All that is held against others and against limits, and the page of what came of it.
+
+python -m perf [NAME ...]         those scripts, or all of them; then perf/RESULTS.md
+python -m perf --page             the page alone, of what was measured before
+"""
+
+import argparse
+import subprocess
+import sys
+
+from perf.results import HERE, PAGE, page
+
+EVIDENCE = {
+    "static": ["--questions", "500", "1000", "--rounds", "3"],
+}
+"""The scripts, with what each is given for the page."""
+
+
+def main() -> int:
+    """Run them one after the other; return 1 where one fails, with the others' results told."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", default=[*EVIDENCE])
+    parser.add_argument("--page", action="store_true", help="measure nothing")
+    asked = parser.parse_args()
+    if unknown := set(asked.names) - EVIDENCE.keys():
+        parser.error(f"{', '.join(sorted(unknown))}: there are {', '.join(EVIDENCE)}")
+    failed = []
+    for name in [] if asked.page else asked.names:
+        print(f"--- {name}", flush=True)
+        done = subprocess.run(
+            [sys.executable, "-m", f"perf.{name}", *EVIDENCE[name]], cwd=HERE.parent, check=False
+        )
+        failed += [name] * bool(done.returncode)
+    PAGE.write_text(page())
+    if failed:
+        print(f"Failed: {', '.join(failed)}; its last words stand above", file=sys.stderr)
+    return bool(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""Tables of figures, and the page of what was measured last."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers import ROOT
+from hypothesis import given
+from hypothesis import strategies as st
+
+from perf import results
+from perf.results import Found, Table, exponent, page, spread
+
+
+@given(st.floats(-1, 3), st.floats(0.001, 1000), st.sets(st.integers(1, 10**6), min_size=2))
+def test_the_power_of_a_growth_is_found(power: float, one: float, sizes: set[int]) -> None:
+    found = exponent({size: one * size**power for size in sizes})
+    assert found == pytest.approx(power, abs=1e-6)
+
+
+def test_a_median_stands_with_its_range() -> None:
+    assert spread([3.0, 1.0, 2.0], ".1f") == "2.0 [1.0, 3.0]"
+    assert spread([0.9876], ".3f") == "0.988"
+
+
+def test_a_table_is_aligned_in_a_terminal_and_marked_up_on_a_page() -> None:
+    table = Table(("", "tokens/s"), [("raw", "512"), ("a|b", "7")], "500 questions")
+    assert table.text() == "500 questions\n     tokens/s\nraw       512\na|b         7"
+    assert table.markdown() == (
+        "**500 questions**\n\n|  | tokens/s |\n| --- | ---: |\n| raw | 512 |\n| a\\|b | 7 |"
+    )
+
+
+def test_the_page_has_what_each_script_found_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+    table = Table(("", "a second"), [("ours", "7")])
+    for title in ("Before", "Sandbox"):
+        Found("sandbox", title, [table], ["Slow."], {"peer": "1.2"}).tell()
+    Found("games", "Games", [table]).tell()
+    assert "ours         7" in capsys.readouterr().out
+    kept = json.loads((tmp_path / "results" / "sandbox.json").read_text())
+    assert kept["versions"]["peer"] == "1.2"
+    text = page()
+    assert text.index("## Games") < text.index("## Sandbox")
+    assert "## Before" not in text
+    assert "| ours | 7 |\n\nSlow.\n" in text
+    assert kept["machine"] in text
+
+
+def test_an_unknown_script_is_told_with_those_that_there_are() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "perf", "bogus"],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "bogus: there are static" in done.stderr
+
+
+def test_the_page_is_that_of_what_is_kept() -> None:
+    assert results.PAGE.read_text() == page()
