@@ -1,16 +1,10 @@
 """What perf/load.py is asked for is what it runs, at least."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from perf.load import Way
-
-ROOT = Path(__file__).parents[2]
 
 
 def units(questions: int, asked: int) -> int:
@@ -32,13 +26,3 @@ def test_a_size_is_never_less_than_it_says(questions: int, asked: int) -> None:
     made = units(questions, asked)
     assert made >= asked
     assert made - asked < 2 * max(1, asked / questions)  # less than one more question, repeated
-
-
-def test_an_unknown_way_is_told_with_those_that_there_are() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "perf.load", "bogus"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "'bogus' is none of index, games" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -1,12 +1,9 @@
 """Tables of figures, and the page of what was measured last."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,15 +46,6 @@ def test_the_page_has_what_each_script_found_last(
     assert "## Before" not in text
     assert "| ours | 7 |\n\nSlow.\n" in text
     assert kept["machine"] in text
-
-
-def test_an_unknown_script_is_told_with_those_that_there_are() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "perf", "bogus"],
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "bogus: there are static" in done.stderr
 
 
 def test_the_page_is_that_of_what_is_kept() -> None:
