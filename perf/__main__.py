@@ -12,6 +12,7 @@ from perf.results import HERE, PAGE, page
 
 EVIDENCE = {
     "static": ["--questions", "500", "1000", "--rounds", "3"],
+    "orchestration": ["--rows", "12000", "110000", "--rounds", "3"],
 }
 """The scripts, with what each is given for the page."""
 

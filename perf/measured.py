@@ -24,11 +24,11 @@ class Took:
     """Of all its processes together, but for what each did after the last look at it."""
     peak_mib: float
     """The most memory that they held together; what several share counts once."""
-    tokens: int
+    tokens: int = 0
     """What engines of vLLM made."""
-    first_s: float
+    first_s: float = 0.0
     """When the first of them were made."""
-    last_s: float
+    last_s: float = 0.0
     """When the last were."""
 
     @property
@@ -43,10 +43,10 @@ class Took:
 
 
 def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = os.environ) -> Took:
-    """Run a command that asks vLLM, and say what it took.
+    """Run a command and say what it took.
 
     What it says goes to `said.txt` in its folder. Raises SystemExit with its last words where it
-    fails, or no engine made a token.
+    fails.
     """
     family, peak = Family(), 0
     with tempfile.TemporaryDirectory() as steps, (cwd / "said.txt").open("w") as said:
@@ -66,15 +66,14 @@ def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = 
             for file in Path(steps).iterdir()
             for record in RECORD.iter_unpack(file.read_bytes())
         )
-    if process.returncode or not made:
-        words = (cwd / "said.txt").read_text(errors="replace")[-3000:]
-        what = f"ended with code {process.returncode}" if process.returncode else "made no token"
-        raise SystemExit(f"{' '.join(command)} {what}:\n{words}")
-    return Took(
-        seconds,
-        family.cpu_s,
-        peak / 2**20,
-        sum(count for _, count in made),
-        made[0][0] - begun,
-        made[-1][0] - begun,
-    )
+    if process.returncode:
+        raise SystemExit(last_words(command, cwd, f"ended with code {process.returncode}"))
+    tokens = sum(count for _, count in made)
+    first, last = (made[0][0], made[-1][0]) if made else (begun, begun)
+    return Took(seconds, family.cpu_s, peak / 2**20, tokens, first - begun, last - begun)
+
+
+def last_words(command: Sequence[str], cwd: Path, what: str) -> str:
+    """Return what is told of a command that is no measurement."""
+    words = (cwd / "said.txt").read_text(errors="replace")[-3000:]
+    return f"{' '.join(command)} {what}:\n{words}"

@@ -28,8 +28,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perf.measured import Took, took
+from perf.measured import Took, last_words, took
 from perf.peers import environments
+from perf.peers.commands import OFFLINE, Asked, inspect, lm_eval, versions
 from perf.results import Found, Table, exponent, median_of, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
@@ -39,31 +40,10 @@ HERE = Path(__file__).parents[1]
 _DATA = HERE.parent / "shared" / "datasets" / "math_test_5000.jsonl"
 _AT_ONCE = 64
 """What the engine batches."""
-_PEERS = {"lm-eval": "lm-eval==", "inspect": "inspect-ai=="}
 _HEADS = (
     "", "tokens/s", "of raw", "whole s", "more than raw, ms a question", "first token after s",
     "steady s", "after the last s", "CPU s", "peak MiB", "tokens",
 )  # fmt: skip
-Arm = Callable[["Asked"], list[str]]
-
-
-class Asked:
-    """What all arms are to do, as files in a folder of theirs."""
-
-    def __init__(self, folder: Path, rows: Sequence[dict[str, Any]], tokens: int) -> None:
-        self.folder = folder
-        self.tokens = tokens
-        self.engine = _engine()
-        self.weights = str(embedded.prepare())
-        benchmark = benchmarks.load("math_500")
-        (folder / "data").mkdir()
-        with (folder / "data" / "math_500.jsonl").open("w") as data:
-            data.writelines(json.dumps(row) + "\n" for row in rows)
-        with (folder / "prompts.jsonl").open("w") as prompts:
-            for row in rows:
-                (message,) = benchmark.prompt(row)
-                told = {"prompt": message.content, "answer": row["answer"]}
-                prompts.write(json.dumps(told) + "\n")
 
 
 def main() -> None:
@@ -85,9 +65,12 @@ def main() -> None:
     for number in range(told.rounds):
         for (count, rows), name in itertools.product(sizes.items(), told.only):
             with tempfile.TemporaryDirectory() as folder:
-                asked = Asked(Path(folder), rows, told.tokens)
+                asked = _asked(Path(folder), rows, told.tokens)
                 environment = _environment(environments.known_as_vllm(asked.folder / "vllm"))
-                one = took(_ARMS[name](asked), cwd=asked.folder, environment=environment)
+                command = _ARMS[name](asked)
+                one = took(command, cwd=asked.folder, environment=environment)
+                if not one.tokens:  # Inspect's exit code is 0 also where nothing could be asked
+                    raise SystemExit(last_words(command, asked.folder, "made no token"))
             found[count][name].append(one)
             print(f"round {number + 1}, {count}, {name}: {one}", file=sys.stderr, flush=True)
     Found(
@@ -95,7 +78,7 @@ def main() -> None:
         f"Static benchmarks: questions of MATH, at most {told.tokens} tokens each",
         [_table(of, count) for count, of in found.items()],
         [f"CPU seconds grow as questions to the {it}." for it in _growth(found)],
-        {name: _version_of(name) for name in told.only if name in _PEERS},
+        versions(told.only),
     ).tell()
 
 
@@ -157,9 +140,17 @@ def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> list[str]:
     return [", ".join(f"{power:.2f} ({name})" for name, power in powers.items())]
 
 
-def _version_of(peer: str) -> str:
-    lines = (HERE / "requirements" / f"{peer}.txt").read_text().splitlines()
-    return next(it.partition("==")[2].split()[0] for it in lines if it.startswith(_PEERS[peer]))
+def _asked(folder: Path, rows: Sequence[dict[str, Any]], tokens: int) -> Asked:
+    benchmark = benchmarks.load("math_500")
+    (folder / "data").mkdir()
+    with (folder / "data" / "math_500.jsonl").open("w") as data:
+        data.writelines(json.dumps(row) + "\n" for row in rows)
+    prompts = ((benchmark.prompt(row)[0].content, row["answer"]) for row in rows)
+    return Asked.written(folder, prompts, tokens)
+
+
+def _weights() -> str:
+    return str(embedded.prepare())
 
 
 def _engine() -> dict[str, Any]:
@@ -179,7 +170,7 @@ def _environment(vllm: Path) -> dict[str, str]:
     told = {
         **os.environ,
         "VLLM_NO_USAGE_STATS": "1",
-        "HF_HUB_OFFLINE": "1",
+        **OFFLINE,
         "PYTHONPATH": f"{HERE}:{vllm}",
     }
     preload(told)
@@ -191,7 +182,7 @@ def _environment(vllm: Path) -> dict[str, str]:
 
 
 def _raw(asked: Asked) -> list[str]:
-    told = {"model": asked.weights, "engine": asked.engine, "tokens": asked.tokens}
+    told = {"model": _weights(), "engine": _engine(), "tokens": asked.tokens}
     (asked.folder / "raw.json").write_text(json.dumps(told))
     return [sys.executable, "-m", "perf.static", "--raw", str(asked.folder)]
 
@@ -200,8 +191,8 @@ def _ask_raw(folder: Path) -> None:
     from vllm import LLM, SamplingParams
 
     told = json.loads((folder / "raw.json").read_text())
-    prompts = [json.loads(it)["prompt"] for it in (folder / "prompts.jsonl").open()]
     llm = LLM(told["model"], **told["engine"])
+    prompts = Asked(folder, told["tokens"]).prompts()
     messages: Any = [[{"role": "user", "content": it}] for it in prompts]
     sampling = SamplingParams(temperature=0.0, max_tokens=told["tokens"])
     replies = llm.chat(messages, sampling, use_tqdm=False)
@@ -209,65 +200,26 @@ def _ask_raw(folder: Path) -> None:
         file.writelines(json.dumps(it.outputs[0].text) + "\n" for it in replies)
 
 
-_TASK = """\
-task: asked
-dataset_path: json
-dataset_kwargs:
-  data_files: {test: FOLDER/prompts.jsonl}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{prompt}}"
-doc_to_target: "{{answer}}"
-generation_kwargs: {until: [], do_sample: false, temperature: 0.0, max_gen_toks: TOKENS}
-metric_list:
-  - {metric: exact_match, aggregation: mean, higher_is_better: true}
-metadata: {version: 1}
-"""
-
-
 def _lm_eval(asked: Asked) -> list[str]:
-    made = environments.made("lm-eval", HERE / "requirements" / "lm-eval.txt", on_ours=True)
-    tasks = asked.folder / "tasks"
-    tasks.mkdir()
-    told = _TASK.replace("FOLDER", str(asked.folder)).replace("TOKENS", str(asked.tokens))
-    (tasks / "asked.yaml").write_text(told)
-    engine = ",".join(f"{name}={it}" for name, it in asked.engine.items())
-    return [
-        str(made / "bin" / "lm_eval"), "run", "--model", "vllm",
-        "--model_args", f"pretrained={asked.weights},{engine}",
-        "--tasks", "asked", "--include_path", str(tasks), "--apply_chat_template",
-        "--batch_size", "auto", "--output_path", "out", "--log_samples",
-    ]  # fmt: skip
-
-
-_INSPECT = """\
-from inspect_ai import Task, task
-from inspect_ai.dataset import FieldSpec, json_dataset
-from inspect_ai.scorer import match
-from inspect_ai.solver import generate
-
-
-@task
-def asked():
-    fields = FieldSpec(input="prompt", target="answer")
-    return Task(json_dataset("prompts.jsonl", fields), solver=generate(), scorer=match())
-"""
+    engine = ",".join(f"{name}={it}" for name, it in _engine().items())
+    return lm_eval(
+        environments.made("lm-eval", on_ours=True), asked, "vllm",
+        "--model_args", f"pretrained={_weights()},{engine}",
+        "--apply_chat_template", "--batch_size", "auto",
+    )  # fmt: skip
 
 
 def _inspect(asked: Asked) -> list[str]:
-    made = environments.made("inspect-vllm", HERE / "requirements" / "inspect.txt", on_ours=True)
-    (asked.folder / "asked.py").write_text(_INSPECT)
-    # It starts the `vllm` that it finds, which is ours: its own environment has other versions.
-    arguments = [
-        f"-M{name}={json.dumps(it)}" for name, it in asked.engine.items() if it is not False
+    engine = [
+        f"-Mno_{name}=" if it is False else f"-M{name}={json.dumps(it)}"
+        for name, it in _engine().items()
     ]
-    off = [f"-Mno_{name}=" for name, it in asked.engine.items() if it is False]
-    return [
-        "env", f"PATH={Path(sys.executable).parent}:{os.environ['PATH']}",
-        str(made / "bin" / "inspect"), "eval", "asked.py", "--model", f"vllm/{asked.weights}",
-        *arguments, *off, "--temperature", "0", "--max-tokens", str(asked.tokens),
-        "--max-connections", str(_AT_ONCE), "--display", "plain",
-    ]  # fmt: skip
+    command = inspect(
+        environments.made("inspect", on_ours=True), asked, f"vllm/{_weights()}",
+        "--max-connections", str(_AT_ONCE), *engine,
+    )  # fmt: skip
+    # It starts the `vllm` that it finds, which is ours: its own environment has other versions.
+    return ["env", f"PATH={Path(sys.executable).parent}:{os.environ['PATH']}", *command]
 
 
 def _raybench(asked: Asked) -> list[str]:
@@ -283,7 +235,7 @@ def _raybench(asked: Asked) -> list[str]:
     ]  # fmt: skip
 
 
-_ARMS: Mapping[str, Arm] = {
+_ARMS: Mapping[str, Callable[[Asked], list[str]]] = {
     "raw": _raw, "lm-eval": _lm_eval, "inspect": _inspect, "raybench": _raybench,
 }  # fmt: skip
 

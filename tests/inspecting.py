@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import ROOT
 
 from perf.peers import environments
 
@@ -18,7 +17,7 @@ def with_inspect() -> Iterator[Path]:
     Tests that ask for it need `@pytest.mark.timeout`: making it may take minutes by pip.
     """
     try:
-        yield environments.made("inspect", ROOT / "requirements" / "inspect.txt") / "bin"
+        yield environments.made("inspect") / "bin"
     except subprocess.CalledProcessError as error:
         why: Any = (error.stderr or "").strip().splitlines()[-1:] or [error]
         pytest.skip(f"requirements/inspect.txt cannot be installed: {why[0]}")

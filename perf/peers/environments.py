@@ -12,21 +12,38 @@ import sysconfig
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from filelock import FileLock
 
+_LISTS = Path(__file__).parents[2] / "requirements"
 _MADE = "raybench-made"
 """Written last, so that it never vouches for half an environment."""
 
 
-def made(name: str, packages: Path, *, on_ours: bool = False) -> Path:
+class Package(NamedTuple):
+    """What a peer is on PyPI."""
+
+    name: str
+    list: Path
+    """The versions of all that it is installed with."""
+
+
+PACKAGES = {
+    "lm-eval": Package("lm-eval", _LISTS / "lm-eval.txt"),
+    "inspect": Package("inspect-ai", _LISTS / "inspect.txt"),
+}
+
+
+def made(peer: str, *, on_ours: bool = False) -> Path:
     """Return the environment's folder; raise CalledProcessError where it cannot be made.
 
     It is made anew where the list or the interpreter is another.
     """
+    packages = PACKAGES[peer].list
     made_from = f"{sys.executable} {sys.version} {on_ours}\n{packages.read_text()}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raybench-peers"
-    folder = cache / f"{name}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
+    folder = cache / f"{peer}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
         if not (folder / _MADE).exists():

@@ -1,0 +1,91 @@
+"""How a user of a peer has it ask some prompts."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perf.peers.environments import PACKAGES
+
+OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+"""For all: nothing is fetched, and who would ask a hub all the same may wait for it for minutes."""
+_LM_EVAL = """\
+task: asked
+dataset_path: json
+dataset_kwargs:
+  data_files: {test: FOLDER/prompts.jsonl}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{prompt}}"
+doc_to_target: "{{answer}}"
+generation_kwargs: {until: [], do_sample: false, temperature: 0.0, max_gen_toks: TOKENS}
+metric_list:
+  - {metric: exact_match, aggregation: mean, higher_is_better: true}
+metadata: {version: 1}
+"""
+_INSPECT = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import FieldSpec, json_dataset
+from inspect_ai.scorer import match
+from inspect_ai.solver import generate
+
+
+@task
+def asked():
+    fields = FieldSpec(input="prompt", target="answer")
+    return Task(json_dataset("prompts.jsonl", fields), solver=generate(), scorer=match())
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be asked, in a folder of its own."""
+
+    folder: Path
+    tokens: int
+    """The most of a reply."""
+
+    @classmethod
+    def written(cls, folder: Path, prompts: Iterable[tuple[str, str]], tokens: int) -> "Asked":
+        """Write prompts with their right answers down, where peers read them."""
+        with (folder / "prompts.jsonl").open("w") as file:
+            for prompt, answer in prompts:
+                file.write(json.dumps({"prompt": prompt, "answer": answer}) + "\n")
+        return cls(folder, tokens)
+
+    def prompts(self) -> list[str]:
+        """Return the prompts."""
+        with (self.folder / "prompts.jsonl").open() as file:
+            return [json.loads(line)["prompt"] for line in file]
+
+
+def lm_eval(environment: Path, asked: Asked, model: str, *more: str) -> list[str]:
+    """Return the command that has lm-evaluation-harness ask a model of some kind."""
+    tasks = asked.folder / "tasks"
+    tasks.mkdir()
+    told = _LM_EVAL.replace("FOLDER", str(asked.folder)).replace("TOKENS", str(asked.tokens))
+    (tasks / "asked.yaml").write_text(told)
+    return [
+        str(environment / "bin" / "lm_eval"), "run", "--model", model, "--tasks", "asked",
+        "--include_path", str(tasks), "--output_path", "out", "--log_samples", *more,
+    ]  # fmt: skip
+
+
+def inspect(environment: Path, asked: Asked, model: str, *more: str) -> list[str]:
+    """Return the command that has Inspect ask a model."""
+    (asked.folder / "asked.py").write_text(_INSPECT)
+    return [
+        str(environment / "bin" / "inspect"), "eval", "asked.py", "--model", model,
+        "--temperature", "0", "--max-tokens", str(asked.tokens), "--display", "plain", *more,
+    ]  # fmt: skip
+
+
+def versions(peers: Sequence[str]) -> dict[str, str]:
+    """Return which versions of them their lists have; others than peers are left out."""
+    return {
+        name: line.partition("==")[2].split()[0]
+        for name, package in PACKAGES.items()
+        if name in peers
+        for line in package.list.read_text().splitlines()
+        if line.startswith(f"{package.name}==")
+    }
