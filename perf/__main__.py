@@ -1,7 +1,9 @@
 """All that is held against others and against limits, and the page of what came of it.
 
-python -m perf [NAME ...]         those scripts, or all of them; then perf/RESULTS.md
-python -m perf --page             the page alone, of what was measured before
+    python -m perf [NAME ...]         those scripts, or all of them; then perf/RESULTS.md
+    python -m perf --page             the page alone, of what was measured before
+
+Each script is a process of its own, and keeps what it found in perf/results/.
 """
 
 import argparse

@@ -10,7 +10,7 @@ user would give it:
     raw        vllm.LLM.chat, in one call; replies go to a file
     lm-eval    lm_eval run --model vllm, with a task of its kind
     inspect    inspect eval --model vllm/…, which starts `vllm serve`, 64 connections at once
-    raybench   python -m raybench +experiment=index
+    raybench   python -m raybench +experiment=index, with MLflow left for later
 
 Whatever is measured is measured from outside, the same for all: the time of the whole command; the
 time from the engine's first token to its last (the steady state; `perf/engine_clock` has the engine
@@ -77,7 +77,7 @@ def main() -> None:
         "static",
         f"Static benchmarks: questions of MATH, at most {told.tokens} tokens each",
         [_table(of, count) for count, of in found.items()],
-        [f"CPU seconds grow as questions to the {it}." for it in _growth(found)],
+        [_growth(found)] if len(found) > 1 else [],
         versions(told.only),
     ).tell()
 
@@ -126,18 +126,16 @@ def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
     return Table(_HEADS, rows, f"{count} questions")
 
 
-def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> list[str]:
-    """Return how each arm's processor time grows, where there is more than one size."""
-    if len(found) < 2:
-        return []
-    names = next(iter(found.values()))
+def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
+    """Return how each arm's processor time grows with the questions."""
     powers = {
         name: exponent(
             {count: median_of(of[name], lambda it: it.cpu_s) for count, of in found.items()}
         )
-        for name in names
+        for name in next(iter(found.values()))
     }
-    return [", ".join(f"{power:.2f} ({name})" for name, power in powers.items())]
+    told = ", ".join(f"{power:.2f} ({name})" for name, power in powers.items())
+    return f"Processor time grows as questions to the {told}."
 
 
 def _asked(folder: Path, rows: Sequence[dict[str, Any]], tokens: int) -> Asked:
