@@ -3,11 +3,12 @@
     python -m perf.flatness soak    # anew, of what `python -m perf.soak` left in that folder
 
 Warm-up is the first quarter. Then, for each role, the median of the last quarter is held to that of
-the second, a process on average; for all processes together, which has what comes and goes in it,
-the sums are. Flat is what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or
-`FEW` descriptors, threads and processes. A driver keeps what it concludes from: its memory may grow
-by `KEPT` for each unit that it finished in between, however long that took. The slope (Theil-Sen,
-of all after warm-up) says what an hour would add, and of a driver what a unit did add.
+the second, a process on average. Of all processes together the sums are, and their means: what
+comes and goes is in them, and their middle jumps from one kind of short run to another. Flat is
+what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or `FEW` descriptors, threads
+and processes. A driver keeps what it concludes from: its memory may grow by `KEPT` for each unit
+that it finished in between, however long that took. The slope (Theil-Sen, of all after warm-up)
+says what an hour would add, and of a driver what a unit did add.
 """
 
 import csv
@@ -80,7 +81,7 @@ def _path(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What a process of a role had on average, in the middle of a stretch of time."""
+    """What a process of a role had, or all together, in a stretch of time."""
 
     processes: float
     mib: float
@@ -90,18 +91,18 @@ class Stretch:
 
     @classmethod
     def of(cls, samples: Sequence[Sample], *, each: bool) -> "Stretch":
-        """Return the medians; not `each` process's but the sums of all."""
+        """Return the medians of `each` process, or the means of the sums of all."""
+        middle = statistics.median if each else statistics.fmean
 
-        def median(name: str) -> float:
-            values = (getattr(it, name) / (it.processes if each else 1) for it in samples)
-            return float(statistics.median(values))
+        def middle_of(name: str) -> float:
+            return middle([getattr(it, name) / (it.processes if each else 1) for it in samples])
 
         return cls(
-            statistics.median(it.processes for it in samples),
-            median("pss") / 2**20,
-            median("files"),
-            median("threads"),
-            statistics.median(it.done for it in samples),
+            middle([it.processes for it in samples]),
+            middle_of("pss") / 2**20,
+            middle_of("files"),
+            middle_of("threads"),
+            middle([it.done for it in samples]),
         )
 
 
@@ -123,7 +124,7 @@ def table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
         slope = _slope([it for it in them if it.at > last / 4], each=not whole)
         more = now.done - was.done
         yield _ROW.format(
-            role[:34], f"{now.processes:g}", f"{was.mib:.1f}", f"{now.mib:.1f}", f"{slope:+.1f}",
+            role[:34], f"{now.processes:.3g}", f"{was.mib:.1f}", f"{now.mib:.1f}", f"{slope:+.1f}",
             f"{1024 * (now.mib - was.mib) / more:.2f}" if more else "",
             f"{was.files:.0f}", f"{now.files:.0f}", f"{was.threads:.0f}", f"{now.threads:.0f}",
             "not flat" if grown else "flat",

@@ -96,6 +96,18 @@ def test_all_together_may_have_a_share_more(what: str) -> None:
     assert found(80) != []
 
 
+def test_all_together_is_not_told_from_which_kind_of_short_run_was_there_more_often() -> None:
+    def kinds(hour: float) -> int:
+        """They alternate, and the many come a little more often in the end."""
+        return 84 if round(60 * hour) % 10 < (4 if hour <= 1 else 6) else 75
+
+    def found(processes: Callable[[float], int]) -> list[str]:
+        return complaints(samples(TOTAL, lambda hour: 1.0, processes=processes)[::2])
+
+    assert found(kinds) == []
+    assert found(lambda hour: kinds(hour) + round(5 * hour)) != []
+
+
 def test_what_is_left_in_the_folder_is_judged_the_same_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
