@@ -15,6 +15,11 @@ from perf.results import HERE, PAGE, page
 EVIDENCE = {
     "static": ["--questions", "500", "1000", "--rounds", "3"],
     "orchestration": ["--rows", "12000", "110000", "--rounds", "3"],
+    "grading_math": ["--pairs", "2000", "10000"],
+    "sandbox": ["--runs", "100", "400"],
+    "games_pool": [],
+    "ratings": ["--matches", "10000", "100000", "1000000"],
+    "autobench_order": ["--iterations", "50", "100", "200"],
 }
 """The scripts, with what each is given for the page."""
 

@@ -5,6 +5,8 @@
     python -m perf.games_pool --actors 2           the first table with matches in actors of Ray
     python -m perf.games_pool --strategy program   the first table with programs of DSPy
 
+What --actors and --strategy tell is printed, and not kept for the page.
+
 *With latency*: liar's dice between two models of which each takes 50 ms for a move. The ideal rate
 is that of players who do nothing but think: matches at once / (moves of a match x 50 ms). The peer
 (ZeroSumEval 0.3.0, measured on a machine like this one) plays 5.1 to 5.4 games a second whether 1,
@@ -26,6 +28,7 @@ import asyncio
 import random
 import re
 import statistics
+import sys
 import tempfile
 import threading
 import time
@@ -37,6 +40,7 @@ from pathlib import Path
 
 import numpy as np
 
+from perf.results import Found, Table
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import Begun, House, Room
@@ -60,12 +64,15 @@ _WARM_S = 2.0
 _PEER_WITH = {1: 0.96, 8: 0.12, 32: 0.03}
 _PEER_WITHOUT = {"liars_dice": (2167, 3260), "chess": (20, 37)}
 _BID = re.compile(r"(\d+) (?:dice|die) of (\d+)")
-_WITH = "{:>8} {:>10} {:>9} {:>14} {:>12} {:>6}"
-_WITHOUT = "{:>11} {:>9} {:>8} {:>11} {:>12} {:>14} {:>8}"
+_WITH = ("at once", "moves/s", "of ideal", "rounds", "waits alone", "the peer")
+_WITHOUT = (
+    "game", "players", "games/s", "moves a game", "µs of a processor a move", "the peer, games/s",
+    "times the peer",
+)  # fmt: skip
 
 
 def main() -> None:
-    """Print both tables."""
+    """Measure both, and tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
     parser.add_argument("--rounds", type=int, default=3, help="of each measurement with latency")
@@ -76,40 +83,54 @@ def main() -> None:
         import ray
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
-    if (
-        not asked.actors and asked.strategy == "direct"
-    ):  # Ray's threads would count as the games' work
-        print()
-        _no_models(asked.seconds)
+    slow = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
+    if asked.actors or asked.strategy != "direct":  # Ray's threads would count as the games' work
+        print(slow.text())
+        return
+    Found(
+        "games_pool",
+        "Games: a pool of them",
+        [slow, _no_models(asked.seconds)],
+        ["The peer is ZeroSumEval 0.3.0, as noted of a machine like this one: it is not on PyPI."],
+    ).tell()
 
 
-def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> None:
-    print(_WITH.format("at once", "moves/s", "of ideal", "rounds", "waits alone", "peer"))
+def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> Table:
+    rows = []
     for at_once in (it for it in (1, 8, 32, 256) if it >= actors):  # each has a match at least
         ideal = at_once / LATENCY_S
-        rates = sorted(with_latency(at_once, seconds, actors, strategy) for _ in range(rounds))
+        rates = [with_latency(at_once, seconds, actors, strategy) for _ in range(rounds)]
         alone = asyncio.run(waits(at_once, seconds / 2))
-        peer = f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "-"
         rate = statistics.median(rates)
-        spread = f"{rates[0] / ideal:.1%}-{rates[-1] / ideal:.1%}"
-        shares = (f"{rate:,.0f}", f"{rate / ideal:.1%}", spread, f"{alone / ideal:.1%}")
-        print(_WITH.format(at_once, *shares, peer), flush=True)
+        rows.append(
+            (
+                str(at_once), f"{rate:,.0f}", f"{rate / ideal:.1%}",
+                f"{min(rates) / ideal:.1%}-{max(rates) / ideal:.1%}", f"{alone / ideal:.1%}",
+                f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "",
+            )
+        )  # fmt: skip
+        print(*rows[-1], file=sys.stderr, flush=True)
+    title = f"Liar's Dice, models that take {1000 * LATENCY_S:.0f} ms for a move"
+    return Table(_WITH, rows, title)
 
 
-def _no_models(seconds: float) -> None:
-    heads = ("game", "players", "games/s", "moves/game", "us CPU/move", "peer, games/s", "ratio")
-    print(_WITHOUT.format(*heads))
+def _no_models(seconds: float) -> Table:
+    rows = []
     for game, (low, high) in _PEER_WITHOUT.items():
         for kind, room in (("scripted", Scripted), ("asked", Instant)):
             # One thread's work: what counts is its processor time, whatever else the machine does.
             begun = time.process_time()
             games, moves = asyncio.run(played(game, 32, seconds, room=room))
             cpu = time.process_time() - begun
-            rates = (f"{games / cpu:,.0f}", f"{moves / games:.1f}", f"{cpu / moves * 1e6:.0f}")
-            ratio = f"{games / cpu / high:.1f}-{games / cpu / low:.1f}"
-            row = (game, kind, *rates, f"{low:,}-{high:,}", ratio)
-            print(_WITHOUT.format(*row), flush=True)
+            rows.append(
+                (
+                    game, kind, f"{games / cpu:,.0f}", f"{moves / games:.1f}",
+                    f"{cpu / moves * 1e6:.0f}", f"{low:,}-{high:,}",
+                    f"{games / cpu / high:.1f}-{games / cpu / low:.1f}",
+                )
+            )  # fmt: skip
+            print(*rows[-1], file=sys.stderr, flush=True)
+    return Table(_WITHOUT, rows, "Players that move at once, on one core")
 
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:

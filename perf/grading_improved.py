@@ -2,7 +2,7 @@
 
     python -m perf.grading_improved [--half development] [--most PAIRS] [--show PAIRS]
 
-Pairs are those of perf/grading_math.py: gold answers of the datasets beside this repository against
+Pairs are those of perf/math_pairs.py: gold answers of the datasets beside this repository against
 rewritten forms, typical mistakes, other gold answers and expressions from solutions. Who is right
 where the two differ, a person has to see: --show prints that many such pairs.
 
@@ -15,35 +15,30 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from random import Random
 
-from perf.grading_math import Pair, half, hostile, pairs
+from perf.math_pairs import DATASETS, Pair, chosen, hostile
 from raybench.grading import math as parity
 from raybench.grading.improved import maths as improved
-
-_DATASETS = Path(__file__).parents[1].parent / "shared" / "datasets"
-_SEED = 4
 
 
 def main() -> None:
     """Print the decisions against each other, the speeds and the slowest hostile pair."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=_DATASETS, metavar="FOLDER")
+    parser.add_argument("--data", type=Path, default=DATASETS, metavar="FOLDER")
     parser.add_argument("--half", choices=("development", "held-out"), default="held-out")
     parser.add_argument("--most", type=int, default=10_000, metavar="PAIRS")
     parser.add_argument("--show", type=int, default=0, metavar="PAIRS")
     arguments = parser.parse_args()
-    chosen = [pair for pair in pairs(arguments.data) if half(pair[1]) == arguments.half]
-    chosen = Random(_SEED).sample(chosen, min(arguments.most, len(chosen)))
-    theirs, their_seconds = _decided(parity.decide, chosen)
-    ours, our_seconds = _decided(improved.decide, chosen)
+    these = chosen(arguments.data, arguments.half, arguments.most)
+    theirs, their_seconds = _decided(parity.decide, these)
+    ours, our_seconds = _decided(improved.decide, these)
     for (their, our), count in Counter(zip(theirs, ours, strict=True)).most_common():
         print(f"{count:7}  parity {their:9}  improved {our}")
-    n = len(chosen)
+    n = len(these)
     print(f"pairs/s: parity {n / their_seconds:.0f}, improved {n / our_seconds:.0f}")
     differing = [
         (pair, their, our)
-        for pair, their, our in zip(chosen, theirs, ours, strict=True)
+        for pair, their, our in zip(these, theirs, ours, strict=True)
         if (their == "right") != (our == "right")
     ]
     for (given, truth), their, our in differing[: arguments.show]:
@@ -52,9 +47,9 @@ def main() -> None:
     print(f"hostile pairs: the slowest {slowest[0]:.2f} s ({slowest[1][0][:50]!r})")
 
 
-def _decided(decide: Callable[[str, str], str], chosen: list[Pair]) -> tuple[list[str], float]:
+def _decided(decide: Callable[[str, str], str], these: list[Pair]) -> tuple[list[str], float]:
     begun = time.process_time()
-    decisions = [decide(*pair) for pair in chosen]
+    decisions = [decide(*pair) for pair in these]
     return decisions, time.process_time() - begun
 
 

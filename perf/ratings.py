@@ -1,79 +1,241 @@
-"""How long ratings take, beside the peer's figure for the same work.
+"""Ratings beside those of choix and arena-rank: do they agree, and how long do they take?
 
-    python -m perf.ratings                   10 models × 2,000 matches, 100 models × 100,000
-    python -m perf.ratings --bootstrap 100   with fewer replicates than 1,000
+    python -m perf.ratings [--matches 10000 100000 1000000] [--rounds 3] [--bootstrap 1000]
 
-The peer (ZeroSumEval 0.3.0) fits a logistic regression to single matches, anew for every bootstrap
-draw: 13.4 to 14.3 s for 100 draws of 10 models × 2,000 matches, which is 135 ms a fit. Here equal
-matches are one with a count, and all replicates take Newton's steps side by side. A row's time has
-everything in it: counting the matches, components, maximum, sandwich, bootstrap and the table. No
-test waits for a time.
+The same matches for all, drawn by lot, without ties and without anything that moving first would be
+worth (choix has neither). Each fit is a process of its own, in turn, of what its environment has
+(`perf/peers/rating.py`); the second of two fits counts, in which nothing is compiled or imported
+any more, and the first stands beside it. A fit is the maximum and, but for choix, which has none,
+the sandwich's errors; ours finds components too. Agreement is the largest difference of a strength
+(natural logarithms) from ours.
+
+ZeroSumEval 0.3.0 is not on PyPI. It fits a logistic regression to single matches, anew for every
+bootstrap draw: 13.4 to 14.3 s for 100 draws of 10 models × 2,000 matches on a machine like this
+one, which is 135 ms a fit.
 """
 
 import argparse
+import itertools
+import json
+import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from perf.peers.commands import versions
+from perf.peers.environments import made
+from perf.results import Found, Table, exponent, spread
 from raybench.stats import bradley_terry, plackett_luce
 from raybench.stats.bradley_terry import Game
 from raybench.stats.plackett_luce import Seat
 from raybench.stats.ratings.outcome import Ratings
 
-PEER_MS = 135.0
-_LINE = "{:<44} {:>8} {:>10} {:>12} {:>10}"
+ZEROSUMEVAL_MS = 135.0
+_PEER_DRAWS = 20
+"""Of arena-rank, each of which compiles anew."""
+_WORKER = Path(__file__).parent / "peers" / "rating.py"
+_HERE = Path(__file__).parents[1]
+_OURS = "raybench"
+_FITS = ("pool", "", "ms a fit", "times ours", "the first, ms", "farthest from ours", "MiB")
+_DRAWS = ("pool", "", "draws", "ms a draw", "times ours")
+_MORE = ("raybench", "fits", "s", "ms a fit")
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Matches of so many models."""
+
+    models: int
+    matches: int
+    seats: int = 2
+
+    @property
+    def name(self) -> str:
+        """Return what it is called."""
+        tables = f"{self.matches:,} tables of {self.seats}"
+        return f"{self.models} × {tables if self.seats > 2 else f'{self.matches:,}'}"
+
+    def drawn(self) -> str:
+        """Return it as workers read it: in each match the models in the order of their places."""
+        rng = np.random.default_rng(self.models)
+        strengths = rng.normal(size=self.models)
+        if self.seats == 2:
+            one = rng.integers(0, self.models, self.matches)
+            other = (one + rng.integers(1, self.models, self.matches)) % self.models
+            seated = np.stack([one, other], axis=1)
+        else:
+            lots = rng.random((self.matches, self.models))
+            seated = np.argsort(lots, axis=1)[:, : self.seats]
+        # The order of exponential races is Plackett-Luce's; with two, Bradley-Terry's.
+        reached = strengths[seated] + rng.gumbel(size=seated.shape)
+        order = np.take_along_axis(seated, np.argsort(-reached, axis=1), axis=1)
+        return json.dumps({"models": self.models, "seats": self.seats, "matches": order.tolist()})
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of a worker."""
+
+    first_s: float
+    again_s: float
+    peak_mib: float
+    strengths: Sequence[float]
 
 
 def main() -> None:
-    """Print a line per pool."""
+    """Have all fit all, and tell."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--matches", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--bootstrap", type=int, default=1000)
-    count: int = parser.parse_args().bootstrap
-    print(_LINE.format("", "fits", "all, s", "ms a fit", "the peer ×"))
-    small, large, tables = pairs(10, 2_000), pairs(100, 100_000), rankings(10, 5, 2_000)
+    asked = parser.parse_args()
+    sizes = [Pool(100, matches) for matches in asked.matches]
+    small, tables = Pool(10, 2_000), Pool(10, 2_000, seats=5)
+    fits = {
+        pool: _fitted(pool, _ARMS if pool.seats == 2 else (_OURS, "choix"), asked.rounds)
+        for pool in (small, *sizes, tables)
+    }
+    draws = {
+        pool: {
+            (_OURS, asked.bootstrap): _fitted(pool, [_OURS], asked.rounds, asked.bootstrap)[_OURS],
+            ("arena-rank", _PEER_DRAWS): _fitted(pool, ["arena-rank"], asked.rounds, _PEER_DRAWS)[
+                "arena-rank"
+            ],
+        }
+        for pool in (small, sizes[min(1, len(sizes) - 1)])
+    }
+    Found(
+        "ratings",
+        "Ratings: a maximum with its errors, and bootstraps",
+        [
+            Table(_FITS, [row for pool, of in fits.items() for row in _fit_rows(pool, of)], "Fits"),
+            Table(
+                _DRAWS,
+                [it for pool, of in draws.items() for it in _draw_rows(pool, of)],
+                "Bootstraps",
+            ),
+            Table(_MORE, [*_of_ours(asked.bootstrap)], "What else experiments ask of ratings"),
+        ],
+        [_growth({pool.matches: fits[pool] for pool in sizes})] if len(sizes) > 1 else [],
+        versions(["choix", "arena-rank"]),
+    ).tell()
+
+
+# ---------------------------------------------------------------------------------- side by side
+
+
+def _fitted(
+    pool: Pool, arms: Iterable[str], rounds: int, bootstrap: int = 0
+) -> dict[str, list[Fit]]:
+    """Have each fit the pool, in turn; so many draws beside it."""
+    drawn = pool.drawn()
+    found: dict[str, list[Fit]] = {name: [] for name in arms}
+    for number, name in itertools.product(range(rounds), found):
+        found[name].append(_fit(name, drawn, bootstrap))
+        print(
+            f"round {number + 1}, {pool.name}, {name}: {found[name][-1].again_s:.3f} s",
+            file=sys.stderr, flush=True,
+        )  # fmt: skip
+    return found
+
+
+def _fit(name: str, drawn: str, bootstrap: int) -> Fit:
+    python = sys.executable if name == _OURS else str(made(name) / "bin" / "python")
+    done = subprocess.run(
+        [python, str(_WORKER), name, str(bootstrap)], input=drawn, capture_output=True, text=True,
+        env={"PYTHONPATH": str(_HERE), "JAX_PLATFORMS": "cpu"}, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(f"{name} ended with code {done.returncode}:\n{done.stderr[-3000:]}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    first_s, again_s = told["seconds"]
+    return Fit(first_s, again_s, told["peak_mib"], told["strengths"])
+
+
+def _fit_rows(pool: Pool, fits: Mapping[str, Sequence[Fit]]) -> Iterable[Sequence[str]]:
+    ours = fits[_OURS]
+    for name, rounds in fits.items():
+        times = [it.again_s / our.again_s for it, our in zip(rounds, ours, strict=True)]
+        yield (
+            pool.name, name,
+            spread([1000 * it.again_s for it in rounds], ".1f"),
+            "" if rounds is ours else spread(times, ".1f"),
+            f"{1000 * statistics.median(it.first_s for it in rounds):,.0f}",
+            "" if rounds is ours else f"{max(map(_apart, rounds, ours)):.1e}",
+            f"{statistics.median(it.peak_mib for it in rounds):,.0f}",
+        )  # fmt: skip
+
+
+def _apart(one: Fit, other: Fit) -> float:
+    return float(np.abs(np.subtract(one.strengths, other.strengths)).max())
+
+
+def _draw_rows(
+    pool: Pool, fits: Mapping[tuple[str, int], Sequence[Fit]]
+) -> Iterable[Sequence[str]]:
+    each = {
+        name: [1000 * it.again_s / draws for it in rounds]
+        for (name, draws), rounds in fits.items()
+    }  # fmt: skip
+    for name, draws in fits:
+        ratios = [one / our for one, our in zip(each[name], each[_OURS], strict=True)]
+        times = "" if name == _OURS else spread(ratios, ",.0f")
+        yield pool.name, name, f"{draws:,}", spread(each[name], ".3f"), times
+    if pool == Pool(10, 2_000):
+        noted = ZEROSUMEVAL_MS / statistics.median(each[_OURS])
+        yield pool.name, "ZeroSumEval, as noted", "100", f"{ZEROSUMEVAL_MS:.0f}", f"{noted:,.0f}"
+
+
+def _growth(fits: Mapping[int, Mapping[str, Sequence[Fit]]]) -> str:
+    def seconds(rounds: Sequence[Fit]) -> float:
+        return statistics.median(it.again_s for it in rounds)
+
+    powers = ", ".join(
+        f"{exponent({matches: seconds(of[name]) for matches, of in fits.items()}):.2f} ({name})"
+        for name in _ARMS
+    )
+    return f"The time of a fit of 100 models grows as matches to the {powers}."
+
+
+_ARMS = (_OURS, "choix", "arena-rank")
+
+# ------------------------------------------------------------------------------------ ours alone
+
+
+def _of_ours(count: int) -> Iterable[Sequence[str]]:
+    """Yield what it takes with all that an experiment may ask for."""
+    small = pairs(10, 2_000)
     clusters = [number // 2 for number in range(len(small))]
     seated, by_table = seatings(10, 5, 2_000)
     sixes, by_six = seatings(20, 6, 12_000)
-
-    def alone() -> Ratings:
-        return bradley_terry.fit(small, bootstrap=count)
-
-    def clustered() -> Ratings:
-        return bradley_terry.fit(small, bootstrap=count, clusters=clusters)
-
-    def many() -> Ratings:
-        return bradley_terry.fit(large, bootstrap=count)
-
-    def ranked() -> Ratings:
-        return plackett_luce.fit(tables, bootstrap=count)
-
-    print(row("10 models × 2,000 matches", count, alone, PEER_MS))
-    print(row("  the same, in 1,000 clusters of two", count, clustered, PEER_MS))
-    print(row("100 models × 100,000 matches", count, many))
-
-    def seats() -> Ratings:
-        return plackett_luce.fit(seated, bootstrap=count, clusters=by_table)
-
-    def largest() -> Ratings:
-        return plackett_luce.fit(sixes, bootstrap=0, clusters=by_six)
-
-    print(row("Plackett–Luce: 10 models × 2,000 tables of 5", count, ranked))
-    print(row("  with seats, each table in all of them", count, seats))
-    print(row("  20 models × 12,000 tables of 6, no bootstrap", 0, largest))
+    yield _row(
+        "10 × 2,000 with a first-mover term, in 1,000 clusters of two", count,
+        lambda: bradley_terry.fit(small, bootstrap=count, clusters=clusters),
+    )  # fmt: skip
+    yield _row(
+        "10 × 2,000 tables of 5 with seats, each table in all of them", count,
+        lambda: plackett_luce.fit(seated, bootstrap=count, clusters=by_table),
+    )  # fmt: skip
+    yield _row(
+        "20 × 12,000 tables of 6 with seats, no bootstrap", 0,
+        lambda: plackett_luce.fit(sixes, bootstrap=0, clusters=by_six),
+    )  # fmt: skip
 
 
-def row(name: str, count: int, work: Callable[[], Ratings], peer: float | None = None) -> str:
-    """Do the work thrice, and return the line of the fastest."""
+def _row(name: str, count: int, work: Callable[[], Ratings]) -> Sequence[str]:
     taken = []
     for _ in range(3):
         begun = time.perf_counter()
         work()
         taken.append(time.perf_counter() - begun)
-    fits = count + 1
-    each = 1000 * min(taken) / fits
-    ratio = f"{peer / each:,.0f}" if peer else "–"
-    return _LINE.format(name, fits, f"{min(taken):.2f}", f"{each:.3f}", ratio)
+    each = [1000 * it / (count + 1) for it in taken]
+    return name, f"{count + 1:,}", spread(taken, ".2f"), spread(each, ".3f")
 
 
 def pairs(models: int, matches: int) -> list[Game]:
@@ -85,18 +247,6 @@ def pairs(models: int, matches: int) -> list[Game]:
     p = 1 / (1 + np.exp(strengths[other] - strengths[one] - 0.2))
     score = np.where(rng.random(matches) < 0.1, 0.5, rng.random(matches) < p)
     return [(f"m{a:03}", f"m{b:03}", float(s)) for a, b, s in zip(one, other, score, strict=True)]
-
-
-def rankings(models: int, seats: int, matches: int) -> Sequence[Sequence[Seat]]:
-    """Seat models drawn by lot, who finish as their strengths and chance have it."""
-    rng = np.random.default_rng(models)
-    strengths = rng.normal(size=models)
-    found = []
-    for _ in range(matches):
-        seated = rng.choice(models, seats, replace=False)
-        order = seated[np.argsort(-strengths[seated] - rng.gumbel(size=seats))]
-        found.append([Seat(f"m{it:03}", place) for place, it in enumerate(order, 1)])
-    return found
 
 
 def seatings(models: int, seats: int, matches: int) -> tuple[list[list[Seat]], list[int]]:

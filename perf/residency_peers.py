@@ -1,5 +1,6 @@
 """Peer assessments as work for the simulation of swaps: the real course, with made-up replies."""
 
+import itertools
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -69,14 +70,22 @@ class Peers:
 
     def _send(self, steps: Sequence[Step]) -> Iterator[tuple[int, Request]]:
         for step in steps:
-            asked = [model for model, _ in step.asked(self._settings)]
-            rng = random.Random(f"seconds/{self._seed}/{step.address}")
-            self._missing[step.address] = len(set(asked))
-            for model in dict.fromkeys(asked):
-                seconds = _SECONDS[step.kind] * rng.uniform(0.5, 1.5)
+            asked = requests(step, self._settings, self._seed)
+            self._missing[step.address] = len(asked)
+            for request in asked:
                 self._step_of[self._sent] = step
-                yield self._sent, Request(model, seconds, work=asked.count(model))
+                yield self._sent, request
                 self._sent += 1
+
+
+def requests(step: Step, settings: Settings, seed: int) -> list[Request]:
+    """Return the work of a step, with durations that depend on nothing but it."""
+    asked = [model for model, _ in step.asked(settings)]
+    rng = random.Random(f"seconds/{seed}/{step.address}")
+    return [
+        Request(model, _SECONDS[step.kind] * rng.uniform(0.5, 1.5), work=asked.count(model))
+        for model in dict.fromkeys(asked)
+    ]
 
 
 def replies(step: Step, settings: Settings, seed: int) -> list[Reply]:
@@ -112,20 +121,23 @@ class Alone(NamedTuple):
     records: list[Record]
     changes: int
     """How often another model is asked than before."""
+    asks: int
+    """How often one is asked: a step each, with all that it has for that model."""
+    seconds: float
+    """What the models take, without their comings and goings."""
 
 
 def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
     """Play iterations one after the other, without engines. The records are those of any order."""
     peers = Peers(settings, last, 1, seed)
     due = deque(peers.course.begin())
-    changes, before = 0, ""
+    asked: list[Request] = []
     while due:
         step = due.popleft()
-        for model in dict.fromkeys(model for model, _ in step.asked(settings)):
-            changes += bool(before) and model != before
-            before = model
+        asked += requests(step, settings, seed)
         due += peers.hand_over(step).steps
-    return Alone(peers.records, changes)
+    changes = sum(one.engine != other.engine for one, other in itertools.pairwise(asked))
+    return Alone(peers.records, changes, len(asked), sum(it.seconds for it in asked))
 
 
 def bound(records: Sequence[Record], models: int, at_once: int) -> int:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Resolve requirements/{gpu,cpu,dspy,launcher,dev,inspect,lm-eval}.txt from pyproject.toml (`make lock`).
+# Resolve the lists in requirements/ from pyproject.toml and the peers' .in files (`make lock`).
 #
 # Each list holds for Python 3.11 and 3.12 on Linux (x86_64 and aarch64). Versions in an existing
 # list are kept while they fit. Arguments go to `uv pip compile`: `--upgrade` takes the newest.
@@ -73,7 +73,11 @@ sed -i -e 's/, -c requirements\/launcher.txt//; s/-c requirements\/launcher.txt,
 of_extra inspect
 sed -i -e 's/, -c requirements\/gpu.txt//; s/-c requirements\/gpu.txt, //' requirements/cpu.txt
 
-# A peer of perf/, on top of ours.
+# Peers of perf/: those in environments of their own, and one on top of ours.
+lock ratings requirements/ratings.in
+lock math-verify requirements/math-verify.in
+lock prm800k requirements/prm800k.in
+lock livecodebench requirements/livecodebench.in --no-deps    # one file of it runs
 lock lm-eval requirements/lm-eval.in --constraints requirements/cpu.txt --constraints requirements/gpu.txt
 sed -i -e '/via.*-c requirements\/cpu.txt, -c requirements\/gpu.txt/d' requirements/lm-eval.txt
 

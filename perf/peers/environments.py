@@ -32,18 +32,23 @@ class Package(NamedTuple):
 PACKAGES = {
     "lm-eval": Package("lm-eval", _LISTS / "lm-eval.txt"),
     "inspect": Package("inspect-ai", _LISTS / "inspect.txt"),
+    "choix": Package("choix", _LISTS / "ratings.txt"),
+    "arena-rank": Package("arena-rank", _LISTS / "ratings.txt"),
+    "math-verify": Package("math-verify", _LISTS / "math-verify.txt"),
+    "prm800k": Package("pylatexenc", _LISTS / "prm800k.txt"),
+    "livecodebench": Package("evalscope", _LISTS / "livecodebench.txt"),
 }
 
 
 def made(peer: str, *, on_ours: bool = False) -> Path:
-    """Return the environment's folder; raise CalledProcessError where it cannot be made.
+    """Return its environment's folder; raise CalledProcessError where it cannot be made.
 
     It is made anew where the list or the interpreter is another.
     """
     packages = PACKAGES[peer].list
     made_from = f"{sys.executable} {sys.version} {on_ours}\n{packages.read_text()}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raybench-peers"
-    folder = cache / f"{peer}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
+    folder = cache / f"{packages.stem}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
         if not (folder / _MADE).exists():

@@ -239,7 +239,7 @@ def test_hostile_answers_harm_nothing() -> None:
         "import resource, sys\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}))\n"
         f"resource.setrlimit(resource.RLIMIT_CPU, ({_SECONDS}, {_SECONDS}))\n"
-        "from perf.grading_math import hostile\n"
+        "from perf.math_pairs import hostile\n"
         "from raybench.grading.math import decide\n"
         "pairs = [pair for pair in hostile() if pair[1] in ('1/2', 'x^2+y')]\n"
         "assert len([decide(*pair) for pair in pairs]) > 400\n"

@@ -10,7 +10,7 @@ from helpers import ROOT
 @pytest.mark.parametrize(
     ("module", "told"),
     [
-        ("perf", "bogus: there are static, orchestration"),
+        ("perf", "bogus: there are static, orchestration, "),
         ("perf.load", "'bogus' is none of index, games"),
         ("perf.scaling", "bogus: there are games, index"),
     ],

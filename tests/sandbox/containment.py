@@ -1,12 +1,14 @@
 """Run the attack programs in the sandbox, with real bait around them, and tell what got through.
 
     python tests/sandbox/containment.py [--backend namespaces] [--only 'net_*'] [--unconfined]
+    python tests/sandbox/containment.py --unconfined COMMAND ...
 
 Writes JSON: of every attack what it got at (`breaches`, empty where it is contained) and what of
 its outcome is not as it should be (`faults`). Runs as any user; nothing but the standard library
 and `raybench.sandbox` is needed, so that it runs from a copy of both where the repository is closed
 to its user. `--unconfined` runs those attacks that do no harm as plain processes, to show that they
-would succeed: an attack that never can proves nothing.
+would succeed: an attack that never can proves nothing. With COMMAND they run by that, which gets
+the program's path after it: whatever else is said to confine programs can be held beside.
 """
 
 import argparse
@@ -21,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -162,8 +164,8 @@ def _faults(attack: Attack, outcome: Any, seconds: float) -> Iterator[str]:
         yield f"kept {len(outcome.stdout) + len(outcome.stderr)} characters of output"
 
 
-def unconfined(attack: Attack, bait: Bait) -> dict[str, Any]:
-    """Run a harmless attack as a plain process that inherits all there is."""
+def unconfined(attack: Attack, bait: Bait, command: Sequence[str] = ()) -> dict[str, Any]:
+    """Run a harmless attack as a plain process that inherits all there is, or by a command."""
     told: list[str] = []
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +174,7 @@ def unconfined(attack: Attack, bait: Bait) -> dict[str, Any]:
             source, given = bait.put(attack.source, attack.limits, 2)
             path.write_text(source)
             done = subprocess.run(
-                [sys.executable, "-I", path],
+                [*(command or (sys.executable, "-I")), path],
                 input=given.encode(),
                 capture_output=True,
                 cwd=folder,
@@ -201,12 +203,12 @@ def _one_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def table(pattern: str, backend: str, plain: bool) -> dict[str, dict[str, Any]]:
-    """Run the attacks; return what came of each, and of the sandbox after them all."""
+def table(pattern: str, backend: str, plain: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """Run the attacks; return what came of each. Without walls by `plain`, where it is not None."""
     results: dict[str, dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
         bait = stack.enter_context(Bait())
-        if not plain:
+        if plain is None:
             from raybench import sandbox
 
             # Pinned to a core, as slots are: leaving it is among the attacks. Without a tree of its
@@ -219,10 +221,10 @@ def table(pattern: str, backend: str, plain: bool) -> dict[str, dict[str, Any]]:
                 print(error, file=sys.stderr)
                 sys.exit(UNAVAILABLE)
         for attack in attacks(pattern):
-            if not plain:
+            if plain is None:
                 results[attack.name] = confined(attack, bait, FLOOD.get(backend, 32))
             elif attack.unconfined == "safe":
-                results[attack.name] = unconfined(attack, bait)
+                results[attack.name] = unconfined(attack, bait, plain)
     return results
 
 
@@ -234,7 +236,10 @@ def main() -> None:
         "--backend", default="auto", help="which walls to use; the best there are by default"
     )
     parser.add_argument(
-        "--unconfined", action="store_true", help="without walls, the harmless ones"
+        "--unconfined",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="without walls, or by that command: the harmless ones",
     )
     chosen = parser.parse_args()
     if "RAYBENCH_CANARY" not in os.environ:

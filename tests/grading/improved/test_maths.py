@@ -215,7 +215,7 @@ def test_hostile_answers_harm_nothing() -> None:
         "import resource\n"
         f"resource.setrlimit(resource.RLIMIT_AS, ({_MEMORY}, {_MEMORY}))\n"
         f"resource.setrlimit(resource.RLIMIT_CPU, ({_SECONDS}, {_SECONDS}))\n"
-        "from perf.grading_math import hostile\n"
+        "from perf.math_pairs import hostile\n"
         "from raybench.grading.improved.maths import decide\n"
         "pairs = [pair for pair in hostile() if pair[1] in ('1/2', 'x^2+y')]\n"
         "pairs += [(r'\\frac' * 900, '1/2'), (r'\\sqrt' * 900, '1/2'), (r'\\text{' * 600, '1/2')]\n"

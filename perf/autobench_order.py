@@ -1,0 +1,133 @@
+"""AutoBench: all iterations side by side, beside the order of the paper.
+
+    python -m perf.autobench_order [--iterations 50 100 200] [--played 10 20 40]
+
+*On one slot, simulated* (`perf/residency.py` says what is assumed, and asks the experiment's own
+course): the paper's twelve models, of which one is awake at a time. In the paper's order each step
+of each iteration asks one model after the other, and loads it; kinder ways to count are that only
+another model than before is loaded, and that it only has to wake up. Ours is raybench's policy of
+who is awake, with one iteration at a time and with all of them.
+
+*Played*: `python -m raybench +experiment=autobench`, six stand-ins that take half a second for any
+reply and are all awake, one iteration at a time and all at once. Whole commands; the time of one
+iteration more is the slope.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from perf.measured import Took, took
+from perf.residency import HOST_GIB, PAPER, ours, peers, played
+from perf.residency_peers import alone
+from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
+from perf.results import Found, Table, exponent, spread
+from raybench.autobench.settings import Settings
+from raybench.fleet.turns import Rules
+
+_LATENCY_S, _MODELS = 0.5, 6
+_SIMULATED = ("iterations", "", "swaps", "whole, hours", "times ours")
+_PLAYED = ("", "iterations", "whole s", "CPU s", "an iteration more, s")
+_ALL, _ONE = "all at once", "one at a time"
+
+
+def main() -> None:
+    """Simulate, play and tell."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--iterations", type=int, nargs="+", default=[50, 100, 200])
+    parser.add_argument("--played", type=int, nargs="+", default=[10, 20, 40])
+    parser.add_argument("--rounds", type=int, default=3)
+    asked = parser.parse_args()
+    simulated = {count: dict(simulations(count)) for count in asked.iterations}
+    found: dict[str, dict[int, list[Took]]] = {
+        how: {count: [] for count in asked.played} for how in (_ONE, _ALL)
+    }
+    for number in range(asked.rounds):
+        for how, of in found.items():
+            for count, rounds in of.items():
+                rounds.append(_assessed(count, how))
+                said = f"round {number + 1}, {how}, {count}: {rounds[-1].seconds:.1f} s"
+                print(said, file=sys.stderr, flush=True)
+    Found(
+        "autobench_order",
+        "AutoBench: the order of iterations",
+        [
+            Table(
+                _SIMULATED,
+                [row for count, of in simulated.items() for row in _simulated_rows(count, of)],
+                "Twelve models on one slot, simulated",
+            ),
+            Table(
+                _PLAYED,
+                [row for how, of in found.items() for row in _played_rows(how, of)],
+                f"{_MODELS} stand-ins that take {_LATENCY_S:g} s, played",
+            ),
+        ],
+        [_growth(simulated)] if len(simulated) > 1 else [],
+    ).tell()
+
+
+def simulations(iterations: int) -> Iterator[tuple[str, tuple[int, float]]]:
+    """Yield ways to play so many iterations, with the swaps and seconds that they take."""
+    paper = alone(Settings(tuple(PAPER)), iterations)
+    whole = LOAD_S + LEAVE_S
+    yield "the paper, loading at every step", (paper.asks, paper.seconds + paper.asks * whole)
+    changes = paper.changes
+    yield "the paper, loading another model", (changes, paper.seconds + changes * whole)
+    woken = paper.seconds + changes * (LEVEL_1_S + LEAVE_S)
+    yield "the paper, waking another model", (changes, woken)
+    for at_once, name in ((1, _ONE), (None, _ALL)):
+        trace = peers(iterations, at_once)
+        outcome = played(trace, ours(trace, Rules(host_gib=HOST_GIB)))
+        yield f"raybench, {name}", (outcome.swaps, outcome.seconds)
+
+
+def _simulated_rows(
+    iterations: int, found: Mapping[str, tuple[int, float]]
+) -> Iterator[Sequence[str]]:
+    best = found[f"raybench, {_ALL}"][1]
+    for name, (swaps, seconds) in found.items():
+        yield f"{iterations}", name, f"{swaps:,}", f"{seconds / 3600:.2f}", f"{seconds / best:.1f}"
+
+
+def _growth(found: Mapping[int, Mapping[str, tuple[int, float]]]) -> str:
+    powers = ", ".join(
+        f"{exponent({count: of[name][1] for count, of in found.items()}):.2f} ({name})"
+        for name in next(iter(found.values()))
+    )
+    return f"Simulated time grows as iterations to the {powers}."
+
+
+def _assessed(iterations: int, how: str) -> Took:
+    models = ", ".join(
+        f"{{name: sim-{number}, engine: simulated, "
+        f"options: {{ability: 0.{number}, latency_s: {_LATENCY_S}}}}}"
+        for number in range(1, _MODELS + 1)
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable, "-m", "raybench", "+experiment=autobench", "roster=simulated",
+            f"roster.models=[{models}]", f"autobench.iterations={iterations}",
+            f"autobench.at_once={1 if how == _ONE else 'null'}", f"runs_dir={folder}/runs",
+        ]  # fmt: skip
+        return took(command, cwd=Path(folder))
+
+
+def _played_rows(how: str, found: Mapping[int, Sequence[Took]]) -> Iterator[Sequence[str]]:
+    sizes = [*found]
+    middle = [statistics.median(it.seconds for it in found[count]) for count in sizes]
+    more = f"{statistics.linear_regression(sizes, middle).slope:.2f}" if len(sizes) > 1 else ""
+    for count, rounds in found.items():
+        yield (
+            how, str(count),
+            spread([it.seconds for it in rounds], ".1f"),
+            spread([it.cpu_s for it in rounds], ".1f"),
+            more if count == sizes[-1] else "",
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
