@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="pairs that we decide otherwise")
     asked = parser.parse_args()
     names = [_OURS, *([_SCRIPT] if asked.script else []), _VERIFY]
-    commands = {name: _command(name, asked.script) for name in names}
+    commands = {name: command_of(name, asked.script) for name in names}
     found: dict[int, dict[str, list[Decided]]] = {}
     for size in asked.pairs:
         these = chosen(asked.data, asked.half, size)
@@ -117,7 +117,8 @@ def decided(command: Sequence[str], these: Sequence[Pair]) -> Decided:
     return found
 
 
-def _command(name: str, checkout: str | None) -> list[str]:
+def command_of(name: str, checkout: str | None) -> list[str]:
+    """Return the command of a grader's worker."""
     if name == _OURS:
         return [sys.executable, str(_WORKER), name]
     return [str(made(name) / "bin" / "python"), str(_WORKER), name, checkout or ""]

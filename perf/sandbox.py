@@ -80,12 +80,12 @@ def main() -> None:
     parser.add_argument("--no-attacks", action="store_true")
     asked = parser.parse_args()
     base = interpreters.chosen()
-    commands = {name: _command(name, base.path) for name in _NAMES}
+    commands = {name: command_of(name, base.path) for name in _NAMES}
     found: dict[int, dict[str, list[Took]]] = {
         runs: {name: [] for name in commands} for runs in asked.runs
     }
     for number, runs, name in itertools.product(range(asked.rounds), asked.runs, commands):
-        found[runs][name].append(_took([*commands[name], str(runs)]))
+        found[runs][name].append(timed([*commands[name], str(runs)]))
         said = f"round {number + 1}, {runs}, {name}: {found[runs][name][-1].a_second:.0f} a second"
         print(said, file=sys.stderr, flush=True)
     tables = [
@@ -104,12 +104,14 @@ def main() -> None:
     ).tell()
 
 
-def _command(name: str, interpreter: str) -> list[str]:
+def command_of(name: str, interpreter: str) -> list[str]:
+    """Return the command of a way's worker, but for what it is to run."""
     python = sys.executable if name in (_PLAIN, _OURS) else str(made(name) / "bin" / "python")
     return [python, str(_WORKER), name, interpreter]
 
 
-def _took(command: Sequence[str]) -> Took:
+def timed(command: Sequence[str]) -> Took:
+    """Have a worker run what its command says last, and return what that took."""
     done = subprocess.run(
         command, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(_ROOT)},

@@ -10,7 +10,7 @@ user would give it:
     raw        vllm.LLM.chat, in one call; replies go to a file
     lm-eval    lm_eval run --model vllm, with a task of its kind
     inspect    inspect eval --model vllm/…, which starts `vllm serve`, 64 connections at once
-    raybench   python -m raybench +experiment=index, with MLflow left for later
+    raybench   python -m raybench +experiment=index, with its report and MLflow
 
 Whatever is measured is measured from outside, the same for all: the time of the whole command; the
 time from the engine's first token to its last (the steady state; `perf/engine_clock` has the engine
@@ -229,7 +229,7 @@ def _raybench(asked: Asked) -> list[str]:
         sys.executable, "-m", "raybench", "+experiment=index", f"roster.models=[{model}]",
         "roster.judges=[]", "index.benchmarks=[math_500]", f"index.max_tokens={asked.tokens}",
         "index.repeats=1", "index.partial=true", f"data.dir={asked.folder / 'data'}",
-        f"runs_dir={asked.folder / 'runs'}", "tracking.send=later",
+        f"runs_dir={asked.folder / 'runs'}",
     ]  # fmt: skip
 
 
