@@ -6,9 +6,11 @@ Warm-up is the first quarter. Then, for each role, the median of the last quarte
 the second, a process on average. Of all processes together the sums are, and their means: what
 comes and goes is in them, and their middle jumps from one kind of short run to another. Flat is
 what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or `FEW` descriptors, threads
-and processes. A driver keeps what it concludes from: its memory may grow by `KEPT` for each unit
-that it finished in between, however long that took. The slope (Theil-Sen, of all after warm-up)
-says what an hour would add, and of a driver what a unit did add.
+and processes. Of these the peaks have to have grown as well: Ray's log monitor opens logs until it
+has 200, closes them all and begins anew, and the middle of that is anywhere. A driver keeps what it
+concludes from: its memory may grow by `KEPT` for each unit that it finished in between, however
+long that took. The slope (Theil-Sen, of all after warm-up) says what an hour would add, and of a
+driver what a unit did add.
 """
 
 import csv
@@ -16,7 +18,7 @@ import itertools
 import statistics
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -30,6 +32,12 @@ _ROW = "{:<34} {:>4} {:>8} {:>8} {:>9} {:>8} {:>7} {:>7} {:>5} {:>5}  {}"
 _HEAD = (
     "role", "n", "MiB", "then", "MiB/hour", "KiB/unit", "files", "then", "thr.", "then", "",
 )  # fmt: skip
+_COUNTED: Mapping[str, Callable[["Stretch"], float]] = {
+    "descriptors": lambda it: it.files,
+    "threads": lambda it: it.threads,
+    "processes": lambda it: it.processes,
+}
+Statistic = Callable[[Sequence[float]], float]
 _NAMES = ("seconds", "role", "processes", "pss_bytes", "files", "threads", "done")
 
 
@@ -90,19 +98,18 @@ class Stretch:
     done: float
 
     @classmethod
-    def of(cls, samples: Sequence[Sample], *, each: bool) -> "Stretch":
-        """Return the medians of `each` process, or the means of the sums of all."""
-        middle = statistics.median if each else statistics.fmean
+    def of(cls, samples: Sequence[Sample], one: Statistic, *, each: bool) -> "Stretch":
+        """Return one figure for all of it: of `each` process, or of the sums of all."""
 
-        def middle_of(name: str) -> float:
-            return middle([getattr(it, name) / (it.processes if each else 1) for it in samples])
+        def figure(name: str) -> float:
+            return one([getattr(it, name) / (it.processes if each else 1) for it in samples])
 
         return cls(
-            middle([it.processes for it in samples]),
-            middle_of("pss") / 2**20,
-            middle_of("files"),
-            middle_of("threads"),
-            middle([it.done for it in samples]),
+            one([it.processes for it in samples]),
+            figure("pss") / 2**20,
+            figure("files"),
+            figure("threads"),
+            one([it.done for it in samples]),
         )
 
 
@@ -118,8 +125,13 @@ def table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
         if not first or len(then) < looks / 2 or role == SHORT:
             continue
         whole = role == TOTAL
-        was, now = Stretch.of(first, each=not whole), Stretch.of(then, each=not whole)
-        grown = [*_grown(was, now, KEPT.get(role.removeprefix(_DRIVER), 0))]
+        middle = statistics.fmean if whole else statistics.median
+        was, now = (Stretch.of(it, middle, each=not whole) for it in (first, then))
+        before, after = (Stretch.of(it, max, each=not whole) for it in (first, then))
+        grown = [
+            *_more_memory(was, now, KEPT.get(role.removeprefix(_DRIVER), 0)),
+            *_more_things(was, now, before, after),
+        ]
         complaints += [f"{role}: {it}" for it in grown]
         slope = _slope([it for it in them if it.at > last / 4], each=not whole)
         more = now.done - was.done
@@ -138,17 +150,17 @@ def _by_role(samples: Sequence[Sample]) -> Mapping[str, list[Sample]]:
     return by
 
 
-def _grown(was: Stretch, now: Stretch, kept: float) -> Iterator[str]:
+def _more_memory(was: Stretch, now: Stretch, kept: float) -> Iterator[str]:
     allowed = max(SHARE * was.mib, LEAST_MIB, kept * (now.done - was.done) / 1024)
     if now.mib - was.mib > allowed:
         yield f"memory grew from {was.mib:.1f} to {now.mib:.1f} MiB"
-    for what, before, after in (
-        ("descriptors", was.files, now.files),
-        ("threads", was.threads, now.threads),
-        ("processes", was.processes, now.processes),
-    ):
-        if after - before > max(SHARE * before, FEW):
-            yield f"{what} grew from {before:.0f} to {after:.0f}"
+
+
+def _more_things(was: Stretch, now: Stretch, most: Stretch, most_now: Stretch) -> Iterator[str]:
+    for what, of in _COUNTED.items():
+        pairs = (of(was), of(now)), (of(most), of(most_now))
+        if all(after - before > max(SHARE * before, FEW) for before, after in pairs):
+            yield f"{what} grew from {of(was):.0f} to {of(now):.0f}"
 
 
 def _slope(samples: Sequence[Sample], *, each: bool) -> float:

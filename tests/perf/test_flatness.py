@@ -64,6 +64,24 @@ def test_neither_are_descriptors_threads_and_processes(what: str) -> None:
     assert " grew from " in told_of
 
 
+def test_what_rises_and_falls_again_is_told_by_its_peaks() -> None:
+    def logs(hour: float) -> int:
+        """Twenty minutes to 192, again and again; in the end more of what is seen is high."""
+        return 40 + 160 * ((round(60 * hour) + (8 if hour <= 1 else 0)) % 20) // 20
+
+    one = {"processes": lambda hour: 1}
+    assert complaints(samples("log_monitor", lambda hour: 50.0, files=logs, **one)) == []
+    (told_of,) = complaints(
+        samples(
+            "log_monitor",
+            lambda hour: 50.0,
+            files=lambda hour: logs(hour) + round(20 * hour),
+            **one,
+        )
+    )
+    assert told_of.startswith("log_monitor: descriptors grew from ")
+
+
 def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
     def found(name: str, units_an_hour: int) -> list[str]:
         def done(hour: float) -> int:
