@@ -21,6 +21,7 @@ import argparse
 import itertools
 import math
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -28,7 +29,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -44,13 +45,15 @@ _STORE_MIB = 256
 in a large one that takes hours."""
 _BOUNDED = {
     "RAY_task_events_max_num_task_in_gcs": "2000",
+    "RAY_task_events_max_dropped_task_attempts_tracked_per_job_in_gcs": "2000",
     "RAY_maximum_gcs_destroyed_actor_cached_count": "100",
     "RAY_maximum_gcs_dead_worker_cached_count": "100",
     "RAY_enable_metrics_collection": "0",
 }
 """What Ray keeps of the past: its control store, of tasks, actors and workers that are over (of its
-own it is 100,000 of each, which takes days to get to), and its metrics, of every execution of Ray
-Data, in an actor of the cluster (1.4 MB each, for ever)."""
+own it is 100,000 of each, which takes days to get to), and the names of tasks of which it keeps
+nothing else any more (a million for each job, some 60 MB); and its metrics, of every execution of
+Ray Data, in an actor of the cluster (1.4 MB each, for ever)."""
 _HERE = Path(__file__).parents[1]
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
 """How the roles begin of workers that Ray keeps for whoever comes next, and of what they do."""
@@ -247,37 +250,51 @@ def _soaked(watch: Watch, asked: argparse.Namespace, folder: Path) -> list[str]:
                 )
             time.sleep(0.5)
         print(f"{ended} short runs ended; the long ones finished {done.now()}", flush=True)
-        complaints += _ended([*runs.values(), *short])
-        complaints += _left(watch, before, ray)
+        complaints += _ended([*runs.values()], short)
+        complaints += _left(watch, before, ray, folder / "t", asked.out)
     return complaints
 
 
-def _ended(runs: Sequence["subprocess.Popen[bytes]"]) -> Iterator[str]:
-    """Interrupt what goes on; yield what does not end, or not as it should."""
+def _ended(
+    runs: Sequence["subprocess.Popen[bytes]"], short: Sequence["subprocess.Popen[bytes]"]
+) -> Iterator[str]:
+    """Interrupt what goes on, and let the others end; yield what does not, or not as it should."""
     for run in runs:
         run.send_signal(signal.SIGINT)
-    for run in runs:
+    for run in [*runs, *short]:
         try:
             code = run.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
             run.kill()
-            yield f"a run did not end when it was interrupted: {run.args!r}"
+            yield f"a run did not end: {run.args!r}"
             continue
-        if code not in (0, _INTERRUPTED):  # 0: it was over just then
-            yield f"a run that was interrupted ended with {code}: {run.args!r}; its log has why"
+        if code not in (0, _INTERRUPTED if run in runs else 0):  # 0: it was over just then
+            yield f"a run ended with {code}: {run.args!r}; its log has why"
 
 
-def _left(watch: Watch, before: set[str], ray: int) -> Iterator[str]:
-    """Yield what is left of the runs on a Ray that has none any more."""
+def _left(watch: Watch, before: set[str], ray: int, session: Path, out: Path) -> Iterator[str]:
+    """Yield what is left of the runs on a Ray that has none any more; keep what it says of them."""
     until = time.monotonic() + 2 * ZOMBIE_S
     while True:
         left = watch.roles({ray: "ray start"})
-        over = {role: len(them) for role, them in left.items() if role not in before}
+        over = {role: them for role, them in left.items() if role not in before}
         if (not over and not watch.zombies) or time.monotonic() > until:
             break
         time.sleep(1)
-    for role, count in over.items():
-        yield f"left when all runs were over: {count} × {role}"
+    for role, them in over.items():
+        yield f"left when all runs were over: {len(them)} × {role}; left/ has what Ray says of it"
+        for process in them:
+            _keep(process.name.pid, session, out / "left")
+
+
+def _keep(pid: int, session: Path, folder: Path) -> None:
+    """Keep what a process waits for, and what it and Ray wrote of it: soon all that is gone."""
+    folder.mkdir(exist_ok=True)
+    for path in (Path(f"/proc/{pid}/{name}") for name in ("cmdline", "status", "stack", "wchan")):
+        with suppress(OSError):
+            (folder / f"{pid}.{path.name}").write_bytes(path.read_bytes())
+    for log in session.glob(f"session_2*/logs/*{pid}.*"):
+        shutil.copy(log, folder)
 
 
 @contextmanager
