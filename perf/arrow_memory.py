@@ -2,7 +2,7 @@
 
     python -m perf.arrow_memory [--threads 64] [--blocks 1200]
 
-As in a process of a stage that waits (`raybench/pipeline/stages.py:share_memory`): each thread
+As in a process of a stage that waits (`raybench/pipeline/process.py`): each thread
 makes tables of JSON texts, writes them, reads them back and forgets them. Printed is what the
 process holds in the end, of which Arrow says that nothing is in use, beside the allocator that the
 stages take. Each allocator has a process of its own.

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from raybench import benchmarks
 from raybench.fleet.link import Door, Link
 from raybench.grading import equality
+from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.responses import Responses
-from raybench.pipeline.stages import Block, Unit, packed, share_memory, unpacked
+from raybench.pipeline.stages import Block, Unit, packed, unpacked
 from raybench.types import Completion, Message, ModelSpec, Request
 
 Pair = tuple[str, str]
@@ -39,7 +40,7 @@ class Check:
     """Has a model look at the answers that the script does not call right."""
 
     def __init__(self, link: Link, verdicts: Verdicts) -> None:
-        share_memory()
+        prepare()
         self._door = Door(link)
         self._verdicts = verdicts
 

@@ -14,6 +14,7 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.judged import Judged, Judgement
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import rows
+from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Call, Referee
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import (
@@ -24,7 +25,6 @@ from raybench.pipeline.stages import (
     is_judged,
     packed,
     remember,
-    share_memory,
     unpacked,
 )
 from raybench.pipeline.units import unit_id
@@ -101,7 +101,7 @@ class Judge:
     """Grades units by what judges say of their replies."""
 
     def __init__(self, link: Link, panel: Panel, asking: Asking, grader: Grader) -> None:
-        share_memory()
+        prepare()
         self._door = Door(link)
         self._panel = panel
         self._referees = panel.referees()

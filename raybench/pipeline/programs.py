@@ -7,6 +7,7 @@ from functools import partial
 
 from raybench.fleet.link import Link
 from raybench.pipeline import rows
+from raybench.pipeline.process import prepare
 from raybench.pipeline.stages import (
     Asking,
     Block,
@@ -14,7 +15,6 @@ from raybench.pipeline.stages import (
     graded,
     is_program,
     packed,
-    share_memory,
     ungraded,
     unpacked,
 )
@@ -47,7 +47,7 @@ class Programs:
     """
 
     def __init__(self, slots: Slots, link: Link, asking: Asking, grader: Grader) -> None:
-        share_memory()
+        prepare()
         self._slots, self._link, self._asking, self._grader = slots, link, asking, grader
         self._opening: asyncio.Task[Pool] | None = None
 

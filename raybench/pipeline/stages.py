@@ -20,6 +20,7 @@ from raybench.fleet import Fleet, resolved
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import chains, rows
 from raybench.pipeline.chains import Said
+from raybench.pipeline.process import prepare
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Message, ModelSpec, Request
@@ -66,17 +67,6 @@ class Asking:
         return self.responses.address(unit["model"], asked, unit["repeat"])
 
 
-def share_memory() -> None:
-    """Have the threads of this process share what Arrow has done with.
-
-    Its own allocator keeps some for each. A process that holds many blocks at once has a thread for
-    each of them, and they come to hundreds of MiB in which there is nothing.
-    """
-    import pyarrow
-
-    pyarrow.set_memory_pool(pyarrow.system_memory_pool())
-
-
 class Prompt:
     """Reads the questions of jobs and makes units of them, without those that are done."""
 
@@ -87,7 +77,7 @@ class Prompt:
         """
         import ray
 
-        share_memory()
+        prepare()
         self._asking = asking
         self._done, self._said = ray.get(known)
 
@@ -175,7 +165,7 @@ class Generate:
     """Asks the models. One process of it holds many blocks at once."""
 
     def __init__(self, link: Link, asking: Asking) -> None:
-        share_memory()
+        prepare()
         self._door = Door(link)
         self._asking = asking
 
@@ -233,6 +223,7 @@ class Grade:
     """
 
     def __init__(self, asking: Asking, grader: Grader = "parity") -> None:
+        prepare()
         self._asking = asking
         self._grader: Grader = grader
 
