@@ -52,8 +52,8 @@ def main() -> None:
     made = {"raybench": raybench, "math-verify": math_verify, "prm800k": prm800k}
     sys.path.remove(sys.path[0])  # this folder, where a module has the name of the script's package
     decide = made[sys.argv[1]]()
-    for pair in (("1+x", "x+1"), (r"\frac{\sqrt{8}}{2}", r"\sqrt{2}")):
-        decide(*pair)  # what is imported or cached by the first that needs it
+    for pair in (("1+x", "x+1"), (r"\sqrt{3+2\sqrt{2}}", r"1+\sqrt{2}")):
+        decide(*pair)  # what is imported or cached by the first that needs it: sympy by the second
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     print(flush=True)
     for line in sys.stdin:

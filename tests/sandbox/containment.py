@@ -57,6 +57,8 @@ ask for it, however busy the machine."""
 _LATE_S = 10.0
 """How much later than the clock's limit a busy machine may end what nothing else ends. Who is to be
 ended so would go on for 20 s and more."""
+_PATIENCE_S = 60.0
+"""How long an attack without walls may take, whose `code` is None then."""
 FLOOD = {"auto": 2, "namespaces": 2}
 """How many times what is allowed an attack on the disk has to write to be one.
 
@@ -173,17 +175,22 @@ def unconfined(attack: Attack, bait: Bait, command: Sequence[str] = ()) -> dict[
         for _ in range(attack.runs):
             source, given = bait.put(attack.source, attack.limits, 2)
             path.write_text(source)
-            done = subprocess.run(
-                [*(command or (sys.executable, "-I")), path],
-                input=given.encode(),
-                capture_output=True,
-                cwd=folder,
-                pass_fds=bait.inherited,
-                preexec_fn=_one_core if attack.name == "cpu_unpin" else None,
-                timeout=60,
-                check=False,
-            )
-            out, err = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+            code: int | None = None
+            try:
+                done = subprocess.run(
+                    [*(command or (sys.executable, "-I")), path],
+                    input=given.encode(),
+                    capture_output=True,
+                    cwd=folder,
+                    pass_fds=bait.inherited,
+                    preexec_fn=_one_core if attack.name == "cpu_unpin" else None,
+                    timeout=_PATIENCE_S,
+                    check=False,
+                )
+                said, code = (done.stdout, done.stderr), done.returncode
+            except subprocess.TimeoutExpired as late:  # it may have said what it got before
+                said = (late.stdout or b"", late.stderr or b"")
+            out, err = (text.decode(errors="replace") for text in said)
             told += _said(out)
             if attack.runs == 1:
                 told += bait.breaches(out, err)
@@ -194,7 +201,7 @@ def unconfined(attack: Attack, bait: Bait, command: Sequence[str] = ()) -> dict[
         "breaches": told,
         "stdout": out[:2000],
         "stderr": err[-1000:],
-        "code": done.returncode,
+        "code": code,
     }
 
 

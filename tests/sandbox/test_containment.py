@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from sandbox import containment
+from sandbox.bait import Bait
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -143,3 +144,15 @@ def test_is_what_it_should_be(name: str) -> None:
     }
     if "ok" in attack.expect:
         assert '"CONTAINED' in attack.source or "CONTAINED\\n" in attack.source
+
+
+def test_who_takes_too_long_without_walls_is_told_by_what_it_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(containment, "_PATIENCE_S", 3.0)
+    monkeypatch.setenv("RAYBENCH_CANARY", "rbx-a-secret")
+    source = "print('BREACH: got at it', flush=True)\nwhile True: pass\n"
+    with Bait() as bait:
+        told = containment.unconfined(containment.Attack("slow", source, "Slow.", "safe"), bait)
+    assert told["breaches"] == ["BREACH: got at it"]
+    assert told["code"] is None
