@@ -175,6 +175,7 @@ def _role(pid: int, comm: str) -> str:
         if line.startswith(("ray-", "VLLM::")):
             return re.sub(r"-\d+$", "", line.split()[0])
         found = _MODULE.search(line) or _SCRIPT.search(line)
-        if found and "python" in line.partition(" ")[0]:
+        # Not by its path: a raylet lies among Python's packages and is told how workers are begun.
+        if found and Path(line.partition(" ")[0]).name.startswith("python"):
             return found[1]
     return comm

@@ -1,6 +1,7 @@
 """What measurements say of processes: perf/processes.py."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,38 @@ def test_a_family_is_known_with_its_orphans_and_with_what_ended_ones_took() -> N
     assert told["pss"] > 2**20
     assert told["files"] >= 3
     assert told["left"] == 0
+
+
+_AMONG_PACKAGES = """
+import json, subprocess, sys, time
+from perf.processes import Family
+
+family = Family()
+program, told = sys.argv[1:]
+ours = [
+    subprocess.Popen([program, "-f", told], stdout=subprocess.DEVNULL),
+    subprocess.Popen([sys.executable, told], stdin=subprocess.PIPE),
+]
+roles, until = set(), time.monotonic() + 20
+while len(roles) < 2 and time.monotonic() < until:  # each begins as a copy of this one
+    roles = {it.role for it in family.look()} & {"raylet", "default_worker"}
+family.end(0)
+print(json.dumps(sorted(roles)))
+"""
+
+
+def test_a_raylet_is_not_taken_for_one_of_its_workers(tmp_path: Path) -> None:
+    tail = shutil.which("tail")
+    assert tail
+    program = tmp_path / "python3.11" / "raylet"
+    program.parent.mkdir()
+    shutil.copy(tail, program)
+    (worker := tmp_path / "default_worker.py").write_text("input()")
+    done = subprocess.run(
+        [sys.executable, "-c", _AMONG_PACKAGES, program, worker],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == ["default_worker", "raylet"]
 
 
 _LATE = f"""
