@@ -49,7 +49,8 @@ class _Stage:
 def ray_itself(own_ray: None) -> Iterator[Any]:
     import ray
 
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    # One of its own, although another may be there: tests beside it share one.
+    ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     yield ray
     ray.shutdown()
 

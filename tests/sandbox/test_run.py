@@ -124,6 +124,25 @@ for _ in range(4):
     assert sandbox.run(source, limits=replace(SMALL, wall_s=60)).ok
 
 
+def test_who_takes_long_to_look_at_goes_on_afterwards() -> None:
+    source = """
+import mmap, os, time
+held = b"x" * (60 << 20)
+kind, rights = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, (mmap.PROT_READ, mmap.PROT_WRITE)
+maps = [mmap.mmap(-1, mmap.PAGESIZE, kind, prot=rights[i % 2]) for i in range(6000)]
+for _ in range(3):
+    if os.fork() == 0:
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            pass
+        os._exit(0)
+assert all(os.wait()[1] == 0 for _ in range(3))
+print("done")
+"""
+    outcome = sandbox.run(source, limits=replace(SMALL, wall_s=60, processes=16))
+    assert (outcome.status, outcome.stdout) == ("ok", "done\n"), outcome
+
+
 def test_a_program_that_starts_another_does_not_hold_its_memory_twice() -> None:
     source = """
 import subprocess

@@ -3,6 +3,7 @@
 import contextlib
 import math
 import os
+import signal
 import stat
 import time
 from collections.abc import Iterator, Mapping
@@ -14,10 +15,14 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MB = 1 << 20
 _ENDED = ("Z", "X")
+_STOPPED = ("T", "t")
 _AT_WORK = ("R", "D")
 _GONE = (FileNotFoundError, ProcessLookupError)
-_LONGEST_LOOK_S = 0.25
-"""Of processor time, with everything else waiting: what takes longer is no honest program's."""
+_SHORT_LOOK_S, _LONGEST_LOOK_S = 0.01, 0.25
+"""Of processor time: what takes longer than the first has the program wait, so that it does not
+grow in the meantime; what takes longer than the second is no honest program's."""
+_ROUNDS = 5
+"""Of stopping who has been born, or let go on by another, since the last one."""
 _SIZES_HOLD_S = 0.03
 """So long what processes had of memory tells which to look at first."""
 _TURNS, _NANO = 2, 1e9
@@ -121,12 +126,26 @@ class Proc:
     def _together_mb(self, init: int, sizes: Mapping[int, float], limit_mb: float) -> float:
         """Return the memory of processes, or some of it that is too much; of what hides it, all.
 
+        On a busy machine they are many times as large by the time that a long look is done.
+        """
+        begin = time.thread_time()
+        memory = self._looked_at_mb(init, sizes, limit_mb, begin + _SHORT_LOOK_S)
+        if memory < math.inf:
+            return memory
+        with self._stopped(init):
+            return self._looked_at_mb(init, self._sizes(init), limit_mb, begin + _LONGEST_LOOK_S)
+
+    def _looked_at_mb(
+        self, init: int, sizes: Mapping[int, float], limit_mb: float, until: float
+    ) -> float:
+        """Return the memory of processes, or some that is too much; of what takes longer, all.
+
         The largest come first. A look may be made to take long, so that others grow meanwhile:
         then their sizes are taken again, and who has ended counts no more. What one had may by then
         be another's, or shared with a child of its own: too much is only what still is so when
         those that were counted are looked at once more.
         """
-        until, taken, memory = time.thread_time() + _LONGEST_LOOK_S, time.monotonic(), 0.0
+        taken, memory = time.monotonic(), 0.0
         counted: dict[int, float] = {}
         waiting = sorted(sizes, key=sizes.__getitem__)
         while waiting:
@@ -159,6 +178,28 @@ class Proc:
             if memory > limit_mb or time.thread_time() > until:
                 break
         return memory
+
+    @contextlib.contextmanager
+    def _stopped(self, init: int) -> Iterator[None]:
+        """Have all processes below one wait, for as long as this lasts."""
+        stopped = set[int]()
+        try:
+            for _ in range(_ROUNDS):
+                # Who has been stopped by another is not to go on by us.
+                now = {pid for pid, fields in self._below(init) if fields[0] not in _STOPPED}
+                if not now:
+                    break
+                stopped |= now
+                for pid in now:
+                    self._tell(pid, signal.SIGSTOP)
+            yield
+        finally:
+            for pid in stopped:
+                self._tell(pid, signal.SIGCONT)
+
+    def _tell(self, pid: int, what: signal.Signals) -> None:
+        with contextlib.suppress(*_GONE):
+            os.kill(pid, what)
 
     def _below(self, init: int) -> Iterator[tuple[int, list[str]]]:
         """Yield the processes below one that are there still, with what /proc says of them."""

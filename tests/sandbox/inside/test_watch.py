@@ -4,6 +4,11 @@ The processes are made up: what each has is a function of time, and every look a
 """
 
 import math
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -37,14 +42,17 @@ class Machine(Proc):
     """Who share all of their memory."""
     looks: list[int] = field(default_factory=list)
     now: float = 0.0
+    """By the clock of those who are looked at, who wait where they are told to."""
     cpu: float = 0.0
+    waits: bool = False
 
     def memory_mb(self) -> float:
         return self.usage(0, 0.0, LIMIT).memory_mb
 
     def _below(self, init: int) -> Iterator[tuple[int, list[str]]]:
         for task, (size, _) in self.world(self.now).items():
-            fields = ["S" if size else "Z", *["0"] * watch._RSS]
+            state = "Z" if not size else "T" if self.waits else "S"
+            fields = [state, *["0"] * watch._RSS]
             fields[watch._RSS] = str(round(size * PAGES))
             yield FIRST + task, fields
 
@@ -54,8 +62,11 @@ class Machine(Proc):
     def _threads(self, pid: int) -> list[str]:
         return []
 
+    def _tell(self, pid: int, what: signal.Signals) -> None:
+        self.waits = what == signal.SIGSTOP
+
     def _exact_mb(self, task: int) -> float:
-        self.now += self.wall_s
+        self.now += 0.0 if self.waits else self.wall_s
         self.cpu += self.cpu_s
         self.looks.append(task - FIRST)
         return self.world(self.now).get(task - FIRST, (0.0, 0.0))[1]
@@ -148,10 +159,78 @@ def test_too_much_is_seen_although_it_grows_while_others_are_looked_at(
             range(6), (grown, grown)
         )
 
-    of = machine(grows, 0.01, cpu_s=0.01)
+    of = machine(grows, 0.01)
     assert LIMIT < of.memory_mb() < math.inf
-    assert sum(look >= 100 for look in of.looks) <= 4
-    assert of.cpu < watch._LONGEST_LOOK_S
+    assert of.cpu < watch._SHORT_LOOK_S
+
+
+@pytest.mark.parametrize("wall_s", [0.01, 0.04, 0.1, 0.4])
+def test_who_takes_long_to_look_at_does_not_grow_meanwhile(
+    wall_s: float, machine: Callable[..., Machine]
+) -> None:
+    """However seldom whoever looks has the processor."""
+
+    def grows(now: float) -> dict[int, Has]:
+        grown = 1.0 + 300 * now
+        return {100 + i: (20.0, 10.0) for i in range(20)} | dict.fromkeys(range(6), (grown, grown))
+
+    of = machine(grows, wall_s, cpu_s=0.01)
+    while of.memory_mb() <= LIMIT:
+        of.now += 0.03
+    began, looks = of.now, len(of.looks)
+    assert looks > 2
+    held = sum(own for _, own in grows(began).values())
+    assert held <= LIMIT + 6 * 300 * (0.03 + 2 * wall_s)
+    assert not of.waits
+
+
+def test_nobody_waits_where_the_look_is_short(machine: Callable[..., Machine]) -> None:
+    told: list[int] = []
+    of = machine(lambda now: others(9) | {1: (300.0, 300.0)}, 0.04, cpu_s=0.0005)
+    of._tell = lambda pid, what: told.append(pid)  # type: ignore[method-assign]
+    assert of.memory_mb() == pytest.approx(309)
+    assert not told
+
+
+_FAMILY = """
+import os, signal, sys, time
+for stops in (False, True):
+    if os.fork() == 0:
+        if stops:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        while True:
+            time.sleep(0.001)
+print("ready", flush=True)
+sys.stdin.read()
+os.killpg(0, signal.SIGKILL)
+"""
+
+
+def test_all_wait_meanwhile_and_then_go_on_but_who_was_stopped_by_another() -> None:
+    proc = Proc()
+
+    def states() -> list[str]:
+        return [fields[0] for _, fields in proc._below(family.pid)]
+
+    def until(state: str, count: int) -> None:
+        end = time.monotonic() + 30
+        while states().count(state) != count:
+            assert time.monotonic() < end, states()
+            time.sleep(0.01)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", _FAMILY],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as family:
+        assert family.stdout is not None
+        family.stdout.readline()
+        until("T", 1)
+        with proc._stopped(family.pid):
+            until("T", 2)
+        until("T", 1)
+        os.killpg(family.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("life_s", [0.004, 0.005, 0.01])
@@ -174,10 +253,10 @@ def test_whoever_takes_too_long_to_look_at_is_not_looked_at_for_twice_as_long(
 ) -> None:
     of = machine(lambda now: dict.fromkeys(range(9), (250.0, 100.0)), 0.04, cpu_s=0.04)
     assert of.memory_mb() == math.inf
-    assert of.cpu < watch._LONGEST_LOOK_S + 0.04
+    assert of.cpu < watch._LONGEST_LOOK_S + 2 * 0.04
 
 
-def test_thousands_are_looked_at_once_each_while_others_come_and_go(
+def test_thousands_are_looked_at_once_each_while_they_wait(
     machine: Callable[..., Machine],
 ) -> None:
     def thousands(now: float) -> dict[int, Has]:
@@ -186,7 +265,7 @@ def test_thousands_are_looked_at_once_each_while_others_come_and_go(
 
     of = machine(thousands, 0.002, cpu_s=0.0001)
     assert of.memory_mb() == pytest.approx(200, abs=1)
-    assert len(set(of.looks)) == len(of.looks)
+    assert len(of.looks) <= len(set(of.looks)) + watch._SHORT_LOOK_S / 0.0001 + 1
 
 
 def test_a_memory_that_two_share_counts_once_also_when_the_first_has_ended(
