@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clusters import PATIENT
 
 _WAITS = "import ctypes; c = ctypes.CDLL(None); c.on_exit(c.pause, None)\n"
 """As Ray's library now and then does, when it is taken down."""
@@ -46,9 +47,11 @@ class _Stage:
 
 
 @pytest.fixture
-def ray_itself(own_ray: None) -> Iterator[Any]:
+def ray_itself(own_ray: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     import ray
 
+    for name, value in PATIENT.items():
+        monkeypatch.setenv(name, value)
     # One of its own, although another may be there: tests beside it share one.
     ray.init("local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     yield ray

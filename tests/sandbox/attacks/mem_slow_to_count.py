@@ -41,11 +41,12 @@ for _ in range(HOLDERS):
         for at in range(0, limit, STEP):
             ctypes.memset(own + (at << 20), 1, STEP << 20)
             os.write(report, b"1")
-        time.sleep(3)
+        time.sleep(10)
         os._exit(0)
 os.close(report)
 held = 0
 while held < 4 * limit:
     held += STEP * len(os.read(reports, 1))
+time.sleep(2)  # a moment is what every watcher leaves: whether it is enough depends on the machine
 print("BREACH", held, "MB", flush=True)
 os._exit(0)
