@@ -13,7 +13,8 @@ from raybench.experiments.autobench.conclusion import concluded, families_of
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
 from raybench.experiments.autobench.reuse import JOURNAL, Kept, earlier, inputs
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.pipeline.journal import Journal
 from raybench.pipeline.store import fingerprint

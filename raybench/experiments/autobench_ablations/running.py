@@ -20,7 +20,8 @@ from raybench.experiments.autobench_ablations import setup
 from raybench.experiments.autobench_ablations.comparison import Played
 from raybench.experiments.autobench_ablations.conclusion import concluded
 from raybench.experiments.autobench_ablations.sharing import NAME, Shared, Shelf
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.fleet import Fleet
 from raybench.pipeline.journal import Journal
 

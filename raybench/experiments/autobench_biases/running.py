@@ -13,7 +13,8 @@ from raybench.experiments.autobench_biases.conclusion import concluded
 from raybench.experiments.autobench_biases.playing import Play, playing
 from raybench.experiments.autobench_biases.setup import Unit, plan, protocol, units
 from raybench.experiments.autobench_biases.units import ITERATIONS
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 
 
 async def run(config: Config, resolved: Mapping[str, Any]) -> None:

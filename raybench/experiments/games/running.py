@@ -15,7 +15,8 @@ from raybench.experiments.games.playing import Kept, asked, play, replied, resum
 from raybench.experiments.games.series import series
 from raybench.experiments.games.spent import JOURNAL as SPENT
 from raybench.experiments.games.spent import NOTED_S, Spent
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.pipeline.journal import Journal
 from raybench.tournament import records

@@ -23,7 +23,8 @@ from raybench.experiments.optimise_players import setup as learning
 from raybench.experiments.optimise_players.ledger import JOURNAL as MARKS
 from raybench.experiments.optimise_players.ledger import Ledger as Learned
 from raybench.experiments.optimise_players.studying import Work, do, written
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.journal import Journal

@@ -11,7 +11,8 @@ from raybench.experiments.optimise_players import setup
 from raybench.experiments.optimise_players.conclusion import concluded
 from raybench.experiments.optimise_players.ledger import JOURNAL, Ledger
 from raybench.experiments.optimise_players.studying import Work, do
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.fleet import Fleet
 from raybench.fleet.link import Link
 from raybench.paths import expanded

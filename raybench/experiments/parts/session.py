@@ -1,25 +1,21 @@
 """What every run has in common: folder, journal, tracking, progress, fleet, results."""
 
 import asyncio
-import contextlib
 import hashlib
 import json
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import Config
 from raybench.errors import RunFailed
 from raybench.experiments.parts import (
     leaving,
-    placing,
     recording,
     reproducing,
     surroundings,
@@ -32,14 +28,14 @@ from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.journal import Journal, Keep
-from raybench.pipeline.store import CONFIG, RESULTS, Run, open_run, settings
+from raybench.pipeline.store import CONFIG, RESULTS, Run
 from raybench.tracking import console, leaderboard
 from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command
 from raybench.types import ModelSpec, Plan
 
 if TYPE_CHECKING:
-    from raybench.pipeline.storage import Storage
+    pass
 
 _LOOK_S = 2.0
 
@@ -326,117 +322,3 @@ class Session:
             },
             "hardware": {"driver": surroundings.driver(), "cluster": [*self._cluster]},
         }
-
-
-@asynccontextmanager
-async def open_session(
-    config: Config,
-    resolved: Mapping[str, Any],
-    plan: Plan,
-    *,
-    journal: str,
-    keep: Keep | None = None,
-    inputs: Mapping[str, str] = MappingProxyType({}),
-    conclusions: Sequence[str] = (),
-    limits: Sequence[str] = (),
-    aside: Sequence[str] = (),
-    within: House | None = None,
-    quiet: bool = False,
-) -> AsyncIterator[Session]:
-    """Open the run, the unfinished one or a new one, and all that records it.
-
-    `within` is what it has from the run that it is a part of; `quiet` shows no progress, as the
-    parts of a run do by themselves. What `inputs`, `conclusions`, `limits` and `aside` are,
-    `open_run` says.
-    """
-    folder, versions = Path(config.runs_dir), recording.versions()
-    concluded_with = settings(resolved, conclusions)
-    opened = open_run(
-        folder,
-        plan.experiment,
-        resolved,
-        inputs=inputs,
-        conclusions=conclusions,
-        limits=limits,
-        aside=aside,
-        resume=config.resume,
-        storage=_storage(config),
-    )
-    with opened as run:
-        parts: Counter[str] = Counter()
-
-        def entered(record: dict[str, Any]) -> Any:
-            parts.update(taking_part.models_of(record))
-            return keep(record) if keep else record
-
-        units = run.journal(journal, entered)
-        done = len(units.records)
-        telling.tell_beginning(run, plan, done, concluded_with)
-        for note in placing.ignored(config, plan) if within is None else ():
-            console.say(f"Note: {note}")
-        text = recording.config_text(resolved, versions)
-        if run.finished or not (run.folder / CONFIG).exists():
-            run.write(CONFIG, text)
-        tracker = Tracker.open(
-            uri=config.tracking.uri,
-            experiment=config.tracking.experiment,
-            run_dir=run.folder,
-            run_name=recording.name(config, plan, run.id),
-            models={model.name: recording.model_params(model) for model in plan.models},
-            params=recording.params(config, plan) | recording.settings(resolved, plan.experiment),
-            tags=recording.tags(config, plan, versions, run=run.id, text=text)
-            | dict(within.tags if within else {}),
-            warn=console.warn,
-            say=console.say,
-            supersede=run.finished,
-            runs_dir=folder,
-            send=config.tracking.send == "now",
-        )
-        run.store_files()
-        try:
-            progress = console.Progress(plan.units, plan.several, done, title=plan.experiment)
-            progress.stage("preparing")
-            with contextlib.closing(units), contextlib.nullcontext() if quiet else progress:
-                session = Session(
-                    config, plan, run, units, tracker, progress, versions, concluded_with,
-                    settings(resolved, limits), text, inputs, parts, within,
-                )  # fmt: skip
-                yield session
-                results = session.write()
-        except BaseException as error:
-            interrupted = isinstance(error, KeyboardInterrupt | asyncio.CancelledError)
-            if interrupted:
-                tracker.interrupted("interrupted")
-            else:
-                tracker.fail(str(error), [run.folder / CONFIG])
-            console.say(
-                f"{'Interrupted' if interrupted else 'Failed'}: {len(units.records)} of "
-                f"{plan.units} {plan.several} are kept in {run.folder}; "
-                f"{'' if interrupted else 'with what was wrong mended, '}the same command"
-                f"{'' if config.resume else ' without resume=false'} goes on from there",
-                needed=True,
-            )
-            raise
-        finally:
-            await _closed(tracker)
-        session.tell(results)
-        session.verdict()
-
-
-def _storage(config: Config) -> "Storage | None":
-    if not config.storage:
-        return None
-    from raybench.pipeline.storage import Storage
-
-    return Storage.at(config.storage, config.storage_patience_s, console.warn)
-
-
-async def _closed(tracker: Tracker) -> None:
-    """Close it while other runs of this process go on: it waits for a server.
-
-    Whoever interrupts that does not wait for it.
-    """
-    closing = threading.Thread(target=tracker.close, daemon=True)
-    closing.start()
-    while closing.is_alive():
-        await asyncio.sleep(0.02)

@@ -6,7 +6,8 @@ from typing import Any
 
 from raybench.config import Config
 from raybench.errors import RaybenchError
-from raybench.experiments.parts.session import Session, open_session
+from raybench.experiments.parts.opening import open_session
+from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.experiments.suite import parts, planning
 from raybench.experiments.suite.conclusion import concluded

@@ -16,7 +16,7 @@ from helpers import SIMULATED, only_run
 
 from raybench import cli
 from raybench.config import FleetConf
-from raybench.experiments.parts import session
+from raybench.experiments.parts import opening, session
 from raybench.experiments.parts.outcome import Outcome, commonest, silent
 from raybench.fleet import Account, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
@@ -311,5 +311,5 @@ async def test_other_runs_go_on_while_one_waits_for_mlflow() -> None:
     async def other() -> None:
         went_on.set()
 
-    await asyncio.gather(session._closed(cast(Any, Waiting())), other())
+    await asyncio.gather(opening._closed(cast(Any, Waiting())), other())
     assert seen == [True]

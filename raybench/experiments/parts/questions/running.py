@@ -8,6 +8,7 @@ from typing import Any
 
 from raybench import sandbox
 from raybench.config import Config
+from raybench.experiments.parts.opening import open_session
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions.asking import ask
 from raybench.experiments.parts.questions.ledger import Ledger, Watcher
@@ -19,7 +20,6 @@ from raybench.experiments.parts.questions.setup import (
     units_of,
 )
 from raybench.experiments.parts.questions.validation import validate
-from raybench.experiments.parts.session import open_session
 from raybench.experiments.parts.within import House
 from raybench.pipeline import shards
 from raybench.pipeline.datasets import Prepared
