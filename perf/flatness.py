@@ -6,8 +6,10 @@ Warm-up is the first quarter. Then, for each role, the median of the last quarte
 the second, a process on average. Of all processes together the sums are, and their means: what
 comes and goes is in them, and their middle jumps from one kind of short run to another. Flat is
 what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or `FEW` descriptors, threads
-and processes. Of these the peaks have to have grown as well: Ray's log monitor opens logs until it
-has 200, closes them all and begins anew, and the middle of that is anywhere. A driver keeps what it
+and processes. Of these the peak has to have grown as well, over that of all the first half: Ray's
+log monitor opens logs until it has 200, closes them all and begins anew, and the middle of that is
+anywhere; its control store has 15 more or less for half an hour. What leaks is at its peak at the
+end, so that warm-up hides nothing of it. A driver keeps what it
 concludes from: its memory may grow by `KEPT` for each unit that it finished in between, however
 long that took. The slope (Theil-Sen, of all after warm-up) says what an hour would add, and of a
 driver what a unit did add.
@@ -127,7 +129,8 @@ def table(samples: Sequence[Sample], complaints: list[str]) -> Iterator[str]:
         whole = role == TOTAL
         middle = statistics.fmean if whole else statistics.median
         was, now = (Stretch.of(it, middle, each=not whole) for it in (first, then))
-        before, after = (Stretch.of(it, max, each=not whole) for it in (first, then))
+        half = [it for it in them if it.at <= last / 2]
+        before, after = (Stretch.of(it, max, each=not whole) for it in (half, then))
         grown = [
             *_more_memory(was, now, KEPT.get(role.removeprefix(_DRIVER), 0)),
             *_more_things(was, now, before, after),

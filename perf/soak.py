@@ -49,11 +49,16 @@ _BOUNDED = {
     "RAY_maximum_gcs_destroyed_actor_cached_count": "100",
     "RAY_maximum_gcs_dead_worker_cached_count": "100",
     "RAY_enable_metrics_collection": "0",
+    "RAY_local_gc_interval_s": "600",
 }
 """What Ray keeps of the past: its control store, of tasks, actors and workers that are over (of its
 own it is 100,000 of each, which takes days to get to), and the names of tasks of which it keeps
 nothing else any more (a million for each job, some 60 MB); and its metrics, of every execution of
-Ray Data, in an actor of the cluster (1.4 MB each, for ever)."""
+Ray Data, in an actor of the cluster (1.4 MB each, for ever).
+
+And when its raylet asks all workers to collect their garbage, for which it connects to each and
+stays so while that worker lives: every 90 minutes by default, so that in two hours a single time,
+after warm-up, would pass for growth."""
 _HERE = Path(__file__).parents[1]
 _POOLED = ("IDLE", "default_worker", "setup_worker", "MapBatches(")
 """How the roles begin of workers that Ray keeps for whoever comes next, and of what they do."""

@@ -82,6 +82,25 @@ def test_what_rises_and_falls_again_is_told_by_its_peaks() -> None:
     assert told_of.startswith("log_monitor: descriptors grew from ")
 
 
+def test_what_was_as_high_in_the_warm_up_has_not_grown_but_what_is_higher_has() -> None:
+    """As Ray's control store, which for half an hour has some more connections, or some fewer."""
+
+    def swings(hour: float) -> int:
+        return 220 if hour < 0.4 or hour > 1.6 else 200
+
+    one = {"processes": lambda hour: 1}
+    assert complaints(samples("gcs_server", lambda hour: 50.0, files=swings, **one)) == []
+    (told_of,) = complaints(
+        samples(
+            "gcs_server",
+            lambda hour: 50.0,
+            files=lambda hour: swings(hour) + round(20 * hour),
+            **one,
+        )
+    )
+    assert told_of.startswith("gcs_server: descriptors grew from ")
+
+
 def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
     def found(name: str, units_an_hour: int) -> list[str]:
         def done(hour: float) -> int:
