@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from clusters import PATIENT
 
 _WAITS = "import ctypes; c = ctypes.CDLL(None); c.on_exit(c.pause, None)\n"
 """As Ray's library now and then does, when it is taken down."""
@@ -49,6 +48,9 @@ class _Stage:
 @pytest.fixture
 def ray_itself(own_ray: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     import ray
+
+    # Not above: Ray's processes import this file, and do not find what else lies in this folder.
+    from clusters import PATIENT
 
     for name, value in PATIENT.items():
         monkeypatch.setenv(name, value)

@@ -55,6 +55,14 @@ def secret() -> str:
     return PREFIX + secrets.token_hex(16)
 
 
+def _free_port() -> int:
+    """Return a port at which nobody listens, of those that nobody is given who asks for any."""
+    while True:
+        with socket.socket() as free, contextlib.suppress(OSError):
+            free.bind(("127.0.0.1", 20_000 + secrets.randbelow(12_000)))
+            return int(free.getsockname()[1])
+
+
 def _shut(listener: socket.socket) -> None:
     with contextlib.suppress(OSError):  # not all families know it
         listener.shutdown(socket.SHUT_RDWR)
@@ -161,9 +169,6 @@ class Bait:
         for suffix in ("", "-datagrams"):
             Path(path + suffix).chmod(0o666)
         vsock = self._listen("vsock", getattr(socket, "AF_VSOCK", -1), (0xFFFFFFFF, 0xFFFFFFFF))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            reverse = free.getsockname()[1]
         self.told |= {
             "tcp4": tcp4 and tcp4[1],
             "tcp6": tcp6 and tcp6[1],
@@ -171,7 +176,7 @@ class Bait:
             "vsock": vsock[1] if vsock else 5000,
             "unix_path": path,
             "unix_abstract": name,
-            "reverse_port": reverse,
+            "reverse_port": _free_port(),
             "reverse_abstract": f"{self.token}-reverse",
             "reverse_path": str(self._open / "reverse"),
         }
