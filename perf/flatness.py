@@ -9,10 +9,9 @@ what grew by no more than `SHARE` of itself, or `LEAST_MIB` of memory, or `FEW` 
 and processes. Of these the peak has to have grown as well, over that of all the first half: Ray's
 log monitor opens logs until it has 200, closes them all and begins anew, and the middle of that is
 anywhere; its control store has 15 more or less for half an hour. What leaks is at its peak at the
-end, so that warm-up hides nothing of it. A driver keeps what it
-concludes from: its memory may grow by `KEPT` for each unit that it finished in between, however
-long that took. The slope (Theil-Sen, of all after warm-up) says what an hour would add, and of a
-driver what a unit did add.
+end, so that warm-up hides nothing of it. A driver keeps what it concludes from: its memory may grow
+by `KEPT` for each unit that it finished in between, however long that took. The slope (Theil-Sen,
+of all after warm-up) says what an hour would add, and of a driver what a unit did add.
 """
 
 import csv

@@ -64,41 +64,29 @@ def test_neither_are_descriptors_threads_and_processes(what: str) -> None:
     assert " grew from " in told_of
 
 
-def test_what_rises_and_falls_again_is_told_by_its_peaks() -> None:
-    def logs(hour: float) -> int:
-        """Twenty minutes to 192, again and again; in the end more of what is seen is high."""
-        return 40 + 160 * ((round(60 * hour) + (8 if hour <= 1 else 0)) % 20) // 20
+def logs(hour: float) -> int:
+    """Twenty minutes to 192, again and again; in the end more of what is seen is high."""
+    return 40 + 160 * ((round(60 * hour) + (8 if hour <= 1 else 0)) % 20) // 20
 
-    one = {"processes": lambda hour: 1}
-    assert complaints(samples("log_monitor", lambda hour: 50.0, files=logs, **one)) == []
-    (told_of,) = complaints(
-        samples(
-            "log_monitor",
-            lambda hour: 50.0,
-            files=lambda hour: logs(hour) + round(20 * hour),
-            **one,
+
+def connections(hour: float) -> int:
+    """Some more for half an hour, or some fewer: as many in the warm-up as in the end."""
+    return 220 if hour < 0.4 or hour > 1.6 else 200
+
+
+@pytest.mark.parametrize("count", [logs, connections])
+def test_what_rises_and_falls_again_is_told_by_its_peaks(count: Callable[[float], int]) -> None:
+    def found(more: int) -> list[str]:
+        def files(hour: float) -> int:
+            return count(hour) + round(more * hour)
+
+        return complaints(
+            samples("raylet", lambda hour: 50.0, files=files, processes=lambda hour: 1)
         )
-    )
-    assert told_of.startswith("log_monitor: descriptors grew from ")
 
-
-def test_what_was_as_high_in_the_warm_up_has_not_grown_but_what_is_higher_has() -> None:
-    """As Ray's control store, which for half an hour has some more connections, or some fewer."""
-
-    def swings(hour: float) -> int:
-        return 220 if hour < 0.4 or hour > 1.6 else 200
-
-    one = {"processes": lambda hour: 1}
-    assert complaints(samples("gcs_server", lambda hour: 50.0, files=swings, **one)) == []
-    (told_of,) = complaints(
-        samples(
-            "gcs_server",
-            lambda hour: 50.0,
-            files=lambda hour: swings(hour) + round(20 * hour),
-            **one,
-        )
-    )
-    assert told_of.startswith("gcs_server: descriptors grew from ")
+    assert found(0) == []
+    (told_of,) = found(20)
+    assert told_of.startswith("raylet: descriptors grew from ")
 
 
 def test_a_driver_keeps_so_much_of_each_unit_and_no_more() -> None:
