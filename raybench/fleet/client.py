@@ -1,6 +1,14 @@
 """The door: `fleet.complete(model, requests)`, whatever engine stands behind the model."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
@@ -40,6 +48,7 @@ class Fleet:
         engines: Mapping[str, Engine],
         account: Account | None = None,
         keeper: Any = None,
+        up: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models
@@ -48,6 +57,15 @@ class Fleet:
         self.account = account or Account(self._doors)
         self.keeper = keeper
         """The actor that has the hosted engines; None where there are none."""
+        self._up = up
+
+    async def up(self) -> None:
+        """Wait for the engines that are loaded first; raise RunFailed where none comes up.
+
+        Who does not wait may ask already, and be told of each request that its engine failed.
+        """
+        if self._up is not None:
+            await self._up()
 
     @contextmanager
     def lent(self, models: Sequence[ModelSpec]) -> Iterator["Fleet"]:
@@ -59,7 +77,7 @@ class Fleet:
         specs = group_engines(models)
         engines = {spec.name: self._engines[spec.name] for spec in specs}
         with self.account.lent(model.name for model in models) as account:
-            yield Fleet(specs, engines, account, self.keeper)
+            yield Fleet(specs, engines, account, self.keeper, self._up)
 
     def is_hosted(self, model: str) -> bool:
         """Tell whether the model's engine is ours, in another process: each call to it costs."""
@@ -95,28 +113,37 @@ class Fleet:
 
 @asynccontextmanager
 async def open_fleet(
-    models: Sequence[ModelSpec], conf: FleetConf, say: Say, *, ray: bool = False
+    models: Sequence[ModelSpec],
+    conf: FleetConf,
+    say: Say,
+    *,
+    ray: bool = False,
+    wait: bool = True,
 ) -> AsyncIterator[Fleet]:
     """Bring up every engine that the models need; take them down on the way out.
 
-    `ray` asks for a cluster also where no engine needs one.
+    `ray` asks for a cluster also where no engine needs one. Who does not `wait` for those that are
+    loaded first has something to do meanwhile, and waits for `Fleet.up` afterwards.
     """
     specs = group_engines(models)
     account = Account(model.name for model in models)
-    keeper, hosted = None, hosted_by_us(specs)
+    keeper, up, hosted = None, None, hosted_by_us(specs)
     async with AsyncExitStack() as stack:
         engines = await stack.enter_async_context(unhosted(specs, conf, say))
         # Only a roster with hosted models pays for the import of Ray and vLLM.
         if hosted:
             from raybench.fleet.host import host
 
-            keeper, ours = await stack.enter_async_context(host(hosted, conf, account, say))
+            keeper, ours, up = await stack.enter_async_context(host(hosted, conf, account, say))
             engines.update(ours)
         elif ray:
             from raybench.fleet.cluster import cluster
 
             await stack.enter_async_context(cluster(conf, say))
-        yield Fleet(specs, engines, account, keeper)
+        fleet = Fleet(specs, engines, account, keeper, up)
+        if wait:
+            await fleet.up()
+        yield fleet
 
 
 def hosted_by_us(specs: Sequence[EngineSpec]) -> list[EngineSpec]:

@@ -17,6 +17,7 @@ from raybench.fleet.devices import address as address_of
 from raybench.fleet.loopback import close_token, on_loopback
 from raybench.fleet.places import Node
 from raybench.fleet.quiet import quieten
+from raybench.fleet.ray_environment import UNWATCHED, meanwhile, set_always
 from raybench.fleet.reasons import last_line
 
 if TYPE_CHECKING:
@@ -34,9 +35,13 @@ _MODE = "RAY_AUTH_MODE"
 async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
     """Start Ray, or join one, for as long as this lasts."""
     say("starting Ray")
-    _set_environment()
+    set_always()
     address = address_of(conf)
-    with _forgetting_mode(), on_loopback() if address == OWN else contextlib.nullcontext():
+    with contextlib.ExitStack() as stack:
+        if address == OWN:
+            stack.enter_context(meanwhile(UNWATCHED))
+            stack.enter_context(on_loopback())
+        stack.enter_context(_forgetting_mode())
         async with _joined(address, say):
             yield
 
@@ -256,23 +261,6 @@ def _end(family: "list[psutil.Process]") -> None:
     for process in stuck:
         with contextlib.suppress(psutil.Error):
             process.kill()
-
-
-def _set_environment() -> None:
-    # Workers of a local Ray inherit these. Nobody's usage is reported, and a run killed by
-    # the person at the terminal is no occasion for Ray to print a stack.
-    for name, value in {
-        "RAY_USAGE_STATS_ENABLED": "0",
-        "VLLM_NO_USAGE_STATS": "1",
-        "VLLM_LOGGING_LEVEL": "WARNING",
-        "RAY_worker_niceness": "0",  # engines are what the machine is for
-        # Ray's errors, such as a node's death with a page of its state, would go to stdout, which
-        # is for results. What matters of them we say.
-        "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
-        # A thread that still works when Ray has been shut down must not start another.
-        "RAY_ENABLE_AUTO_CONNECT": "0",
-    }.items():
-        os.environ.setdefault(name, value)
 
 
 @contextlib.contextmanager

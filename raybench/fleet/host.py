@@ -2,7 +2,15 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raybench.config import FleetConf
@@ -26,10 +34,12 @@ if TYPE_CHECKING:
     from raybench.fleet.client import Engine, Say
 
 T = TypeVar("T")
+Up = Callable[[], Awaitable[None]]
 
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
 _STOP_S = 120.0
+_COMING = (State.WANTED, State.ARRIVING)
 
 
 class HostedEngine:
@@ -109,8 +119,12 @@ class HostedEngine:
 @contextlib.asynccontextmanager
 async def host(
     specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say"
-) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"]]]:
-    """Bring the engines up, hand out their keeper and them, and leave no process of ours behind."""
+) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"], Up]]:
+    """Bring the engines up and leave no process of ours behind.
+
+    Hands out their keeper, them, and what waits for those that are loaded first. They can be asked
+    at once: a request waits for its engine as it would for its turn.
+    """
     if any(spec.weights == embedded.NAME for spec in specs) and embedded.cached() is None:
         say("preparing the embedded model (once)")
         await asyncio.to_thread(embedded.prepare)
@@ -126,11 +140,13 @@ async def host(
                 say(text)
             _note(account, specs, status)
 
+        async def first() -> None:
+            await up(keeper, specs, say, device="GPU" if gpu else "CPU")
+            tell(await keeper.status.remote())
+
         try:
             async with connect(keeper, specs, conf, tell) as engines:
-                await up(keeper, specs, say, device="GPU" if gpu else "CPU")
-                tell(await keeper.status.remote())
-                yield keeper, engines
+                yield keeper, engines, first
                 with contextlib.suppress(Exception):  # the numbers are not worth an exception
                     tell(await keeper.status.remote())
         finally:
@@ -191,22 +207,23 @@ def _telling_of_its_death() -> Iterator[None]:
 
 async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: str) -> None:
     """Wait until what is loaded first is up, or has failed; raise where nothing comes up."""
-    said = False
+    first: set[str] | None = None
     while True:
         with _telling_of_its_death():
             status: Status = await keeper.status.remote()
-        first = [state for state in status.states.values() if state is not State.COLD]
-        if not said:
-            some = len(first) < len(specs)
-            say(
-                f"starting {len(first)}{f' of {len(specs)}' * some} vLLM engine"
-                f"{'s' * (len(specs) > 1)} on the {device}{', where they take turns' * some}"
-            )
-            said = True
         failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
         if len(failures) == len(specs):
             raise RunFailed("; ".join(failures))
-        if not any(state in (State.WANTED, State.ARRIVING) for state in first):
+        # Others may follow before these were looked at again: work is there already.
+        coming = {name for name, state in status.states.items() if state in _COMING}
+        if first is None and coming:
+            some = len(coming) < len(specs)
+            say(
+                f"starting {len(coming)}{f' of {len(specs)}' * some} vLLM engine"
+                f"{'s' * (len(specs) > 1)} on the {device}{', where they take turns' * some}"
+            )
+        first = coming if first is None else first & coming
+        if not first:
             return
         await asyncio.sleep(_POLL_S)
 
@@ -239,7 +256,7 @@ def _note(account: Account, specs: Sequence[EngineSpec], status: Status) -> None
     states = of(status.states)
     account.note(
         status.swaps,
-        [name for name, state in states.items() if state in (State.WANTED, State.ARRIVING)],
+        [name for name, state in states.items() if state in _COMING],
         of(status.failures),
         states={name: state.value for name, state in states.items()},
         queued=status.queued,

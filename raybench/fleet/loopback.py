@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from raybench.fleet.ray_environment import meanwhile
+
 _RAY_BEYOND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # on Linux, too: 0 is a node of 127.0.0.1
 _SETTINGS = {_RAY_BEYOND: "0", "VLLM_HOST_IP": "127.0.0.1"}
 _ADDRESS = "127.0.0.1"
@@ -18,19 +20,16 @@ def on_loopback() -> Iterator[None]:
 
     Whoever sets RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER=1 has it listen everywhere, as Ray's own do.
     """
-    missing = [name for name in _SETTINGS if name not in os.environ]
-    os.environ.update((name, _SETTINGS[name]) for name in missing)
-    from ray._private import ray_constants
+    with meanwhile(_SETTINGS):
+        from ray._private import ray_constants
 
-    # Ray reads its variable but once, when it is imported: that may have been before.
-    before = ray_constants.ENABLE_RAY_CLUSTER
-    ray_constants.ENABLE_RAY_CLUSTER = os.environ[_RAY_BEYOND].lower() in ("1", "true")
-    try:
-        yield
-    finally:
-        ray_constants.ENABLE_RAY_CLUSTER = before
-        for name in missing:
-            os.environ.pop(name, None)
+        # Ray reads its variable but once, when it is imported: that may have been before.
+        before = ray_constants.ENABLE_RAY_CLUSTER
+        ray_constants.ENABLE_RAY_CLUSTER = os.environ[_RAY_BEYOND].lower() in ("1", "true")
+        try:
+            yield
+        finally:
+            ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def close_token() -> None:

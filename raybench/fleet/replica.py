@@ -19,8 +19,8 @@ from ray.serve.llm import LLMConfig, LLMServer
 
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
+from raybench.fleet.cpu_engine import CpuEngine
 from raybench.fleet.loopback import replica_inside
-from raybench.fleet.on_cpu import preload, take_cores
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
@@ -47,16 +47,14 @@ class BatchServer(LLMServer):
 
     async def __init__(self, config: Mapping[str, Any]) -> None:  # type: ignore[misc]  # as Ray's
         """Start it, by what LLMConfig is given."""
-        await super().__init__(LLMConfig(**config))
+        from vllm.platforms import current_platform
+
+        engine = CpuEngine if current_platform.is_cpu() else None
+        await super().__init__(LLMConfig(**config), engine_cls=engine)
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""
-        from vllm.platforms import current_platform
-
         replica_inside()
-        if current_platform.is_cpu():
-            preload()
-            take_cores()
         try:
             await super().start()
         except Exception as error:

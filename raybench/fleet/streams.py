@@ -1,7 +1,7 @@
 """Completions that come as they finish, in a stream that outlives the replica that began it."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any, TypeVar
 
@@ -26,6 +26,23 @@ async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def begun_beside(
+    stream: AsyncGenerator[T], wait: Callable[[], Awaitable[None]]
+) -> AsyncGenerator[T]:
+    """Begin a stream while something is waited for, without which nothing of it is yielded."""
+    async with aclosing(stream):
+        try:
+            async with asyncio.TaskGroup() as both:
+                first = both.create_task(_first(stream))
+                await wait()
+        except BaseExceptionGroup as broken:  # whichever broke has ended the other
+            raise broken.exceptions[0] from None
+        for one in first.result():
+            yield one
+        async for one in stream:
+            yield one
 
 
 async def unbroken(
@@ -70,6 +87,13 @@ async def unbroken(
                 reason = told(error)
     for place in left:
         yield place, Completion.failed(reason)
+
+
+async def _first(stream: AsyncGenerator[T]) -> list[T]:
+    """Return the stream's first item; none where it is empty."""
+    async for one in stream:
+        return [one]
+    return []
 
 
 async def _next(replies: AsyncGenerator[Placed], deadline_s: float) -> Placed | None:

@@ -110,13 +110,15 @@ async def test_a_request_is_ended_when_the_model_has_worked_on_it_for_so_long(
 
 @pytest.mark.skipif(ON_GPU, reason="the engine is on a GPU")
 async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
-    (worker,) = (pid for pid, line in engine_processes().items() if line.startswith("VLLM::Worker"))
-    mapped = Path(f"/proc/{worker}/maps").read_text()
+    # One process computes, and schedules what it computes.
+    ((core, name),) = (it for it in engine_processes().items() if it[1].startswith("VLLM::"))
+    assert name.startswith("VLLM::EngineCore")
+    mapped = Path(f"/proc/{core}/maps").read_text()
     openmp = Path(sys.prefix) / "lib" / "libiomp5.so"
     assert ("libiomp5.so" in mapped) == openmp.is_file()
     assert ("libtcmalloc" in mapped) == bool(find_library("tcmalloc_minimal"))
     # Each core but those that are to be left free has a thread of its own, which stays there.
-    tasks = Path(f"/proc/{worker}/task").iterdir()
+    tasks = Path(f"/proc/{core}/task").iterdir()
     bound = [os.sched_getaffinity(int(task.name)) for task in tasks]
     theirs, there = (
         {it for cores in bound if len(cores) == 1 for it in cores},

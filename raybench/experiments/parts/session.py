@@ -80,6 +80,7 @@ class Session:
         self._parts = parts
         """In how many of the journal's units each model took part."""
         progress.follow(self._seen)
+        self._watch: asyncio.Task[None] | None = None
         self._judges: Collection[str] = ()
         """Who only says what the replies of others are worth, while engines are up."""
         self._told: set[str] = set()
@@ -104,34 +105,47 @@ class Session:
 
     @asynccontextmanager
     async def fleet(
-        self, models: Sequence[ModelSpec], *, ray: bool = False, judges: Collection[str] = ()
+        self,
+        models: Sequence[ModelSpec],
+        *,
+        ray: bool = False,
+        judges: Collection[str] = (),
+        wait: bool = True,
     ) -> AsyncIterator[Fleet]:
         """Bring up the engines of these models; the pace of the work is measured from then on.
 
         `ray` asks for a cluster where no engine needs one. While only `judges` work, that is a
-        stage of its own.
+        stage of its own. Who does not `wait` here begins something meanwhile, and waits for `up`
+        before anything of it counts.
         """
         conf, say = self._config.fleet, self._progress.phase
         self._progress.stage("starting engines")
         opening = (
-            open_fleet(models, conf, say, ray=ray)
+            open_fleet(models, conf, say, ray=ray, wait=False)
             if self._within is None
             else self._within.fleet(models, say, ray=ray)
         )
         async with opening as fleet:
             self._account = fleet.account
             self._cluster = surroundings.cluster()
-            self._progress.stage(taking_part.ASKING)
-            self._progress.start()
             self._judges = judges
-            watch = asyncio.create_task(self._watch_engines())
             try:
+                if wait:
+                    await self.up(fleet)
                 yield fleet
             finally:
-                watch.cancel()
+                if self._watch is not None:
+                    self._watch.cancel()
                 self._judges = ()
                 self._progress.stage("stopping engines")
         self._progress.stage("concluding")
+
+    async def up(self, fleet: Fleet) -> None:
+        """Wait until its first engines are up; raise RunFailed where none comes."""
+        await fleet.up()
+        self._progress.stage(taking_part.ASKING)
+        self._progress.start()
+        self._watch = asyncio.create_task(self._watch_engines())
 
     def asked_by_parts(self, account: Account) -> None:
         """Tell as asked what the run's parts asked."""

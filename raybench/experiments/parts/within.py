@@ -67,7 +67,7 @@ class House:
     async def fleet(
         self, models: Sequence[ModelSpec], say: Say, *, ray: bool
     ) -> AsyncIterator[Fleet]:
-        """Lend the engines of these models, which are brought up where they are not yet."""
+        """Lend the engines of these models, which begin to come up where they are not yet."""
         self._say = say
         whole = await self._opened(ray=ray)
         with whole.lent(models) as fleet:
@@ -78,7 +78,7 @@ class House:
             raise self._failed
         try:
             if self._fleet is None:
-                opening = open_fleet(self._models, self._conf, self._said, ray=ray)
+                opening = open_fleet(self._models, self._conf, self._said, ray=ray, wait=False)
                 self._fleet = await self._stack.enter_async_context(opening)
                 self._ray = ray or self._fleet.keeper is not None
             if ray and not self._ray:

@@ -24,6 +24,7 @@ from raybench.fleet import EngineSpec, group_engines
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.link import Link
 from raybench.fleet.places import slots
+from raybench.fleet.streams import begun_beside
 from raybench.pipeline import graph, wanted
 from raybench.pipeline.checker import Verdicts
 from raybench.pipeline.datasets import Dataset, Prepared
@@ -57,9 +58,12 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     if work.judges is not None:
         await try_judges(work.judges, data, needed, config.fleet, session.phase)
     judges = [it.name for it in work.judges.models.values()] if work.judges else []
-    async with session.fleet(asked, ray=True, judges=judges) as fleet:
+    async with session.fleet(asked, ray=True, judges=judges, wait=False) as fleet:
         link = Link.to(fleet, asked, config.fleet)
-        stream = graph.stream(work, link, session.phase, console.warn)
+        # The graph's processes start while engines do.
+        stream = begun_beside(
+            graph.stream(work, link, session.phase, console.warn), lambda: session.up(fleet)
+        )
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
             async with aclosing(stream):

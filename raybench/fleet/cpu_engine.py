@@ -1,0 +1,44 @@
+"""An engine on CPUs in one process fewer than vLLM takes: who schedules also computes.
+
+Imported only in a replica's own process (replica.py).
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from ray.llm._internal.serve.engines.vllm.vllm_engine import VLLMEngine
+
+from raybench.fleet.on_cpu import preload, take_cores
+
+if TYPE_CHECKING:
+    from ray.util.placement_group import PlacementGroup
+    from vllm.config import VllmConfig
+
+_ITSELF = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
+
+
+class CpuEngine(VLLMEngine):
+    """A VLLMEngine whose core computes itself, where nobody else does beside it.
+
+    vLLM has a worker process for that, as OpenMP has to be told its cores before a process begins.
+    The core's own process begins here just as well. That saves an import of vLLM at each start,
+    what it takes of memory, and at each step a message there and back.
+    """
+
+    def _start_async_llm_engine(
+        self,
+        vllm_engine_args: Any,
+        vllm_engine_config: "VllmConfig",
+        placement_group: "PlacementGroup",
+    ) -> Any:
+        preload()
+        take_cores()
+        parallel = vllm_engine_config.parallel_config
+        given = vllm_engine_args, vllm_engine_config, placement_group
+        if parallel.world_size > 1:
+            return super()._start_async_llm_engine(*given)
+
+        from vllm.utils.ompmultiprocessing import OMPProcessManager
+
+        parallel.distributed_executor_backend = _ITSELF
+        with OMPProcessManager(vllm_engine_config).configure_omp_envs(rank=0, local_rank=0):
+            return super()._start_async_llm_engine(*given)
