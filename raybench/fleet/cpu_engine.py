@@ -24,14 +24,18 @@ class CpuEngine(VLLMEngine):
     what it takes of memory, and at each step a message there and back.
     """
 
+    async def start(self) -> None:
+        """Start it, told before of what vLLM would choose for itself when it is configured."""
+        preload()
+        take_cores()
+        await super().start()
+
     def _start_async_llm_engine(
         self,
         vllm_engine_args: Any,
         vllm_engine_config: "VllmConfig",
         placement_group: "PlacementGroup",
     ) -> Any:
-        preload()
-        take_cores()
         parallel = vllm_engine_config.parallel_config
         given = vllm_engine_args, vllm_engine_config, placement_group
         if parallel.world_size > 1:
