@@ -25,6 +25,8 @@ from raybench.fleet.system_role import folded, with_own
 from raybench.types import Completion, ModelSpec, Request
 
 Say = Callable[[str], None]
+Up = Callable[[], Awaitable[None]]
+"""Waits for the engines that are loaded first."""
 
 
 class Engine(Protocol):
@@ -48,7 +50,7 @@ class Fleet:
         engines: Mapping[str, Engine],
         account: Account | None = None,
         keeper: Any = None,
-        up: Callable[[], Awaitable[None]] | None = None,
+        up: Up | None = None,
     ) -> None:
         self._doors = {
             model.name: (model, engines[spec.name]) for spec in specs for model in spec.models

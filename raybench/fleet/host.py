@@ -2,15 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import (
-    AsyncGenerator,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raybench.config import FleetConf
@@ -31,10 +23,9 @@ from raybench.fleet.turns import State
 from raybench.types import Completion, ModelSpec, Request
 
 if TYPE_CHECKING:
-    from raybench.fleet.client import Engine, Say
+    from raybench.fleet.client import Engine, Say, Up
 
 T = TypeVar("T")
-Up = Callable[[], Awaitable[None]]
 
 _POLL_S = 0.5
 _RETRY_WAIT_S = 5.0
@@ -119,7 +110,7 @@ class HostedEngine:
 @contextlib.asynccontextmanager
 async def host(
     specs: Sequence[EngineSpec], conf: FleetConf, account: Account, say: "Say"
-) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"], Up]]:
+) -> AsyncIterator[tuple[Any, Mapping[str, "Engine"], "Up"]]:
     """Bring the engines up and leave no process of ours behind.
 
     Hands out their keeper, them, and what waits for those that are loaded first. They can be asked
