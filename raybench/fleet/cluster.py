@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
 from raybench.errors import RunFailed
+from raybench.fleet.bystanders import without_bystanders
 from raybench.fleet.devices import GIB, OWN, build, elsewhere
 from raybench.fleet.devices import address as address_of
 from raybench.fleet.loopback import close_token, on_loopback
@@ -41,6 +42,7 @@ async def cluster(conf: FleetConf, say: "Say") -> AsyncIterator[None]:
         if address == OWN:
             stack.enter_context(meanwhile(UNWATCHED))
             stack.enter_context(on_loopback())
+            stack.enter_context(without_bystanders())
         stack.enter_context(_forgetting_mode())
         async with _joined(address, say):
             yield

@@ -24,6 +24,17 @@ UNWATCHED = {
     "RAY_io_context_event_loop_lag_collection_interval_ms": "0",
     # Serve looks at its replicas twice a second, and not ten times.
     "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
+    "RAY_SERVE_METRICS_EXPORT_INTERVAL_MS": "60000",
+    "REPORTER_UPDATE_INTERVAL_MS": "60000",
+    # One machine, which tells itself less often how it is: once a second, or in five.
+    "RAY_raylet_report_resources_period_milliseconds": "500",
+    "RAY_object_manager_timer_freq_ms": "1000",
+    "RAY_memory_monitor_refresh_ms": "1000",
+    "RAY_kill_idle_workers_interval_ms": "1000",
+    "RAY_local_fs_monitor_interval_ms": "5000",
+    "RAY_io_context_monitor_probe_interval_ms": "10000",
+    "RAY_gcs_pull_resource_loads_period_milliseconds": "5000",
+    "RAY_report_worker_backlog_interval_ms": "5000",
 }
 """A Ray that ends with the run is looked at by nobody, but telling of itself (`ray timeline`, its
 metrics) costs an engine that shares two cores with it 7 to 10 % of its tokens (perf/NOTES.md)."""

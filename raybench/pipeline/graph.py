@@ -279,10 +279,13 @@ def _settle() -> None:
     """Have Ray Data do and say only what is wanted: progress and what breaks are ours to tell."""
     import ray
 
+    from raybench.pipeline import alone, pace
     from raybench.pipeline.executions import Noted
 
+    alone.settle()
+    pace.settle()
     context = ray.data.DataContext.get_current()
-    context.custom_execution_callback_classes = [Noted]
+    context.custom_execution_callback_classes = [Noted, pace.Paced]
     context.enable_progress_bars = False
     context.raise_original_map_exception = True  # not a text of it
     context.override_object_store_memory_limit_fraction = _STORED
