@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from vllm.config import VllmConfig
 
 _ITSELF = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
+_USUAL = "vllm.v1.worker.cpu_worker.CPUWorker"
+_QUICK = "raybench.fleet.cpu_worker.QuickWorker"
 
 
 class CpuEngine(VLLMEngine):
@@ -38,6 +40,8 @@ class CpuEngine(VLLMEngine):
     ) -> Any:
         parallel = vllm_engine_config.parallel_config
         given = vllm_engine_args, vllm_engine_config, placement_group
+        if parallel.worker_cls == _USUAL:  # unless somebody names one of their own
+            parallel.worker_cls = _QUICK
         if parallel.world_size > 1:
             return super()._start_async_llm_engine(*given)
 

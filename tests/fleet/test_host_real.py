@@ -22,6 +22,8 @@ from perf.injected_answers import every
 from raybench.autobench import prompts
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
+from raybench.fleet.keeper import handle
+from raybench.fleet.serve_calls import applications
 from raybench.pipeline.judges import Panel, decided
 from raybench.types import Message, ModelSpec, Request, Sampling
 
@@ -126,6 +128,9 @@ async def test_the_engine_has_what_makes_it_quick(fleet: Fleet) -> None:
     )
     free = int(os.environ.get("VLLM_CPU_NUM_OF_RESERVED_CPU", len(there) > 3))
     assert theirs <= there and len(theirs) == len(there) - free
+    # Norms are computed in one pass.
+    (name,) = applications()
+    assert await handle(name).collective_rpc.remote("norms") == [["raybench_cpu", "native"]]
 
 
 async def test_ray_runs_nothing_beside_the_engine_that_nobody_asked_for(fleet: Fleet) -> None:

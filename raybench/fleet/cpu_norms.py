@@ -1,0 +1,73 @@
+"""Norms on CPUs by vLLM's own kernel, where vLLM would take PyTorch's operations.
+
+vLLM has that kernel for CPUs, too, but counts on the compiler there. Without, a norm is nine
+operations one after the other, a fifth of a step of a small model (perf/NOTES.md).
+"""
+
+import torch
+from torch import Tensor
+from vllm import ir
+from vllm.platforms import current_platform
+
+current_platform.import_kernels()
+
+KERNEL = "raybench_cpu"
+_VECTOR = 32
+"""Numbers that the kernel takes at a time, of any type: rows of other lengths it refuses."""
+
+
+def prefer_kernel() -> None:
+    """Have norms computed by the kernel wherever it can, unless somebody has chosen otherwise."""
+    for op in (ir.ops.rms_norm, ir.ops.fused_add_rms_norm):
+        if op.get_priority() in ([], ["native"]):
+            op.set_default([KERNEL, "native"])
+
+
+def _plain(x: Tensor, weight: Tensor | None, variance_size: int | None) -> bool:
+    return (
+        variance_size is None
+        and (weight is None or weight.dtype == x.dtype)
+        and x.shape[-1] % _VECTOR == 0
+        and x.is_contiguous()
+    )
+
+
+def _can_norm(
+    x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None
+) -> bool:
+    return _plain(x, weight, variance_size)
+
+
+def _can_add_and_norm(
+    x: Tensor,
+    x_residual: Tensor,
+    weight: Tensor | None,
+    epsilon: float,
+    variance_size: int | None = None,
+) -> bool:
+    return (
+        _plain(x, weight, variance_size)
+        and x_residual.dtype == x.dtype
+        and x_residual.is_contiguous()
+    )
+
+
+@ir.ops.rms_norm.register_impl(KERNEL, supports_args=_can_norm)
+def _norm(
+    x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None
+) -> Tensor:
+    out = torch.empty_like(x)
+    torch.ops._C.rms_norm(out, x, weight, epsilon)
+    return out
+
+
+@ir.ops.fused_add_rms_norm.register_impl(KERNEL, supports_args=_can_add_and_norm, inplace=True)
+def _add_and_norm(
+    x: Tensor,
+    x_residual: Tensor,
+    weight: Tensor | None,
+    epsilon: float,
+    variance_size: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    torch.ops._C.fused_add_rms_norm(x, x_residual, weight, epsilon)
+    return x, x_residual

@@ -1,0 +1,24 @@
+"""vLLM's worker on CPUs, with norms in one pass over the memory.
+
+Imported only in an engine's own process (cpu_engine.py names it).
+"""
+
+from typing import Any
+
+from vllm import ir
+from vllm.v1.worker.cpu_worker import CPUWorker
+
+from raybench.fleet.cpu_norms import prefer_kernel
+
+
+class QuickWorker(CPUWorker):
+    """A CPUWorker that takes the kernel where the model is not compiled, which would do better."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        if self.vllm_config.model_config.enforce_eager:
+            prefer_kernel()
+
+    def norms(self) -> list[str]:
+        """Tell what norms are computed by: the first that can."""
+        return list(ir.ops.fused_add_rms_norm.get_priority())
