@@ -5,8 +5,8 @@
 The embedded model answers questions of MATH greedily, with at most so many tokens each. All arms
 have the same prompts, the same sampling, and the same arguments and libraries of the engine: what
 raybench gives it. (That its engine on CPUs is a process fewer and has another kernel for norms,
-`fleet/cpu_engine.py`, is raybench's own.) Each arm of each round is a command of its own, in turn A B C D, A B C D, as a user would give
-it:
+`fleet/cpu_engine.py`, is raybench's own.) Each arm of each round is a command of its own, in turn
+A B C D, A B C D, as a user would give it:
 
     raw        vllm.LLM.chat, in one call; replies go to a file
     lm-eval    lm_eval run --model vllm, with a task of its kind
