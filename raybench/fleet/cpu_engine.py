@@ -23,7 +23,8 @@ class CpuEngine(VLLMEngine):
 
     vLLM has a worker process for that, as OpenMP has to be told its cores before a process begins.
     The core's own process begins here just as well. That saves an import of vLLM at each start,
-    what it takes of memory, and at each step a message there and back.
+    what it takes of memory, and at each step a message there and back. Its norms have a kernel of
+    their own (cpu_norms.py).
     """
 
     async def start(self) -> None:

@@ -24,9 +24,10 @@ UNWATCHED = {
     "RAY_io_context_event_loop_lag_collection_interval_ms": "0",
     # Serve looks at its replicas twice a second, and not ten times.
     "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
+    # Replicas and routers sum up their metrics, and the agent those of processes, for nobody.
     "RAY_SERVE_METRICS_EXPORT_INTERVAL_MS": "60000",
     "REPORTER_UPDATE_INTERVAL_MS": "60000",
-    # One machine, which tells itself less often how it is: once a second, or in five.
+    # One machine tells itself less often how it is: every half second to every ten seconds.
     "RAY_raylet_report_resources_period_milliseconds": "500",
     "RAY_object_manager_timer_freq_ms": "1000",
     "RAY_memory_monitor_refresh_ms": "1000",
