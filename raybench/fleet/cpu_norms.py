@@ -17,7 +17,7 @@ _VECTOR = 32
 
 
 def prefer_kernel() -> None:
-    """Have norms computed by the kernel wherever it can, in place of PyTorch's and of nothing else."""
+    """Have norms computed by the kernel wherever it can, in place of PyTorch and nothing else."""
     for op in (ir.ops.rms_norm, ir.ops.fused_add_rms_norm):
         if op.get_priority() in ([], ["native"]):
             op.set_default([KERNEL, "native"])
