@@ -1,4 +1,4 @@
-"""An engine on CPUs in one process fewer than vLLM takes: who schedules also computes.
+"""An engine on CPUs in one process fewer than vLLM takes, which is begun early (cpu_core.py).
 
 Imported only in a replica's own process (replica.py).
 """
@@ -7,25 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from ray.llm._internal.serve.engines.vllm.vllm_engine import VLLMEngine
 
+from raybench.fleet.cpu_core import one_process
+from raybench.fleet.head_start import HeadStart, taken
 from raybench.fleet.on_cpu import preload, take_cores
 
 if TYPE_CHECKING:
+    from ray.serve.llm import LLMConfig
     from ray.util.placement_group import PlacementGroup
     from vllm.config import VllmConfig
 
-_ITSELF = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
-_USUAL = "vllm.v1.worker.cpu_worker.CPUWorker"
-_QUICK = "raybench.fleet.cpu_worker.QuickWorker"
-
 
 class CpuEngine(VLLMEngine):
-    """A VLLMEngine whose core computes itself, where nobody else does beside it.
+    """A VLLMEngine whose core computes itself, where nobody else does beside it."""
 
-    vLLM has a worker process for that, as OpenMP has to be told its cores before a process begins.
-    The core's own process begins here just as well. That saves an import of vLLM at each start,
-    what it takes of memory, and at each step a message there and back. Its norms have a kernel of
-    their own (cpu_norms.py).
-    """
+    def __init__(self, config: "LLMConfig", core: HeadStart | None = None) -> None:
+        """Take the core's process where it has begun."""
+        super().__init__(config)
+        self._core = core
 
     async def start(self) -> None:
         """Start it, told before of what vLLM would choose for itself when it is configured."""
@@ -39,15 +37,8 @@ class CpuEngine(VLLMEngine):
         vllm_engine_config: "VllmConfig",
         placement_group: "PlacementGroup",
     ) -> Any:
-        parallel = vllm_engine_config.parallel_config
+        from vllm.v1.engine import utils
+
         given = vllm_engine_args, vllm_engine_config, placement_group
-        if parallel.worker_cls == _USUAL:  # unless somebody names one of their own
-            parallel.worker_cls = _QUICK
-        if parallel.world_size > 1:
-            return super()._start_async_llm_engine(*given)
-
-        from vllm.utils.ompmultiprocessing import OMPProcessManager
-
-        parallel.distributed_executor_backend = _ITSELF
-        with OMPProcessManager(vllm_engine_config).configure_omp_envs(rank=0, local_rank=0):
+        with one_process(vllm_engine_config), taken(self._core, utils, "get_mp_context"):
             return super()._start_async_llm_engine(*given)

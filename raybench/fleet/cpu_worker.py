@@ -3,6 +3,7 @@
 Imported only in an engine's own process (cpu_engine.py names it).
 """
 
+import sys
 from typing import Any
 
 from vllm import ir
@@ -19,6 +20,9 @@ class QuickWorker(CPUWorker):
         if self.vllm_config.model_config.enforce_eager:
             prefer_kernel()
 
-    def norms(self) -> list[str]:
-        """Tell what norms are computed by: the first that can."""
-        return list(ir.ops.fused_add_rms_norm.get_priority())
+    def chosen(self) -> dict[str, Any]:
+        """Tell by what norms are computed (the first that can), and whether it has begun early."""
+        return {
+            "norms": list(ir.ops.fused_add_rms_norm.get_priority()),
+            "head_start": "raybench.fleet.head_start" in sys.modules,
+        }

@@ -9,6 +9,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -20,6 +21,7 @@ from ray.serve.llm import LLMConfig, LLMServer
 from raybench.fleet.chat import NO_IMAGES, answered, messages, shows, turned_down
 from raybench.fleet.control_tokens import USUAL, control_tokens, harmless
 from raybench.fleet.cpu_engine import CpuEngine
+from raybench.fleet.head_start import HeadStart
 from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
@@ -42,6 +44,8 @@ class BatchServer(LLMServer):
     """What the engine died of, once it has."""
     _control = USUAL
     """What its tokenizer reads as control tokens."""
+    core: HeadStart | None = None
+    """The process of its engine's core, where that has begun."""
     _lacks_system_role = False
     """Its chat template refuses a system message, or leaves it out."""
 
@@ -49,7 +53,7 @@ class BatchServer(LLMServer):
         """Start it, by what LLMConfig is given."""
         from vllm.platforms import current_platform
 
-        engine = CpuEngine if current_platform.is_cpu() else None
+        engine = partial(CpuEngine, core=self.core) if current_platform.is_cpu() else None
         await super().__init__(LLMConfig(**config), engine_cls=engine)
 
     async def start(self) -> None:
