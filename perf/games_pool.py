@@ -1,6 +1,6 @@
 """How many games a pool plays, beside what the models' time alone would allow, and beside the peer.
 
-    python -m perf.games_pool                      all of it, three minutes
+    python -m perf.games_pool                      all of it, four minutes
     python -m perf.games_pool --seconds 3          shorter
     python -m perf.games_pool --actors 2           the first table with matches in actors of Ray
     python -m perf.games_pool --strategy program   the first table with programs of DSPy
@@ -25,6 +25,7 @@ journal, plays 2,167 to 3,260 dice games and 20 to 37 chess games (of some 100 p
 
 import argparse
 import asyncio
+import itertools
 import random
 import re
 import statistics
@@ -32,7 +33,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ from pathlib import Path
 
 import numpy as np
 
-from perf.results import Found, Table
+from perf.results import Found, Table, exponent
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import Begun, House, Room
@@ -66,8 +67,8 @@ _PEER_WITHOUT = {"liars_dice": (2167, 3260), "chess": (20, 37)}
 _BID = re.compile(r"(\d+) (?:dice|die) of (\d+)")
 _WITH = ("at once", "moves/s", "of ideal", "rounds", "waits alone", "the peer")
 _WITHOUT = (
-    "game", "players", "games/s", "moves a game", "µs of a processor a move", "the peer, games/s",
-    "times the peer",
+    "game", "players", "at once", "games/s", "moves a game", "µs of a processor a move",
+    "the peer, games/s", "times the peer",
 )  # fmt: skip
 
 
@@ -83,25 +84,31 @@ def main() -> None:
         import ray
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    slow = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
+    slow, grows = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
     if asked.actors or asked.strategy != "direct":  # Ray's threads would count as the games' work
         print(slow.text())
         return
+    quick, costs = _no_models(asked.seconds)
     Found(
         "games_pool",
         "Games: a pool of them",
-        [slow, _no_models(asked.seconds)],
-        ["The peer is ZeroSumEval 0.3.0, as noted of a machine like this one: it is not on PyPI."],
+        [slow, quick],
+        [
+            "The peer is ZeroSumEval 0.3.0, as noted of a machine like this: it is not on PyPI.",
+            f"Moves a second grow as matches at once to the {grows:.2f}; what a move costs grows "
+            f"as they do to the {costs}.",
+        ],
     ).tell()
 
 
-def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> Table:
-    rows = []
+def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> tuple[Table, float]:
+    """Return the figures, and to the power of what of the matches at once the rate grows."""
+    rows, by_size = [], dict[int, float]()
     for at_once in (it for it in (1, 8, 32, 256) if it >= actors):  # each has a match at least
         ideal = at_once / LATENCY_S
         rates = [with_latency(at_once, seconds, actors, strategy) for _ in range(rounds)]
         alone = asyncio.run(waits(at_once, seconds / 2))
-        rate = statistics.median(rates)
+        by_size[at_once] = rate = statistics.median(rates)
         rows.append(
             (
                 str(at_once), f"{rate:,.0f}", f"{rate / ideal:.1%}",
@@ -111,26 +118,31 @@ def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> Tab
         )  # fmt: skip
         print(*rows[-1], file=sys.stderr, flush=True)
     title = f"Liar's Dice, models that take {1000 * LATENCY_S:.0f} ms for a move"
-    return Table(_WITH, rows, title)
+    return Table(_WITH, rows, title), exponent(by_size) if len(by_size) > 1 else 1.0
 
 
-def _no_models(seconds: float) -> Table:
-    rows = []
-    for game, (low, high) in _PEER_WITHOUT.items():
-        for kind, room in (("scripted", Scripted), ("asked", Instant)):
-            # One thread's work: what counts is its processor time, whatever else the machine does.
-            begun = time.process_time()
-            games, moves = asyncio.run(played(game, 32, seconds, room=room))
-            cpu = time.process_time() - begun
-            rows.append(
-                (
-                    game, kind, f"{games / cpu:,.0f}", f"{moves / games:.1f}",
-                    f"{cpu / moves * 1e6:.0f}", f"{low:,}-{high:,}",
-                    f"{games / cpu / high:.1f}-{games / cpu / low:.1f}",
-                )
-            )  # fmt: skip
-            print(*rows[-1], file=sys.stderr, flush=True)
-    return Table(_WITHOUT, rows, "Players that move at once, on one core")
+def _no_models(seconds: float) -> tuple[Table, str]:
+    """Return the figures, and to the power of what of the matches at once a move's cost grows."""
+    rows, by_size = [], defaultdict[str, dict[int, float]](dict)
+    ways = itertools.product(
+        _PEER_WITHOUT.items(), (("scripted", Scripted), ("asked", Instant)), (32, 256)
+    )
+    for (game, (low, high)), (kind, room), at_once in ways:
+        # One thread's work: what counts is its processor time, whatever else the machine does.
+        begun = time.process_time()
+        games, moves = asyncio.run(played(game, at_once, seconds, room=room))
+        cpu = time.process_time() - begun
+        by_size[f"{game}, {kind}"][at_once] = cpu / moves
+        rows.append(
+            (
+                game, kind, str(at_once), f"{games / cpu:,.0f}", f"{moves / games:.1f}",
+                f"{cpu / moves * 1e6:.0f}", f"{low:,}-{high:,}",
+                f"{games / cpu / high:.1f}-{games / cpu / low:.1f}",
+            )
+        )  # fmt: skip
+        print(*rows[-1], file=sys.stderr, flush=True)
+    powers = ", ".join(f"{exponent(costs):.2f} ({name})" for name, costs in by_size.items())
+    return Table(_WITHOUT, rows, "Players that move at once, on one core"), powers
 
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:

@@ -4,11 +4,11 @@
 
 The embedded model answers questions of MATH greedily, with at most so many tokens each. All arms
 have the same prompts, the same sampling, and the same arguments and libraries of the engine: what
-raybench gives it. (That its engine on CPUs is a process fewer and has another kernel for norms,
-`fleet/cpu_engine.py`, is raybench's own.) Each arm of each round is a command of its own, in turn
-A B C D, A B C D, as a user would give it:
+raybench gives it. Each arm of each round is a command of its own, in turn, as a user would give it:
 
     raw        vllm.LLM.chat, in one call; replies go to a file
+    raw-core   the same with what else raybench does for engines on CPUs (`fleet/cpu_core.py`): a
+               process fewer, and a kernel for norms; what is between this and raybench is Ray's
     lm-eval    lm_eval run --model vllm, with a task of its kind
     inspect    inspect eval --model vllm/…, which starts `vllm serve`, 64 connections at once
     raybench   python -m raybench +experiment=index, with its report and MLflow
@@ -25,9 +25,11 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from perf.measured import Took, last_words, took
 from perf.peers import environments
@@ -55,9 +57,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=_ARMS, default=[*_ARMS])
     parser.add_argument("--raw", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--core", action="store_true", help=argparse.SUPPRESS)
     told = parser.parse_args()
     if told.raw:
-        _ask_raw(told.raw)
+        with _our_core() if told.core else nullcontext():
+            _ask_raw(told.raw)
         return
     sizes = {count: questions(count) for count in told.questions}
     found: dict[int, dict[str, list[Took]]] = {
@@ -199,6 +203,29 @@ def _ask_raw(folder: Path) -> None:
         file.writelines(json.dumps(it.outputs[0].text) + "\n" for it in replies)
 
 
+def _raw_core(asked: Asked) -> list[str]:
+    return [*_raw(asked), "--core"]
+
+
+@contextmanager
+def _our_core() -> Iterator[None]:
+    """Have vLLM's engine that is started now be as ours on CPUs."""
+    from vllm.engine.arg_utils import EngineArgs
+
+    from raybench.fleet.cpu_core import one_process
+
+    usual = EngineArgs.create_engine_config
+    with ExitStack() as meanwhile:
+
+        def configured(self: EngineArgs, *given: Any, **named: Any) -> Any:
+            config = usual(self, *given, **named)
+            meanwhile.enter_context(one_process(config))
+            return config
+
+        meanwhile.enter_context(patch.object(EngineArgs, "create_engine_config", configured))
+        yield
+
+
 def _lm_eval(asked: Asked) -> list[str]:
     engine = ",".join(f"{name}={it}" for name, it in _engine().items())
     return lm_eval(
@@ -246,7 +273,8 @@ def _forgetful(folder: Path) -> Path:
 
 
 _ARMS: Mapping[str, Callable[[Asked], list[str]]] = {
-    "raw": _raw, "lm-eval": _lm_eval, "inspect": _inspect, "raybench": _raybench,
+    "raw": _raw, "raw-core": _raw_core, "lm-eval": _lm_eval, "inspect": _inspect,
+    "raybench": _raybench,
 }  # fmt: skip
 
 if __name__ == "__main__":
