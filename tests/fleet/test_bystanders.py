@@ -1,13 +1,9 @@
 """A Ray of our own begins without the processes that nobody asks anything of."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers import ROOT
+from own_ray import told
 from ray._private.node import Node
 
 from raybench.fleet.bystanders import BYSTANDERS, without_bystanders
@@ -30,14 +26,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_a_ray_of_our_own_has_none_of_them(tmp_path: Path) -> None:
-    inherited = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**inherited, "HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    lines = json.loads(done.stdout.splitlines()[-1])
+    lines = told(PROGRAM, tmp_path)
     assert any("raylet" in line for line in lines)
     theirs = ("log_monitor.py", "monitor.py", "dashboard.py")
     scripts = [line for line in lines if "/raylet/raylet" not in line]  # it is told of many

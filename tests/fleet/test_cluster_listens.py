@@ -1,16 +1,12 @@
 """Where a Ray of our own listens: on this machine's loopback, and nowhere else."""
 
-import json
-import os
 import socket
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from helpers import ROOT
 from listening import Listener, listeners
+from own_ray import told
 
 PROGRAM = """
 import asyncio, json
@@ -36,14 +32,7 @@ asyncio.run(main())
 
 @pytest.mark.slow
 def test_all_that_listens_is_on_loopback_and_the_token_is_ours_alone(tmp_path: Path) -> None:
-    inherited = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**inherited, "HOME": str(tmp_path), "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found = [Listener(*each) for each in json.loads(done.stdout.splitlines()[-1])]
+    found = [Listener(*each) for each in told(PROGRAM, tmp_path)]
     # The control store, the node's manager and agents, the driver, what Serve has.
     assert {"gcs_server", "raylet"} <= {it.process for it in found}
     assert any("ServeReplica" in it.process for it in found)

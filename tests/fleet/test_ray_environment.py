@@ -1,14 +1,10 @@
 """How a Ray of our own is set up: nobody watches it, unless somebody says so."""
 
-import json
 import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from helpers import ROOT
+from own_ray import told
 
 from raybench.fleet.ray_environment import UNWATCHED, meanwhile
 
@@ -35,33 +31,21 @@ asyncio.run(main())
 """
 
 
-def run(address: str, folder: Path, **given: str) -> Any:
-    """Have a task done on a Ray; return whether its timeline knows of it, and what is set."""
-    inherited = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, address],
-        env={**inherited, "HOME": str(folder), "PYTHONPATH": str(ROOT), **given},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 @pytest.mark.slow
 def test_a_ray_of_our_own_keeps_no_timeline_unless_somebody_wants_one(tmp_path: Path) -> None:
-    told = run("local", tmp_path)
-    assert not told["seen"]
-    assert UNWATCHED.items() <= told["set"].items()
-    assert run("local", tmp_path, RAY_task_events_report_interval_ms="500")["seen"]
+    alone = told(PROGRAM, tmp_path, "local")
+    assert not alone["seen"]
+    assert UNWATCHED.items() <= alone["set"].items()
+    assert told(PROGRAM, tmp_path, "local", RAY_task_events_report_interval_ms="500")["seen"]
 
 
 @pytest.mark.slow
 def test_a_ray_that_is_joined_is_watched_as_its_operator_likes(
     tmp_path: Path, lasting_ray: str
 ) -> None:
-    told = run(lasting_ray, tmp_path, RAY_AUTH_MODE="disabled")
-    assert told["seen"]
-    assert not UNWATCHED.keys() & told["set"].keys()
+    joined = told(PROGRAM, tmp_path, lasting_ray, RAY_AUTH_MODE="disabled")
+    assert joined["seen"]
+    assert not UNWATCHED.keys() & joined["set"].keys()
 
 
 def test_what_is_set_meanwhile_is_gone_afterwards_and_what_was_there_stays(

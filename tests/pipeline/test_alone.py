@@ -1,16 +1,12 @@
 """Ray Data starts no actors of its own beside a graph, where the Ray is ours."""
 
-import json
-import os
 import pickle
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 
 import pytest
-from helpers import ROOT
+from own_ray import told
 
 from raybench.pipeline.alone import _STANDINS, Either, Standin, settle
 
@@ -43,16 +39,9 @@ asyncio.run(main())
 
 def run(address: str, folder: Path, **given: str) -> list[str]:
     """Have a graph run on a Ray; return the names of the actors that it leaves there."""
-    inherited = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, address],
-        env={**inherited, "HOME": str(folder), "PYTHONPATH": str(ROOT), **given},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert told["found"] == [2 * it for it in range(100)]
-    return list(told["named"])
+    found = told(PROGRAM, folder, address, **given)
+    assert found["found"] == [2 * it for it in range(100)]
+    return list(found["named"])
 
 
 @pytest.mark.slow
