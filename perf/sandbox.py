@@ -173,13 +173,13 @@ def _attacked(name: str, command: Sequence[str]) -> dict[str, bool]:
 
 def _contained(got: Mapping[str, Mapping[str, bool]]) -> Table:
     harmless = got[_PLAIN].keys()
-    kinds = [*_KINDS, ""]
 
     def kind(attack: str) -> str:
         prefix = attack.partition("_")[0]
         return prefix if prefix in _KINDS else ""
 
     every = Counter(map(kind, harmless))
+    kinds = [it for it in (*_KINDS, "") if every[it]]
     rows = [
         [
             _NAMES[name],
