@@ -31,7 +31,11 @@ from raybench import benchmarks
 
 HERE = Path(__file__).parents[1]
 _DATA = HERE.parent / "shared" / "datasets" / "mmlu_pro_test.jsonl"
-_HEADS = ("", "rows", "samples/s", "whole s", "CPU ms a sample", "peak MiB")
+_OURS = "raybench"
+_HEADS = (
+    "", "rows", "samples/s", "of raybench's", "whole s", "CPU ms a sample", "times raybench's",
+    "peak MiB",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -53,7 +57,12 @@ def main() -> None:
     Found(
         "orchestration",
         "Orchestration alone: models that take no time",
-        [Table(_HEADS, [row for name, of in found.items() for row in _rows(name, of)])],
+        [
+            Table(
+                _HEADS,
+                [row for name, of in found.items() for row in _rows(name, of, found.get(_OURS))],
+            )
+        ],
         [_growth(name, of) for name, of in found.items() if len(of) > 1],
         versions(told.only),
     ).tell()
@@ -76,14 +85,26 @@ def _asked(folder: Path, count: int) -> Asked:
     )
 
 
-def _rows(name: str, found: Mapping[int, Sequence[Took]]) -> Iterator[Sequence[str]]:
+def _rows(
+    name: str,
+    found: Mapping[int, Sequence[Took]],
+    ours: Mapping[int, Sequence[Took]] | None,
+) -> Iterator[Sequence[str]]:
+    """Yield a line for each size; ratios are of rounds, each to ours of the same round."""
     for count, rounds in found.items():
+        rate, cpu = "", ""
+        if ours and name != _OURS:
+            pairs = [*zip(rounds, ours[count], strict=True)]
+            rate = spread([our.seconds / it.seconds for it, our in pairs], ".3f")
+            cpu = spread([it.cpu_s / our.cpu_s for it, our in pairs], ".2f")
         yield (
             name,
             f"{count:,}",
             spread([count / it.seconds for it in rounds], ",.0f"),
+            rate,
             spread([it.seconds for it in rounds], ".1f"),
             spread([1000 * it.cpu_s / count for it in rounds], ".2f"),
+            cpu,
             f"{median_of(rounds, lambda it: it.peak_mib):,.0f}",
         )
 
@@ -114,7 +135,7 @@ def _raybench(asked: Asked) -> list[str]:
 
 
 _ARMS: Mapping[str, Callable[[Asked], list[str]]] = {
-    "raybench": _raybench,
+    _OURS: _raybench,
     "lm-eval": lambda asked: lm_eval(made("lm-eval", on_ours=True), asked, "dummy"),
     "inspect": lambda asked: inspect(made("inspect"), asked, "mockllm/model"),
 }
