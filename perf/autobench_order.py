@@ -24,7 +24,7 @@ from perf.measured import Took, took
 from perf.residency import HOST_GIB, PAPER, ours, peers, played
 from perf.residency_peers import alone
 from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
-from perf.results import Found, Table, exponent, spread
+from perf.results import Found, Table, exponent, median_of, spread
 from raybench.autobench.settings import Settings
 from raybench.fleet.turns import Rules
 
@@ -66,7 +66,7 @@ def main() -> None:
                 f"{_MODELS} stand-ins that take {_LATENCY_S:g} s, played",
             ),
         ],
-        [_growth(simulated)] if len(simulated) > 1 else [],
+        [_growth(simulated, found)] if len(asked.played) > 1 < len(simulated) else [],
     ).tell()
 
 
@@ -93,12 +93,29 @@ def _simulated_rows(
         yield f"{iterations}", name, f"{swaps:,}", f"{seconds / 3600:.2f}", f"{seconds / best:.1f}"
 
 
-def _growth(found: Mapping[int, Mapping[str, tuple[int, float]]]) -> str:
-    powers = ", ".join(
-        f"{exponent({count: of[name][1] for count, of in found.items()}):.2f} ({name})"
-        for name in next(iter(found.values()))
+def _growth(
+    simulated: Mapping[int, Mapping[str, tuple[int, float]]],
+    played: Mapping[str, Mapping[int, Sequence[Took]]],
+) -> str:
+    told = _powers(
+        {
+            name: {count: of[name][1] for count, of in simulated.items()}
+            for name in next(iter(simulated.values()))
+        }
     )
-    return f"Simulated time grows as iterations to the {powers}."
+    whole = _powers(
+        {
+            how: {count: median_of(rounds, lambda it: it.seconds) for count, rounds in of.items()}
+            for how, of in played.items()
+        }
+    )
+    return (
+        f"Simulated time grows as iterations to the {told}; that of whole commands to the {whole}."
+    )
+
+
+def _powers(costs: Mapping[str, Mapping[int, float]]) -> str:
+    return ", ".join(f"{exponent(of):.2f} ({name})" for name, of in costs.items())
 
 
 def _assessed(iterations: int, how: str) -> Took:
