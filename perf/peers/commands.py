@@ -32,9 +32,22 @@ from inspect_ai.solver import generate
 
 @task
 def asked():
-    fields = FieldSpec(input="prompt", target="answer")
-    return Task(json_dataset("prompts.jsonl", fields), solver=generate(), scorer=match())
+    data = json_dataset("prompts.jsonl", FieldSpec(input="prompt", target="answer"))
+    return Task(data, solver=generate(), scorer=match(), model=MODEL)
 """
+_MOCKED = """\
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+
+def replied(*asked):
+    reply = ModelOutput.from_content("mockllm/model", "A")
+    reply.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return reply
+
+
+MODEL = get_model("mockllm/model", custom_outputs=replied)
+"""
+"""It counts tokens by what it fetches from the network, unless it is told how many they are."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +86,18 @@ def lm_eval(environment: Path, asked: Asked, model: str, *more: str) -> list[str
 
 def inspect(environment: Path, asked: Asked, model: str, *more: str) -> list[str]:
     """Return the command that has Inspect ask a model."""
-    (asked.folder / "asked.py").write_text(_INSPECT)
+    return _inspect(environment, asked, "MODEL = None\n", "--model", model, *more)
+
+
+def inspect_mocked(environment: Path, asked: Asked) -> list[str]:
+    """Return the command that has Inspect ask its own stand-in."""
+    return _inspect(environment, asked, _MOCKED)
+
+
+def _inspect(environment: Path, asked: Asked, model: str, *more: str) -> list[str]:
+    (asked.folder / "asked.py").write_text(f"{model}{_INSPECT}")
     return [
-        str(environment / "bin" / "inspect"), "eval", "asked.py", "--model", model,
+        str(environment / "bin" / "inspect"), "eval", "asked.py",
         "--temperature", "0", "--max-tokens", str(asked.tokens), "--display", "plain", *more,
     ]  # fmt: skip
 

@@ -20,7 +20,7 @@ _QUICK = "raybench.fleet.cpu_worker.QuickWorker"
 _MODULES = ("vllm.v1.engine.core", "vllm.v1.executor.uniproc_executor", "raybench.fleet.cpu_worker")
 _ALONE = SimpleNamespace(
     parallel_config=SimpleNamespace(
-        local_world_size=1, data_parallel_rank_local=0, _api_process_count=1
+        local_world_size=1, data_parallel_rank_local=None, _api_process_count=1
     ),
     kv_transfer_config=None,
 )
