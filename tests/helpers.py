@@ -156,7 +156,7 @@ def engine_processes() -> dict[int, str]:
     for process in psutil.process_iter(["name", "cmdline", "status"]):
         line = " ".join(process.info["cmdline"] or ()) or process.info["name"] or ""
         if process.info["status"] != psutil.STATUS_ZOMBIE and re.search(
-            r"raylet|gcs_server|ray::|VLLM|EngineCore|ray/_private|ray/dashboard", line
+            r"raylet|gcs_server|ray::|raybench::|VLLM|EngineCore|ray/_private|ray/dashboard", line
         ):
             with suppress(psutil.Error):  # it has just ended
                 if process.environ().get(MARK) == os.environ[MARK]:

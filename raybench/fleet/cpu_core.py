@@ -3,13 +3,14 @@
 Imported in a replica's own process only, and without most of vLLM: it has a head start on that.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from raybench.fleet.head_start import HeadStart
-from raybench.fleet.on_cpu import preload, take_cores
+from raybench.fleet.on_cpu import names_openmp, preload, take_cores
 
 if TYPE_CHECKING:
     from vllm.config import VllmConfig
@@ -18,6 +19,8 @@ _ITSELF = "vllm.v1.executor.uniproc_executor.UniProcExecutor"
 _USUAL = "vllm.v1.worker.cpu_worker.CPUWorker"
 _QUICK = "raybench.fleet.cpu_worker.QuickWorker"
 _MODULES = ("vllm.v1.engine.core", "vllm.v1.executor.uniproc_executor", "raybench.fleet.cpu_worker")
+_CONFIGURED = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_CPP_DYNAMIC_THREADS": "1"}
+"""What vLLM sets on CPUs when it is configured, and PyTorch reads when it is imported."""
 _ALONE = SimpleNamespace(
     parallel_config=SimpleNamespace(
         local_world_size=1, data_parallel_rank_local=None, _api_process_count=1
@@ -35,6 +38,9 @@ def begin() -> HeadStart | None:
         return None
     preload()
     take_cores()
+    os.environ.update(_CONFIGURED)
+    if not names_openmp(os.environ):
+        return None  # vLLM finds one when it is configured, and with that other cores
     try:
         cores = _cores(_ALONE)
     except AssertionError:  # somebody has chosen cores, and for more parts: they begin in time

@@ -1,6 +1,6 @@
 """vLLM's worker on CPUs, with norms in one pass over the memory.
 
-Imported only in an engine's own process (cpu_engine.py names it).
+Imported only in an engine's own process (cpu_core.py names it).
 """
 
 import sys

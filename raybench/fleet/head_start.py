@@ -6,9 +6,11 @@ It imports meanwhile what it will need, beside whoever begins it and imports muc
 import atexit
 import importlib
 import multiprocessing
+import multiprocessing.spawn
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import ForkingPickler
@@ -16,7 +18,7 @@ from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
-_AT_BIRTH = ("LD_PRELOAD", "OMP_", "GOMP_", "KMP_AFFINITY")
+_AT_BIRTH = ("LD_PRELOAD", "OMP_", "GOMP_", "KMP_AFFINITY", "TORCHINDUCTOR_")
 """How the variables begin that are read before a process could be told of others."""
 
 
@@ -25,53 +27,70 @@ class HeadStart:
 
     def __init__(self, modules: Sequence[str]) -> None:
         """Begin it, in this environment; it imports these, so far as there are such."""
+        self._born = _birth()
         context = multiprocessing.get_context("spawn")
-        self._born_with = _at_birth()
-        mine, its = context.Pipe(duplex=False)[::-1]
-        self._tell = mine
-        self.process = context.Process(target=_wait, args=(its, [*modules]))
+        its, self._tell = context.Pipe(duplex=False)
+        self.process = context.Process(target=_begin, args=(its, [*modules]))
         self.process.start()
         its.close()
         atexit.register(self.close)  # multiprocessing waits for it then
 
-    @property
-    def fits(self) -> bool:
-        """Tell whether it is free, and one that begins now would be no other."""
-        free = not self._tell.closed and self.process.is_alive()
-        return free and self._born_with == _at_birth()
+    def does(self, what: dict[str, Any]) -> bool:
+        """Have it do what a process of multiprocessing is told, and tell whether it does.
 
-    def do(self, target: Callable[..., object], name: str, named: Mapping[str, Any]) -> None:
-        """Have it do this, under this name and in the environment that there is now."""
-        self.process.name = name
-        self._tell.send_bytes(ForkingPickler.dumps((dict(os.environ), name, target, dict(named))))
-        self._tell.close()
+        It does not where it has something to do, one that begins now would be another, or what it
+        is to do can only be handed over while a process begins (queues, locks).
+        """
+        if self._tell.closed or not self.process.is_alive() or self._born != _birth():
+            return False
+        try:
+            told = ForkingPickler.dumps((what["target"], what["kwargs"]))
+            self._tell.send((dict(os.environ), what["name"]))
+            self._tell.send_bytes(told)
+        except Exception:  # whoever begins it as usual finds out what is wrong with it
+            return False
+        finally:
+            self.close()
+        self.process.name = what["name"]
+        return True
 
     def close(self) -> None:
-        """End it where it has nothing to do yet."""
+        """End it where it has nothing to do."""
         self._tell.close()
 
 
-def _at_birth() -> dict[str, str]:
-    return {name: it for name, it in os.environ.items() if name.startswith(_AT_BIRTH)}
+def _birth() -> tuple[Any, dict[str, str]]:
+    """Return what a process that begins now has for good."""
+    given = {name: it for name, it in os.environ.items() if name.startswith(_AT_BIRTH)}
+    return multiprocessing.spawn.get_executable(), given
 
 
-def _wait(told: Connection, modules: Sequence[str]) -> None:
+def _begin(told: Connection, modules: Sequence[str]) -> None:
     """Be that process."""
     with suppress(ImportError):  # it finds its place by an environment that is as it was given
         from setproctitle import setproctitle
 
         setproctitle("raybench::head_start")
+    what: list[Any] = []
+
+    def listen() -> None:
+        try:
+            what.extend((told.recv(), told.recv_bytes()))
+        except EOFError:
+            os._exit(0)  # nobody needs it, however far it is
+
+    listening = threading.Thread(target=listen)
+    listening.start()
     for module in modules:
         with suppress(ImportError):  # who needs it will say so
             importlib.import_module(module)
-    try:
-        environment, name, target, named = pickle.loads(told.recv_bytes())
-    except EOFError:
-        return
+    listening.join()
     told.close()
+    (environment, name), work = what
     os.environ.clear()
     os.environ.update(environment)
     multiprocessing.current_process().name = name
+    target, named = pickle.loads(work)
     target(**named)
 
 
@@ -79,7 +98,7 @@ def _wait(told: Connection, modules: Sequence[str]) -> None:
 def taken(early: HeadStart | None, module: ModuleType, function: str) -> Iterator[None]:
     """Have it be what is begun next by the context that this function of the module returns.
 
-    Where it does not fit, it ends, and processes begin as usual.
+    Where it cannot be, it ends, and processes begin as usual.
     """
     if early is None:
         yield
@@ -98,24 +117,24 @@ class _Context:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._usual, name)
 
-    def Process(
-        self, *, target: Callable[..., object], name: str, kwargs: Mapping[str, Any]
-    ) -> Any:
+    def Process(self, **what: Any) -> Any:
         """Return a process that can be started."""
-        if self._early.fits:
-            return _Begun(self._early, target, name, kwargs)
-        return self._usual.Process(target=target, name=name, kwargs=kwargs)
+        return _Process(self._usual.Process(**what), self._early, what)
 
 
-class _Begun:
-    """A process of multiprocessing that has begun when it is started."""
+class _Process:
+    """A process of multiprocessing, which may have begun when it is started."""
 
-    def __init__(self, early: HeadStart, *what: Any) -> None:
-        self._early, self._what = early, what
+    def __init__(self, usual: Any, early: HeadStart, what: dict[str, Any]) -> None:
+        self._is, self._early, self._what = usual, early, what
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._early.process, name)
+        return getattr(self._is, name)
 
     def start(self) -> None:
-        """Have it do what it is for."""
-        self._early.do(*self._what)
+        """Have the early one do what it is for; begin another where that does not."""
+        if self._early.does(self._what):
+            self._is = self._early.process
+        else:
+            self._early.close()  # at once: two that import take longer
+            self._is.start()

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from ctypes.util import find_library
 from pathlib import Path
 
@@ -35,12 +35,17 @@ def take_cores(environment: MutableMapping[str, str] = os.environ) -> None:
         environment.setdefault(_RESERVED, "0")
 
 
+def names_openmp(environment: Mapping[str, str]) -> bool:
+    """Tell whether an OpenMP is among what is preloaded."""
+    return any(kind in environment.get(_VARIABLE, "") for kind in _OPENMP)
+
+
 def _missing(named: str) -> Iterator[str]:
     if "tcmalloc" not in named and (allocator := _allocator()):
         yield allocator
     # Intel's OpenMP comes with vLLM for x86_64. Two OpenMPs in one process do not work.
     openmp = _PREFIX / "lib" / "libiomp5.so"
-    if not any(kind in named for kind in _OPENMP) and openmp.is_file():
+    if not names_openmp({_VARIABLE: named}) and openmp.is_file():
         yield str(openmp)
 
 

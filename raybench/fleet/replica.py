@@ -54,7 +54,11 @@ class BatchServer(LLMServer):
         from vllm.platforms import current_platform
 
         engine = partial(CpuEngine, core=self.core) if current_platform.is_cpu() else None
-        await super().__init__(LLMConfig(**config), engine_cls=engine)
+        try:
+            await super().__init__(LLMConfig(**config), engine_cls=engine)
+        finally:
+            if self.core:  # it has been told what to do, or is not needed any more
+                self.core.close()
 
     async def start(self) -> None:
         """Start the engine; where a process of its own fails, say what that one died of."""

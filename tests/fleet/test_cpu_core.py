@@ -4,23 +4,27 @@ That it is begun early, and bound to its cores, is looked at in test_host_real.p
 """
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 pytest.importorskip("vllm")
 
-from raybench.fleet import cpu_core
+from raybench.fleet import cpu_core, on_cpu
 
 pytestmark = pytest.mark.slow
 MINE = "mine.Worker"
 
 
 @pytest.fixture(autouse=True)
-def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _environment() -> Iterator[None]:
     """Leave it as it was."""
-    monkeypatch.setattr(os, "environ", os.environ.copy())
+    with patch.dict(os.environ):
+        yield
 
 
 def config(parts: int = 1, worker: str = "vllm.v1.worker.cpu_worker.CPUWorker") -> Any:
@@ -54,6 +58,12 @@ def test_a_worker_that_somebody_names_stays() -> None:
     named = config(worker=MINE)
     with cpu_core.one_process(named):
         assert named.parallel_config.worker_cls == MINE
+
+
+def test_nothing_is_begun_where_vllm_is_to_find_an_openmp(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_cpu, "_PREFIX", Path("/nowhere"))
+    os.environ["LD_PRELOAD"] = ""
+    assert cpu_core.begin() is None
 
 
 def test_nothing_is_begun_where_somebody_has_chosen_cores_for_parts() -> None:

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import multiprocessing.connection
+import multiprocessing.spawn
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from helpers import ROOT
 
 from raybench.fleet.head_start import HeadStart, taken
 
@@ -23,6 +25,11 @@ def told(file: str, what: str) -> None:
     modules = {"tabnanny"} & sys.modules.keys()
     name = multiprocessing.current_process().name
     Path(file).write_text(f"{what} {os.getpid()} {name} {os.environ.get('TOLD')} {sorted(modules)}")
+
+
+def put(queue: Any) -> None:
+    """Tell who it is that has this queue."""
+    queue.put(os.getpid())
 
 
 @pytest.fixture
@@ -79,6 +86,49 @@ def test_it_is_not_taken_where_one_would_be_another(
     assert early.process.exitcode == 0, "nobody needs it"
 
 
+def test_of_several_that_are_made_the_first_to_start_is_it(
+    early: HeadStart, beginner: Any, tmp_path: Path
+) -> None:
+    with taken(early, beginner, "context"):
+        made = [
+            beginner.context().Process(
+                target=told, name=what, kwargs={"file": str(tmp_path / what), "what": what}
+            )
+            for what in ("one", "two")
+        ]
+        for process in made:
+            process.start()
+    for process in made:
+        process.join(PATIENCE_S)
+    assert [it.exitcode for it in made] == [0, 0]
+    assert made[0].pid == early.process.pid != made[1].pid
+    assert (tmp_path / "two").read_text().startswith("two ")
+
+
+def test_what_can_only_be_handed_over_at_the_beginning_is(
+    early: HeadStart, beginner: Any, tmp_path: Path
+) -> None:
+    with taken(early, beginner, "context"):
+        context = beginner.context()
+        queue = context.Queue()
+        process = context.Process(target=put, name="one", kwargs={"queue": queue})
+        process.start()
+        assert queue.get(timeout=PATIENCE_S) == process.pid != early.process.pid
+        process.join(PATIENCE_S)
+
+
+def test_it_is_not_taken_where_another_program_would_begin(
+    early: HeadStart, beginner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As vLLM has one that binds what it begins to a node of the memory."""
+    wrapped = tmp_path / "python"
+    wrapped.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    wrapped.chmod(0o755)
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(wrapped))
+    with taken(early, beginner, "context"):
+        assert done(beginner, tmp_path / "first", "one").pid != early.process.pid
+
+
 def test_nothing_is_changed_where_none_has_begun(beginner: ModuleType) -> None:
     usual = beginner.context
     with taken(None, beginner, "context"):
@@ -96,15 +146,18 @@ def test_it_that_has_died_is_not_taken(
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, None])
-def test_it_ends_with_who_has_begun_it(how: signal.Signals | None) -> None:
+def test_it_ends_with_who_has_begun_it(how: signal.Signals | None, tmp_path: Path) -> None:
+    """However much it has still to import."""
+    (tmp_path / "endless.py").write_text("import time\ntime.sleep(600)\n")
     script = (
         "from raybench.fleet.head_start import HeadStart\n"
-        "print(HeadStart([]).process.pid, flush=True)\n"
+        "print(HeadStart(['endless']).process.pid, flush=True)\n"
         "input()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}"},
+    ) as process:  # fmt: skip
         assert process.stdin is not None and process.stdout is not None
         waiting = os.pidfd_open(int(process.stdout.readline()))
         if how:
