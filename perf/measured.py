@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,13 +58,14 @@ def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = 
         begun = time.time()
         process = subprocess.Popen(
             command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-            env={**environment, "PYTHONPATH": path, FOLDER: steps},
+            env={**users(environment), "PYTHONPATH": path, FOLDER: steps},
         )  # fmt: skip
         while process.poll() is None:
             processes = family.look([process.pid])
             if (now := sum(it.rss for it in processes)) > resident * _GROWN:
                 resident, peak = now, max(peak, sum(it.pss() for it in processes))
-            time.sleep(_LOOK_S)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LOOK_S)
         seconds = time.time() - begun
         family.end()
         made = sorted(
@@ -76,6 +78,11 @@ def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = 
     tokens = sum(count for _, count in made)
     first, last = (made[0][0], made[-1][0]) if made else (begun, begun)
     return Took(seconds, family.cpu_s, peak / 2**20, tokens, first - begun, last - begun)
+
+
+def users(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return an environment as users have it: what Python has compiled it keeps."""
+    return {name: it for name, it in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def last_words(command: Sequence[str], cwd: Path, what: str) -> str:

@@ -4,10 +4,11 @@
 
 The same matches for all, drawn by lot, without ties and without anything that moving first would be
 worth (choix has neither). Each fit is a process of its own, in turn, of what its environment has
-(`perf/peers/rating.py`); the second of two fits counts, in which nothing is compiled or imported
-any more, and the first stands beside it. A fit is the maximum and, but for choix, which has none,
-the sandwich's errors; ours finds components too. Agreement is the largest difference of a strength
-(natural logarithms) from ours.
+(`perf/peers/rating.py`); the second of two fits counts, in which nothing is imported any more (what
+arena-rank compiles it compiles for each fit), and the first stands beside it. A fit is the maximum
+and, but for choix, which has none, the sandwich's errors; ours finds components too. Agreement is
+the largest difference of a strength (natural logarithms) from ours. A draw of a bootstrap takes
+what many take beyond few, a draw.
 
 ZeroSumEval 0.3.0 is not on PyPI. It fits a logistic regression to single matches, anew for every
 bootstrap draw: 13.4 to 14.3 s for 100 draws of 10 models × 2,000 matches on a machine like this
@@ -37,7 +38,7 @@ from raybench.stats.plackett_luce import Seat
 from raybench.stats.ratings.outcome import Ratings
 
 ZEROSUMEVAL_MS = 135.0
-_PEER_DRAWS = 20
+_PEER_DRAWS = (8, 24)
 """Of arena-rank, each of which compiles anew."""
 _WORKER = Path(__file__).parent / "peers" / "rating.py"
 _HERE = Path(__file__).parents[1]
@@ -103,10 +104,12 @@ def main() -> None:
     }
     draws = {
         pool: {
-            (_OURS, asked.bootstrap): _fitted(pool, [_OURS], asked.rounds, asked.bootstrap)[_OURS],
-            ("arena-rank", _PEER_DRAWS): _fitted(pool, ["arena-rank"], asked.rounds, _PEER_DRAWS)[
-                "arena-rank"
-            ],
+            (name, draws): _fitted(pool, [name], asked.rounds, draws)[name]
+            for name, sizes_of in (
+                (_OURS, (asked.bootstrap // 10, asked.bootstrap)),
+                ("arena-rank", _PEER_DRAWS),
+            )
+            for draws in sizes_of
         }
         for pool in (small, sizes[min(1, len(sizes) - 1)])
     }
@@ -179,14 +182,20 @@ def _apart(one: Fit, other: Fit) -> float:
 def _draw_rows(
     pool: Pool, fits: Mapping[tuple[str, int], Sequence[Fit]]
 ) -> Iterable[Sequence[str]]:
-    each = {
-        name: [1000 * it.again_s / draws for it in rounds]
-        for (name, draws), rounds in fits.items()
-    }  # fmt: skip
+    sizes: dict[str, list[int]] = {}
     for name, draws in fits:
+        sizes.setdefault(name, []).append(draws)
+    each = {
+        name: [
+            1000 * (of_many.again_s - of_few.again_s) / (many - few)
+            for of_few, of_many in zip(fits[name, few], fits[name, many], strict=True)
+        ]
+        for name, (few, many) in sizes.items()
+    }
+    for name, (few, many) in sizes.items():
         ratios = [one / our for one, our in zip(each[name], each[_OURS], strict=True)]
         times = "" if name == _OURS else spread(ratios, ",.0f")
-        yield pool.name, name, f"{draws:,}", spread(each[name], ".3f"), times
+        yield pool.name, name, f"{few:,} and {many:,}", spread(each[name], ".3f"), times
     if pool == Pool(10, 2_000):
         noted = ZEROSUMEVAL_MS / statistics.median(each[_OURS])
         yield pool.name, "ZeroSumEval, as noted", "100", f"{ZEROSUMEVAL_MS:.0f}", f"{noted:,.0f}"

@@ -49,6 +49,7 @@ from dataclasses import dataclass
 
 from perf.residency_peers import Peers, alone, bound
 from perf.residency_simulation import (
+    AT_ONCE,
     GPU,
     LEAVE_S,
     LEVEL_1_S,
@@ -161,10 +162,10 @@ def ours(trace: Trace, rules: Rules) -> Residency:
     return Residency([GPU], trace.demands, rules)
 
 
-def played(trace: Trace, policy: Policy) -> Outcome:
+def played(trace: Trace, policy: Policy, at_once: int = AT_ONCE) -> Outcome:
     """Return what a policy makes of a trace, all of which is answered."""
     work = trace.begin()
-    outcome = simulate(work, policy)
+    outcome = simulate(work, policy, at_once=at_once)
     assert work.is_done
     return outcome
 

@@ -123,8 +123,9 @@ def simulate(
     *,
     check: Callable[[float], None] = lambda now: None,
     start: Sequence[Action] = (),
+    at_once: int = AT_ONCE,
 ) -> Outcome:
-    """Play the work; engines take the time that is assumed for them."""
+    """Play the work; engines take the time that is assumed for them, for so many at once."""
     heap: list[tuple[float, int, Event | int]] = []
     order = itertools.count()
     at_work: dict[str, int] = {}
@@ -144,7 +145,7 @@ def simulate(
 
     def work_on(engine: str) -> None:
         queue = queues.setdefault(engine, deque())
-        while queue and at_work.get(engine, 0) < AT_ONCE:
+        while queue and at_work.get(engine, 0) < at_once:
             number = queue.popleft()
             at_work[engine] = at_work.get(engine, 0) + requests[number].work
             push(now + requests[number].seconds, number)

@@ -111,6 +111,11 @@ def exponent(costs: Mapping[int, float]) -> float:
     return statistics.linear_regression(sizes, values).slope
 
 
+def slope(costs: Mapping[int, float]) -> float:
+    """Return what one more of a size costs, start-up aside."""
+    return statistics.linear_regression([*costs], [*costs.values()]).slope
+
+
 def median_of(items: Sequence[Any], of: Callable[[Any], float]) -> float:
     """Return the median of a figure."""
     return statistics.median(map(of, items))

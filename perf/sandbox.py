@@ -17,7 +17,6 @@ process that imports them.
 import argparse
 import itertools
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perf.measured import users
 from perf.peers.commands import versions
 from perf.peers.environments import made
 from perf.results import Found, Table, exponent, spread
@@ -114,7 +114,7 @@ def timed(command: Sequence[str]) -> Took:
     """Have a worker run what its command says last, and return what that took."""
     done = subprocess.run(
         command, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        env={**users(), "PYTHONPATH": str(_ROOT)},
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"{' '.join(command)} failed:\n{done.stderr[-3000:]}")

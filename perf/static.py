@@ -25,27 +25,27 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from perf.measured import Took, took
+from perf.measured import Took, last_words, took
 from perf.peers import environments
-from perf.peers.commands import OFFLINE, Asked, inspect, lm_eval, versions
+from perf.peers.commands import Asked, apart, inspect, lm_eval, versions
 from perf.peers.graded import confirm
-from perf.results import Found, Table, exponent, median_of, spread
+from perf.results import Found, Table, exponent, median_of, slope, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
 from raybench.fleet.on_cpu import preload, take_cores
 
 HERE = Path(__file__).parents[1]
 _DATA = HERE.parent / "shared" / "datasets" / "math_test_5000.jsonl"
-_AT_ONCE = 64
-"""What the engine batches."""
+_AT_ONCE = 256
+"""Requests of a client that sends each by itself: four times what the engine batches. With as many
+as that, it would wait for the client between one wave and the next."""
 _HEADS = (
-    "", "tokens/s", "of raw", "whole s", "more than raw, ms a question", "first token after s",
+    "", "tokens/s", "of raw", "of raw-core", "whole s", "more than raw, ms a question",
+    "first token after s",
     "steady s", "after the last s", "CPU s", "peak MiB", "tokens",
 )  # fmt: skip
 
@@ -57,25 +57,24 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=_ARMS, default=[*_ARMS])
-    parser.add_argument("--raw", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--core", action="store_true", help=argparse.SUPPRESS)
     told = parser.parse_args()
-    if told.raw:
-        with _our_core() if told.core else nullcontext():
-            _ask_raw(told.raw)
-        return
     sizes = {count: questions(count) for count in told.questions}
     found: dict[int, dict[str, list[Took]]] = {
         count: {name: [] for name in told.only} for count in sizes
     }
     for number in range(told.rounds):
-        for (count, rows), name in itertools.product(sizes.items(), told.only):
+        # Every other round the other way round: machines get slower, and quicker again.
+        names = told.only[:: -1 if number % 2 else 1]
+        for (count, rows), name in itertools.product(sizes.items(), names):
             with tempfile.TemporaryDirectory() as folder:
                 asked = _asked(Path(folder), rows, told.tokens)
-                environment = _environment(environments.known_as_vllm(asked.folder / "vllm"))
+                vllm = environments.known_as_vllm(asked.folder / "vllm")
+                environment = _environment(asked.folder, vllm)
                 command = _ARMS[name](asked)
                 one = took(command, cwd=asked.folder, environment=environment)
                 confirm(name, asked.folder, count, command)
+                if not one.tokens:
+                    raise SystemExit(last_words(command, asked.folder, "made no token"))
             found[count][name].append(one)
             print(f"round {number + 1}, {count}, {name}: {one}", file=sys.stderr, flush=True)
     Found(
@@ -100,27 +99,33 @@ def questions(count: int) -> list[dict[str, Any]]:
 
 
 def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
-    """Return the rows of a size; ratios are of rounds, each to the same round of `raw`."""
-    base = found.get("raw")
+    """Return the rows of a size; ratios are of rounds, each to the same round of another arm."""
+
+    def of(name: str, base: str, figure: Callable[[Took, Took], float], form: str) -> str:
+        if name == base or base not in found:
+            return ""
+        pairs = zip(found[name], found[base], strict=True)
+        return spread([figure(one, other) for one, other in pairs], form)
+
+    def rates(one: Took, other: Took) -> float:
+        return one.rate / other.rate
+
+    def more(one: Took, other: Took) -> float:
+        return 1000 * (one.seconds - other.seconds) / count
+
     rows = []
     for name, rounds in found.items():
-        of_raw, more = "", ""
-        if base and name != "raw":
-            pairs = [*zip(rounds, base, strict=True)]
-            of_raw = spread([one.rate / other.rate for one, other in pairs], ".3f")
-            more = spread(
-                [1000 * (one.seconds - other.seconds) / count for one, other in pairs], ".1f"
-            )
         rows.append(
             [
                 name,
                 spread([it.rate for it in rounds], ".0f"),
-                of_raw,
+                of(name, "raw", rates, ".3f"),
+                "" if name == "raw" else of(name, "raw-core", rates, ".3f"),
                 spread([it.seconds for it in rounds], ".1f"),
-                more,
+                of(name, "raw", more, ".1f"),
                 *(
-                    f"{median_of(rounds, of):.0f}"
-                    for of in (
+                    f"{median_of(rounds, figure):.0f}"
+                    for figure in (
                         lambda it: it.first_s, lambda it: it.steady_s,
                         lambda it: it.seconds - it.last_s, lambda it: it.cpu_s,
                         lambda it: it.peak_mib, lambda it: it.tokens,
@@ -132,15 +137,18 @@ def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
 
 
 def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
-    """Return how each arm's processor time grows with the questions."""
-    powers = {
-        name: exponent(
-            {count: median_of(of[name], lambda it: it.cpu_s) for count, of in found.items()}
+    """Return what a question more costs each arm, and how its processor time grows."""
+    told = []
+    for name in next(iter(found.values())):
+        whole, cpu = (
+            {count: median_of(of[name], figure) for count, of in found.items()}
+            for figure in (lambda it: it.seconds, lambda it: it.cpu_s)
         )
-        for name in next(iter(found.values()))
-    }
-    told = ", ".join(f"{power:.2f} ({name})" for name, power in powers.items())
-    return f"Processor time grows as questions to the {told}."
+        told.append(f"{1000 * slope(whole):.0f} ms and to the {exponent(cpu):.2f} ({name})")
+    return (
+        "A question more takes so long, and processor time, with its start, grows as questions: "
+        f"{', '.join(told)}."
+    )
 
 
 def _asked(folder: Path, rows: Sequence[dict[str, Any]], tokens: int) -> Asked:
@@ -168,12 +176,11 @@ def _engine() -> dict[str, Any]:
     return {name: it for name, it in told.items() if name != "structured_outputs_config"}
 
 
-def _environment(vllm: Path) -> dict[str, str]:
+def _environment(folder: Path, vllm: Path) -> dict[str, str]:
     """Return what all arms are started with: the libraries and cores that our engines get."""
     told = {
-        **os.environ,
+        **apart(folder),
         "VLLM_NO_USAGE_STATS": "1",
-        **OFFLINE,
         "PYTHONPATH": f"{HERE}:{vllm}",
     }
     preload(told)
@@ -187,43 +194,11 @@ def _environment(vllm: Path) -> dict[str, str]:
 def _raw(asked: Asked) -> list[str]:
     told = {"model": _weights(), "engine": _engine(), "tokens": asked.tokens}
     (asked.folder / "raw.json").write_text(json.dumps(told))
-    return [sys.executable, "-m", "perf.static", "--raw", str(asked.folder)]
-
-
-def _ask_raw(folder: Path) -> None:
-    from vllm import LLM, SamplingParams
-
-    told = json.loads((folder / "raw.json").read_text())
-    llm = LLM(told["model"], **told["engine"])
-    prompts = Asked(folder, told["tokens"]).prompts()
-    messages: Any = [[{"role": "user", "content": it}] for it in prompts]
-    sampling = SamplingParams(temperature=0.0, max_tokens=told["tokens"])
-    replies = llm.chat(messages, sampling, use_tqdm=False)
-    with (folder / "replies.jsonl").open("w") as file:
-        file.writelines(json.dumps(it.outputs[0].text) + "\n" for it in replies)
+    return [sys.executable, "-m", "perf.peers.raw", str(asked.folder)]
 
 
 def _raw_core(asked: Asked) -> list[str]:
     return [*_raw(asked), "--core"]
-
-
-@contextmanager
-def _our_core() -> Iterator[None]:
-    """Have vLLM's engine that is started now be as ours on CPUs."""
-    from vllm.engine.arg_utils import EngineArgs
-
-    from raybench.fleet.cpu_core import one_process
-
-    usual = EngineArgs.create_engine_config
-    with ExitStack() as meanwhile:
-
-        def configured(self: EngineArgs, *given: Any, **named: Any) -> Any:
-            config = usual(self, *given, **named)
-            meanwhile.enter_context(one_process(config))
-            return config
-
-        meanwhile.enter_context(patch.object(EngineArgs, "create_engine_config", configured))
-        yield
 
 
 def _lm_eval(asked: Asked) -> list[str]:

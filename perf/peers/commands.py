@@ -1,14 +1,13 @@
 """How a user of a peer has it ask some prompts."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from perf.peers.environments import PACKAGES
 
-OFFLINE = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
-"""For all: nothing is fetched, and who would ask a hub all the same may wait for it for minutes."""
 _LM_EVAL = """\
 task: asked
 dataset_path: json
@@ -48,6 +47,15 @@ def replied(*asked):
 MODEL = get_model("mockllm/model", custom_outputs=replied)
 """
 """It counts tokens by what it fetches from the network, unless it is told how many they are."""
+
+
+def apart(folder: Path) -> dict[str, str]:
+    """Return the environment of a command that fetches nothing and leaves nothing elsewhere.
+
+    Who would ask a hub all the same may wait for it for minutes.
+    """
+    offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+    return {**os.environ, **offline, "HF_DATASETS_CACHE": str(folder / "datasets")}
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def made(peer: str, *, on_ours: bool = False) -> Path:
     It is made anew where the list or the interpreter is another.
     """
     packages = PACKAGES[peer].list
-    made_from = f"{sys.executable} {sys.version} {on_ours}\n{packages.read_text()}"
+    made_from = f"{sys.executable} {sys.version} {on_ours} compiled\n{packages.read_text()}"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "raybench-peers"
     folder = cache / f"{packages.stem}-{hashlib.sha256(made_from.encode()).hexdigest()[:16]}"
     cache.mkdir(parents=True, exist_ok=True)
@@ -83,6 +83,7 @@ def _see_ours(folder: Path) -> None:
 def _install(python: Path, packages: Path) -> None:
     """Install the list by uv, which takes seconds, or by pip, which may know of other sources."""
     uv: list[str | Path] = [sys.executable, "-m", "uv", "pip", "install", "--python", python]
+    uv += ["--compile-bytecode"]  # as pip does
     pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install"]
     common: list[str | Path] = ["--quiet", "--no-deps", "-r", packages]
     for command, last in (([*uv, *common], False), ([*pip, *common], True)):

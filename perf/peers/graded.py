@@ -3,6 +3,7 @@
 Exit codes do not tell: Inspect ends with 0 when it gave up before the first.
 """
 
+import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,14 +17,15 @@ def confirm(name: str, folder: Path, count: int, command: Sequence[str]) -> None
         raise SystemExit(last_words(command, folder, f"graded {found} of {count}"))
 
 
-def _lines(pattern: str) -> Callable[[Path], int]:
-    """Return what counts lines of the files of such names."""
+def _lines(pattern: str, with_: bytes = b"") -> Callable[[Path], int]:
+    """Return what counts lines of the files of such names, with a grade in them."""
+    graded = re.compile(with_)
 
     def count(folder: Path) -> int:
         found = 0
         for file in folder.glob(pattern):
             with file.open("rb") as lines:
-                found += sum(1 for _ in lines)
+                found += sum(bool(graded.search(line)) for line in lines)
         return found
 
     return count
@@ -34,14 +36,16 @@ def _inspect(folder: Path) -> int:
     for log in folder.glob("logs/*.eval"):
         with zipfile.ZipFile(log) as archive:
             names = archive.namelist()
-        if "header.json" in names:  # written at the end
+        # The one is written at the end, whatever that was; the other where there are scores.
+        if "header.json" in names and b"accuracy" in (folder / "said.txt").read_bytes():
             found += sum(name.startswith("samples/") for name in names)
     return found
 
 
 _REPLIES = _lines("replies.jsonl")
 _GRADED: Mapping[str, Callable[[Path], int]] = {
-    "raw": _REPLIES, "raw-core": _REPLIES, "raybench": _lines("runs/index/*/journal/units.jsonl"),
-    "lm-eval": _lines("out/**/samples_*.jsonl"), "inspect": _inspect,
+    "raw": _REPLIES, "raw-core": _REPLIES, "inspect": _inspect,
+    "raybench": _lines("runs/index/*/journal/units.jsonl", b'"correct": (true|false)'),
+    "lm-eval": _lines("out/**/samples_*.jsonl", b'"exact_match"'),
 }  # fmt: skip
 """What grades nothing has answered at the least."""

@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 _MEMORY = 4 << 30
 """Some of those that a hostile answer stops would take all there is."""
+_DELIMITERS = ("$", r"\(", r"\[", r"\boxed")
 Decide = Callable[[str, str], bool | None]
 
 
@@ -30,11 +31,18 @@ def raybench() -> Decide:
 
 
 def math_verify() -> Decide:
-    """Read both as its users do, as LaTeX between dollar signs, and compare them."""
+    """Read both as its users do, as LaTeX between dollar signs, and compare them.
+
+    It has time limits of its own, 5 s for each reading and for the comparison.
+    """
     from math_verify import parse, verify  # type: ignore[import-not-found]
 
     logging.disable(logging.ERROR)
-    return lambda given, truth: bool(verify(parse(f"${truth}$"), parse(f"${given}$")))
+
+    def read(answer: str) -> object:
+        return parse(answer if any(it in answer for it in _DELIMITERS) else f"${answer}$")
+
+    return lambda given, truth: bool(verify(read(truth), read(given)))
 
 
 def prm800k() -> Decide:

@@ -22,6 +22,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -80,6 +81,7 @@ def _tested(sample: dict[str, str], source: str, told: Any) -> None:
     told.append(metadata)
 
 
+@cache
 def _harness() -> ModuleType:
     """Return the file as it is, without what else is in its package, which wants more."""
     for name, of in (("io_utils", "current_time"), ("logger", "get_logger")):

@@ -4,7 +4,7 @@
 
 It runs in the peers' own environments, so it needs nothing but them and NumPy. POOL and what comes
 of it are JSON. Before the clock starts each has the matches as it takes them: ours as tuples of
-names, choix as tuples of numbers, arena-rank as a table of pandas.
+names, choix as arrays of numbers, arena-rank as a table of pandas.
 """
 
 import json
@@ -47,12 +47,24 @@ def raybench(pool: dict[str, Any], bootstrap: int) -> Fit:
 
 
 def choix(pool: dict[str, Any], bootstrap: int) -> Fit:
-    """Fit the maximum by its Newton's method; it has neither errors nor a bootstrap."""
+    """Fit the maximum by what it has for matches of all with all, or of more than two.
+
+    It has neither errors nor a bootstrap.
+    """
     import choix as peer  # type: ignore[import-not-found]
 
-    matches = [tuple(it) for it in pool["matches"]]
-    solve = peer.opt_rankings if pool["seats"] > 2 else peer.opt_pairwise
-    return lambda: (solve(pool["models"], matches, alpha=0.0), None)
+    models = pool["models"]
+    if pool["seats"] > 2:
+        orders = [tuple(it) for it in pool["matches"]]
+        return lambda: (peer.opt_rankings(models, orders, alpha=0.0), None)
+    won, lost = np.array(pool["matches"]).T
+
+    def fit() -> tuple[Any, Any]:
+        counts = np.zeros((models, models))
+        np.add.at(counts, (won, lost), 1)
+        return peer.ilsr_pairwise_dense(counts, alpha=0.0), None
+
+    return fit
 
 
 def arena_rank(pool: dict[str, Any], bootstrap: int) -> Fit:
@@ -76,7 +88,9 @@ def arena_rank(pool: dict[str, Any], bootstrap: int) -> Fit:
         model = BradleyTerry(pool["models"])
         how = {"ci_method": "bootstrap", "num_bootstrap": bootstrap} if bootstrap else {}
         found = model.compute_ratings_and_cis(data, **how)
-        return (found["ratings"] - 1000) / model.alpha, found["variances"] ** 0.5 / model.alpha
+        # As arrays of NumPy: those of JAX may not be there yet.
+        ratings, errors = np.asarray(found["ratings"]), np.asarray(found["variances"]) ** 0.5
+        return (ratings - 1000) / model.alpha, errors / model.alpha
 
     return fit
 
