@@ -8,12 +8,10 @@ import importlib
 import multiprocessing
 import multiprocessing.spawn
 import os
-import pickle
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
@@ -44,9 +42,8 @@ class HeadStart:
         if self._tell.closed or not self.process.is_alive() or self._born != _birth():
             return False
         try:
-            told = ForkingPickler.dumps((what["target"], what["kwargs"]))
             self._tell.send((dict(os.environ), what["name"]))
-            self._tell.send_bytes(told)
+            self._tell.send((what["target"], what["kwargs"]))
         except Exception:  # whoever begins it as usual finds out what is wrong with it
             return False
         finally:
@@ -71,11 +68,11 @@ def _begin(told: Connection, modules: Sequence[str]) -> None:
         from setproctitle import setproctitle
 
         setproctitle("raybench::head_start")
-    what: list[Any] = []
+    beginning: list[tuple[dict[str, str], str]] = []
 
     def listen() -> None:
         try:
-            what.extend((told.recv(), told.recv_bytes()))
+            beginning.append(told.recv())
         except EOFError:
             os._exit(0)  # nobody needs it, however far it is
 
@@ -85,12 +82,15 @@ def _begin(told: Connection, modules: Sequence[str]) -> None:
         with suppress(ImportError):  # who needs it will say so
             importlib.import_module(module)
     listening.join()
-    told.close()
-    (environment, name), work = what
+    ((environment, name),) = beginning
     os.environ.clear()
     os.environ.update(environment)
     multiprocessing.current_process().name = name
-    target, named = pickle.loads(work)
+    try:
+        target, named = told.recv()  # what it imports finds that environment
+    except EOFError:
+        return  # it could not be handed over
+    told.close()
     target(**named)
 
 
