@@ -10,13 +10,13 @@ raybench gives it. Each arm of each round is a command of its own, in turn, as a
     raw-core   the same with what else raybench does for engines on CPUs (`fleet/cpu_core.py`): a
                process fewer, and a kernel for norms; what is between this and raybench is Ray's
     lm-eval    lm_eval run --model vllm, with a task of its kind
-    inspect    inspect eval --model vllm/…, which starts `vllm serve`, 64 connections at once
+    inspect    inspect eval --model vllm/…, which starts `vllm serve`, 256 requests at once
     raybench   python -m raybench +experiment=index, with its report and MLflow
 
 Whatever is measured is measured from outside, the same for all: the time of the whole command; the
 time from the engine's first token to its last (the steady state; `perf/engine_clock` has the engine
 itself write down when it made how many); processor seconds and memory of all processes. Ratios are
-to the same round of `raw`.
+to the same round of `raw` and of `raw-core`; every other round has the arms the other way round.
 """
 
 import argparse
@@ -41,8 +41,8 @@ from raybench.fleet.on_cpu import preload, take_cores
 HERE = Path(__file__).parents[1]
 _DATA = HERE.parent / "shared" / "datasets" / "math_test_5000.jsonl"
 _AT_ONCE = 256
-"""Requests of a client that sends each by itself: four times what the engine batches. With as many
-as that, it would wait for the client between one wave and the next."""
+"""Requests of a client that sends each by itself: four times what the engine batches. With no more
+than it batches, it would wait for the client between one wave and the next."""
 _HEADS = (
     "", "tokens/s", "of raw", "of raw-core", "whole s", "more than raw, ms a question",
     "first token after s",

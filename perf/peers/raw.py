@@ -36,14 +36,14 @@ def main() -> None:
 def _our_core() -> Iterator[None]:
     from vllm.engine.arg_utils import EngineArgs
 
-    from raybench.fleet.cpu_core import one_process
+    from raybench.fleet.cpu_core import as_ours
 
     usual = EngineArgs.create_engine_config
     with ExitStack() as meanwhile:
 
         def configured(self: EngineArgs, *given: Any, **named: Any) -> Any:
             config = usual(self, *given, **named)
-            meanwhile.enter_context(one_process(config))
+            meanwhile.enter_context(as_ours(config))
             return config
 
         meanwhile.enter_context(patch.object(EngineArgs, "create_engine_config", configured))

@@ -50,8 +50,8 @@ def begin() -> HeadStart | None:
 
 
 @contextmanager
-def one_process(config: "VllmConfig") -> Iterator[None]:
-    """Have an engine of this configuration that is started now compute in its core.
+def as_ours(config: "VllmConfig") -> Iterator[None]:
+    """Have an engine of this configuration that is started now be as ours: it computes in its core.
 
     vLLM has a worker process for that, as OpenMP has to be told its cores before a process begins.
     The core's own process begins here just as well. That saves an import of vLLM at each start,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ray.llm._internal.serve.engines.vllm.vllm_engine import VLLMEngine
 
-from raybench.fleet.cpu_core import one_process
+from raybench.fleet.cpu_core import as_ours
 from raybench.fleet.head_start import HeadStart, taken
 from raybench.fleet.on_cpu import preload, take_cores
 
@@ -40,5 +40,5 @@ class CpuEngine(VLLMEngine):
         from vllm.v1.engine import utils
 
         given = vllm_engine_args, vllm_engine_config, placement_group
-        with one_process(vllm_engine_config), taken(self._core, utils, "get_mp_context"):
+        with as_ours(vllm_engine_config), taken(self._core, utils, "get_mp_context"):
             return super()._start_async_llm_engine(*given)

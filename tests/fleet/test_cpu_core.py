@@ -39,7 +39,7 @@ def config(parts: int = 1, worker: str = "vllm.v1.worker.cpu_worker.CPUWorker") 
 
 def test_an_engine_in_one_part_computes_in_its_core_which_is_bound() -> None:
     whole = config()
-    with cpu_core.one_process(whole):
+    with cpu_core.as_ours(whole):
         assert int(os.environ["OMP_NUM_THREADS"]) >= 1
     assert "OMP_NUM_THREADS" not in os.environ
     assert whole.parallel_config.distributed_executor_backend.endswith("UniProcExecutor")
@@ -48,7 +48,7 @@ def test_an_engine_in_one_part_computes_in_its_core_which_is_bound() -> None:
 
 def test_one_in_parts_has_a_process_for_each() -> None:
     parted = config(2)
-    with cpu_core.one_process(parted):
+    with cpu_core.as_ours(parted):
         assert "OMP_NUM_THREADS" not in os.environ
     assert parted.parallel_config.distributed_executor_backend == "mp"
     assert parted.parallel_config.worker_cls.endswith("QuickWorker")
@@ -56,7 +56,7 @@ def test_one_in_parts_has_a_process_for_each() -> None:
 
 def test_a_worker_that_somebody_names_stays() -> None:
     named = config(worker=MINE)
-    with cpu_core.one_process(named):
+    with cpu_core.as_ours(named):
         assert named.parallel_config.worker_cls == MINE
 
 
