@@ -8,6 +8,7 @@ names, choix as arrays of numbers, arena-rank as a table of pandas.
 """
 
 import json
+import multiprocessing
 import resource
 import sys
 import time
@@ -68,7 +69,11 @@ def choix(pool: dict[str, Any], bootstrap: int) -> Fit:
 
 
 def arena_rank(pool: dict[str, Any], bootstrap: int) -> Fit:
-    """Fit with its sandwich, or with its bootstrap in as many processes as there are cores."""
+    """Fit with its sandwich, or with its bootstrap in as many processes as there are cores.
+
+    It forks them, after which JAX waits for threads that only their parent has, and nothing ends
+    any more: they are spawned here.
+    """
     import pandas as pd
     from arena_rank.models.bradley_terry import (  # type: ignore[import-not-found]
         BradleyTerry,
@@ -77,6 +82,7 @@ def arena_rank(pool: dict[str, Any], bootstrap: int) -> Fit:
         PairDataset,
     )
 
+    multiprocessing.set_start_method("spawn")
     names = [f"{number:05}" for number in range(pool["models"])]
     table = pd.DataFrame(
         [(names[won], names[lost], "model_a") for won, lost in pool["matches"]],
