@@ -168,7 +168,7 @@ def _fit_rows(pool: Pool, fits: Mapping[str, Sequence[Fit]]) -> Iterable[Sequenc
         yield (
             pool.name, name,
             spread([1000 * it.again_s for it in rounds], ".1f"),
-            "" if rounds is ours else spread(times, ".1f"),
+            "" if rounds is ours else spread(times, ".3g"),
             f"{1000 * statistics.median(it.first_s for it in rounds):,.0f}",
             "" if rounds is ours else f"{max(map(_apart, rounds, ours)):.1e}",
             f"{statistics.median(it.peak_mib for it in rounds):,.0f}",
