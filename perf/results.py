@@ -121,17 +121,28 @@ def median_of(items: Sequence[Any], of: Callable[[Any], float]) -> float:
     return statistics.median(map(of, items))
 
 
+def commit(root: Path) -> str:
+    """Return of which commit a checkout is, and whether it is changed; '' where there is none.
+
+    What measuring itself writes there changes nothing.
+    """
+
+    def git(*words: str) -> str:
+        command = ["git", "-C", str(root), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+    written = [f":!{HERE.name}/{it.name}" for it in (FOLDER, PAGE)]
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", *written)
+    return git("rev-parse", "--short=12", "HEAD") + "-dirty" * bool(changed)
+
+
 def _made_on() -> dict[str, Any]:
     found = {name: it for name in _PACKAGES if (it := _version(name))}
-    git = subprocess.run(
-        ["git", "-C", str(HERE), "describe", "--always", "--dirty", "--abbrev=12"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "command": shlex.join(["python", "-m", f"perf.{Path(sys.argv[0]).stem}", *sys.argv[1:]]),
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": git.stdout.strip(),
+        "commit": commit(HERE.parent),
         "machine": f"{len(os.sched_getaffinity(0))} cores of {_processor()}, {memory:.0f} GiB, "
         f"{platform.system()} {platform.release()}",
         "versions": {"python": platform.python_version(), **found},

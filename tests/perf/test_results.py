@@ -1,6 +1,7 @@
 """Tables of figures, and the page of what was measured last."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,29 @@ def test_the_page_has_what_each_script_found_last(
     assert "## Before" not in text
     assert "| ours | 7 |\n\nSlow.\n" in text
     assert kept["machine"] in text
+
+
+def test_what_measuring_writes_does_not_change_a_checkout(tmp_path: Path) -> None:
+    assert results.commit(tmp_path) == ""
+
+    def git(*words: str) -> None:
+        us = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", "-C", str(tmp_path), *us, *words], check=True, capture_output=True)
+
+    code, told, kept = (tmp_path / "perf" / it for it in ("a.py", "RESULTS.md", "results/a.json"))
+    kept.parent.mkdir(parents=True)
+    for it in (code, told, kept):
+        it.write_text("before")
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "a")
+    clean = results.commit(tmp_path)
+    assert len(clean) == 12
+    for it in (told, kept, kept.with_name("b.json")):
+        it.write_text("after")
+    assert results.commit(tmp_path) == clean
+    code.write_text("after")
+    assert results.commit(tmp_path) == f"{clean}-dirty"
 
 
 def test_the_page_is_that_of_what_is_kept() -> None:
