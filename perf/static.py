@@ -133,7 +133,7 @@ def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
                 ),
             ]
         )  # fmt: skip
-    return Table(_HEADS, rows, f"{count} questions")
+    return Table(_HEADS, rows, f"{count:,} questions")
 
 
 def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
