@@ -38,10 +38,12 @@ def main() -> int:
     for name in [] if asked.page else asked.names:
         print(f"--- {name}", flush=True)
         done = subprocess.run(
-            [sys.executable, "-m", f"perf.{name}", *EVIDENCE[name]], cwd=HERE.parent, check=False
-        )
+            [sys.executable, "-m", f"perf.{name}", *EVIDENCE[name], "--keep"],
+            cwd=HERE.parent, check=False,
+        )  # fmt: skip
         failed += [name] * bool(done.returncode)
-    PAGE.write_text(page())
+    if asked.page or len(failed) < len(asked.names):
+        PAGE.write_text(page())
     if failed:
         print(f"Failed: {', '.join(failed)}; its last words stand above", file=sys.stderr)
     return bool(failed)

@@ -5,27 +5,30 @@
 *On one slot, simulated* (`perf/residency.py` says what is assumed, and asks the experiment's own
 course): the paper's twelve models, of which one is awake at a time. In the paper's order each step
 of each iteration asks one model after the other, and loads it; kinder ways to count are that only
-another model than before is loaded, and that it only has to wake up. Ours is raybench's policy of
-who is awake, with one iteration at a time and with all of them. An engine answers 128 requests, or
-8, as soon as one; others wait for it.
+another model than before is loaded; that it only has to wake up, as if the host had room for all of
+them asleep (128 GiB for 168); and that models come and go as raybench's do, by the same policy at
+the same costs. Ours is that policy with one iteration at a time and with all of them. An engine
+answers 128 requests, or 8, as soon as one; others wait for it.
 
 *Played*: `python -m raybench +experiment=autobench`, six stand-ins that take half a second for any
 reply and are all awake, one iteration at a time and all at once. Whole commands; the time of one
 iteration more is the slope.
 """
 
-import argparse
+import itertools
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from perf.measured import Took, took
+from perf import arguments
+from perf.measured import Took, in_turn, took
 from perf.residency import HOST_GIB, PAPER, ours, peers, played
 from perf.residency_peers import alone
 from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
-from perf.results import Found, Table, exponent, median_of, spread
+from perf.results import Found, Table, growth, median_of, spread
 from raybench.autobench.settings import Settings
 from raybench.fleet.turns import Rules
 
@@ -40,10 +43,14 @@ _ALL, _ONE = "all at once", "one at a time"
 
 def main() -> None:
     """Simulate, play and tell."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--iterations", type=int, nargs="+", default=[50, 100, 200])
-    parser.add_argument("--played", type=int, nargs="+", default=[10, 20, 40])
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = arguments.parser(__doc__)
+    parser.add_argument(
+        "--iterations", type=arguments.count, nargs="+", default=[50, 100, 200], help="simulated"
+    )
+    parser.add_argument(
+        "--played", type=arguments.count, nargs="+", default=[10, 20, 40], help="iterations"
+    )
+    parser.add_argument("--rounds", type=arguments.count, default=3, help="of those played")
     asked = parser.parse_args()
     simulated = {
         batch: {count: dict(simulations(count, batch)) for count in asked.iterations}
@@ -52,12 +59,10 @@ def main() -> None:
     found: dict[str, dict[int, list[Took]]] = {
         how: {count: [] for count in asked.played} for how in (_ONE, _ALL)
     }
-    for number in range(asked.rounds):
-        for how, of in found.items():
-            for count, rounds in of.items():
-                rounds.append(_assessed(count, how))
-                said = f"round {number + 1}, {how}, {count}: {rounds[-1].seconds:.1f} s"
-                print(said, file=sys.stderr, flush=True)
+    for number, (how, count) in in_turn(asked.rounds, [*itertools.product(found, asked.played)]):
+        found[how][count].append(_assessed(count, how))
+        said = f"round {number}, {how}, {count}: {found[how][count][-1].seconds:.1f} s"
+        print(said, file=sys.stderr, flush=True)
     Found(
         "autobench_order",
         "AutoBench: the order of iterations",
@@ -75,9 +80,11 @@ def main() -> None:
                 [row for how, of in found.items() for row in _played_rows(how, of)],
                 f"{_MODELS} stand-ins that take {_LATENCY_S:g} s, played",
             ),
+            *([_growth_simulated(simulated)] if len(asked.iterations) > 1 else []),
+            *([_growth_played(found)] if len(asked.played) > 1 else []),
         ],
-        [_growth(simulated, found)] if len(asked.played) > 1 < len(asked.iterations) else [],
-    ).tell()
+        measured=found,
+    ).tell(keep=asked.keep)
 
 
 def simulations(iterations: int, batch: int) -> Iterator[tuple[str, tuple[int, float]]]:
@@ -89,10 +96,14 @@ def simulations(iterations: int, batch: int) -> Iterator[tuple[str, tuple[int, f
     yield "the paper, loading another model", (changes, paper.seconds + changes * whole)
     woken = paper.seconds + changes * (LEVEL_1_S + LEAVE_S)
     yield "the paper, waking another model", (changes, woken)
-    for at_once, name in ((1, _ONE), (None, _ALL)):
-        trace = peers(iterations, at_once)
+    side_by_side = peers(iterations)
+    for name, trace in (
+        ("the paper, swapped as ours", replace(side_by_side, begin=paper.work)),
+        (f"raybench, {_ONE}", peers(iterations, 1)),
+        (f"raybench, {_ALL}", side_by_side),
+    ):
         outcome = played(trace, ours(trace, Rules(host_gib=HOST_GIB)), batch)
-        yield f"raybench, {name}", (outcome.swaps, outcome.seconds)
+        yield name, (outcome.swaps, outcome.seconds)
 
 
 def _simulated_rows(
@@ -103,30 +114,32 @@ def _simulated_rows(
         yield f"{iterations}", name, f"{swaps:,}", f"{seconds / 3600:.2f}", f"{seconds / best:.1f}"
 
 
-def _growth(
-    simulated: Mapping[int, Mapping[int, Mapping[str, tuple[int, float]]]],
-    played: Mapping[str, Mapping[int, Sequence[Took]]],
-) -> str:
-    told = _powers(
-        {
-            f"{name}, {batch} requests": {count: of[name][1] for count, of in counts.items()}
-            for batch, counts in simulated.items()
-            for name in next(iter(counts.values()))
+def _growth_simulated(found: Mapping[int, Mapping[int, Mapping[str, tuple[int, float]]]]) -> Table:
+    costs = {
+        f"{name}, {batch} requests": {
+            "swaps": {count: float(of[name][0]) for count, of in counts.items()},
+            "whole, hours": {count: of[name][1] for count, of in counts.items()},
         }
-    )
-    whole = _powers(
-        {
-            how: {count: median_of(rounds, lambda it: it.seconds) for count, rounds in of.items()}
-            for how, of in played.items()
-        }
-    )
-    return (
-        f"Simulated time grows as iterations to the {told}; that of whole commands to the {whole}."
-    )
+        for batch, counts in found.items()
+        for name in next(iter(counts.values()))
+    }
+    return growth(costs, "simulated iterations")
 
 
-def _powers(costs: Mapping[str, Mapping[int, float]]) -> str:
-    return ", ".join(f"{exponent(of):.2f} ({name})" for name, of in costs.items())
+def _growth_played(found: Mapping[str, Mapping[int, Sequence[Took]]]) -> Table:
+    figures: Mapping[str, Callable[[Took], float]] = {
+        "whole s": lambda it: it.seconds,
+        "CPU s": lambda it: it.cpu_s,
+        "peak MiB": lambda it: it.peak_mib,
+    }
+    costs = {
+        how: {
+            name: {count: median_of(rounds, figure) for count, rounds in of.items()}
+            for name, figure in figures.items()
+        }
+        for how, of in found.items()
+    }
+    return growth(costs, "played iterations")
 
 
 def _assessed(iterations: int, how: str) -> Took:

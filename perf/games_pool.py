@@ -1,6 +1,6 @@
 """How many games a pool plays, beside what the models' time alone would allow, and beside the peer.
 
-    python -m perf.games_pool                      all of it, four minutes
+    python -m perf.games_pool                      all of it, seven minutes
     python -m perf.games_pool --seconds 3          shorter
     python -m perf.games_pool --actors 2           the first table with matches in actors of Ray
     python -m perf.games_pool --strategy program   the first table with programs of DSPy
@@ -13,7 +13,7 @@ is that of players who do nothing but think: matches at once / (moves of a match
 8 or 32 of them are under way, because a lock of its whole process serialises the calls: 96, 12 and
 3 % of the ideal. The models' time is kept by a thread of its own: an event loop's timers come up to
 a millisecond late, which is no doing of the pool's. "waits alone" is what this machine makes of the
-same waits with nothing else in the process: nobody gets above it. Shares are medians of as many
+same waits with nothing else in the process: nobody gets above it. Medians are of as many
 rounds as are asked for.
 
 *Without latency*: players that move at once, on one core, so that what is measured is the game and
@@ -23,7 +23,6 @@ prompt that a model gets, and their reply is read as a model's. The peer, script
 journal, plays 2,167 to 3,260 dice games and 20 to 37 chess games (of some 100 plies) a second.
 """
 
-import argparse
 import asyncio
 import itertools
 import random
@@ -41,12 +40,15 @@ from pathlib import Path
 
 import numpy as np
 
-from perf.results import Found, Table, exponent
+from perf import arguments
+from perf.measured import in_turn
+from perf.results import Found, Table, growth, median_of, spread
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.room import Begun, House, Room
 from raybench.arena.rooms import rooms
 from raybench.config import FleetConf
+from raybench.errors import ConfigurationError
 from raybench.fleet import Fleet, group_engines
 from raybench.fleet.link import Link
 from raybench.games import State
@@ -65,7 +67,7 @@ _WARM_S = 2.0
 _PEER_WITH = {1: 0.96, 8: 0.12, 32: 0.03}
 _PEER_WITHOUT = {"liars_dice": (2167, 3260), "chess": (20, 37)}
 _BID = re.compile(r"(\d+) (?:dice|die) of (\d+)")
-_WITH = ("at once", "moves/s", "of ideal", "rounds", "waits alone", "the peer")
+_WITH = ("at once", "moves/s", "of ideal", "waits alone", "the peer")
 _WITHOUT = (
     "game", "players", "at once", "games/s", "in a processor's second", "moves a game",
     "µs of a processor a move", "the peer, games/s", "times the peer",
@@ -74,74 +76,106 @@ _WITHOUT = (
 
 def main() -> None:
     """Measure both, and tell."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="of each measurement with latency")
+    parser = arguments.parser(__doc__)
+    parser.add_argument(
+        "--seconds", type=arguments.seconds, default=8.0, help="of each measurement"
+    )
+    parser.add_argument("--rounds", type=arguments.count, default=3)
     parser.add_argument("--actors", type=int, default=0, help="of Ray; 0 is one room in the driver")
     parser.add_argument("--strategy", default="direct", help="by which models come to moves")
     asked = parser.parse_args()
+    try:
+        Strategies(asked.strategy).of("one", "liars_dice", "one")
+    except ConfigurationError as error:
+        parser.error(f"--strategy: {error}")
     if asked.actors:
         import ray
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    slow, grows = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
+    slow, rates = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
     if asked.actors or asked.strategy != "direct":  # Ray's threads would count as the games' work
         print(slow.text())
         return
-    quick, costs = _no_models(asked.seconds)
+    quick, costs = _no_models(asked.seconds, asked.rounds)
     Found(
         "games_pool",
         "Games: a pool of them",
-        [slow, quick],
         [
-            "The peer is ZeroSumEval 0.3.0, as noted of a machine like this: it is not on PyPI.",
-            f"Moves a second grow as matches at once to the {grows:.2f}; what a move costs grows "
-            f"as they do to the {costs}.",
+            slow,
+            quick,
+            growth({"moves/s, with latency": {"": rates}}, "matches at once"),
+            growth({of: {"a move's processor time": it} for of, it in costs.items()}, "they"),
         ],
-    ).tell()
+        ["The peer is ZeroSumEval 0.3.0, as noted of a machine like this: it is not on PyPI."],
+    ).tell(keep=asked.keep)
 
 
-def _slow_models(seconds: float, rounds: int, actors: int, strategy: str) -> tuple[Table, float]:
-    """Return the figures, and to the power of what of the matches at once the rate grows."""
-    rows, by_size = [], dict[int, float]()
-    for at_once in (it for it in (1, 8, 32, 256) if it >= actors):  # each has a match at least
+def _slow_models(
+    seconds: float, rounds: int, actors: int, strategy: str
+) -> tuple[Table, dict[int, float]]:
+    """Return the figures, and the rate by how many matches are at once."""
+    sizes = [it for it in (1, 8, 32, 256) if it >= actors]  # each has a match at least
+    found: dict[int, list[float]] = {size: [] for size in sizes}
+    for number, at_once in in_turn(rounds, sizes):
+        found[at_once].append(with_latency(at_once, seconds, actors, strategy))
+        _say(f"round {number}, {at_once} at once: {found[at_once][-1]:,.0f} moves a second")
+    rows = []
+    for at_once, rates in found.items():
         ideal = at_once / LATENCY_S
-        rates = [with_latency(at_once, seconds, actors, strategy) for _ in range(rounds)]
         alone = asyncio.run(waits(at_once, seconds / 2))
-        by_size[at_once] = rate = statistics.median(rates)
         rows.append(
             (
-                str(at_once), f"{rate:,.0f}", f"{rate / ideal:.1%}",
-                f"{min(rates) / ideal:.1%}-{max(rates) / ideal:.1%}", f"{alone / ideal:.1%}",
+                str(at_once), spread(rates, ",.0f"), spread([it / ideal for it in rates], ".1%"),
+                f"{alone / ideal:.1%}",
                 f"{_PEER_WITH[at_once]:.0%}" if at_once in _PEER_WITH else "",
             )
         )  # fmt: skip
-        print(*rows[-1], file=sys.stderr, flush=True)
     title = f"Liar's Dice, models that take {1000 * LATENCY_S:.0f} ms for a move"
-    return Table(_WITH, rows, title), exponent(by_size) if len(by_size) > 1 else 1.0
+    return Table(_WITH, rows, title), {it: statistics.median(of) for it, of in found.items()}
 
 
-def _no_models(seconds: float) -> tuple[Table, str]:
-    """Return the figures, and to the power of what of the matches at once a move's cost grows."""
-    rows, by_size = [], defaultdict[str, dict[int, float]](dict)
-    ways = itertools.product(
-        _PEER_WITHOUT.items(), (("scripted", Scripted), ("asked", Instant)), (32, 256)
-    )
-    for (game, (low, high)), (kind, room), at_once in ways:
+@dataclass(frozen=True)
+class _Quick:
+    """What some seconds of a game came to."""
+
+    games: int
+    moves: int
+    whole_s: float
+    cpu_s: float
+
+
+def _no_models(seconds: float, rounds: int) -> tuple[Table, dict[str, dict[int, float]]]:
+    """Return the figures, and what a move costs by game and by how many matches are at once."""
+    rooms = {"scripted": Scripted, "asked": Instant}
+    ways = [*itertools.product(_PEER_WITHOUT, rooms, (32, 256))]
+    found: dict[tuple[str, str, int], list[_Quick]] = {way: [] for way in ways}
+    for number, way in in_turn(rounds, ways):
+        game, kind, at_once = way
         begun, used = time.perf_counter(), time.process_time()
-        games, moves = asyncio.run(played(game, at_once, seconds, room=room))
-        whole, cpu = time.perf_counter() - begun, time.process_time() - used
-        by_size[f"{game}, {kind}"][at_once] = cpu / moves
+        games, moves = asyncio.run(played(game, at_once, seconds, room=rooms[kind]))
+        whole_s, cpu_s = time.perf_counter() - begun, time.process_time() - used
+        found[way].append(_Quick(games, moves, whole_s, cpu_s))
+        _say(f"round {number}, {game}, {kind}, {at_once} at once: {games / whole_s:,.0f} a second")
+    rows, costs = [], defaultdict[str, dict[int, float]](dict)
+    for (game, kind, at_once), of in found.items():
+        low, high = _PEER_WITHOUT[game]
+        a_second = [it.games / it.whole_s for it in of]
+        a_move = [it.cpu_s / it.moves * 1e6 for it in of]
+        costs[f"{game}, {kind}"][at_once] = statistics.median(a_move)
+        middle = statistics.median(a_second)
         rows.append(
             (
-                game, kind, str(at_once), f"{games / whole:,.0f}", f"{games / cpu:,.0f}",
-                f"{moves / games:.1f}", f"{cpu / moves * 1e6:.0f}", f"{low:,}-{high:,}",
-                f"{games / whole / high:.1f}-{games / whole / low:.1f}",
+                game, kind, str(at_once), spread(a_second, ",.0f"),
+                spread([it.games / it.cpu_s for it in of], ",.0f"),
+                f"{median_of(of, lambda it: it.moves / it.games):.1f}", spread(a_move, ".0f"),
+                f"{low:,}-{high:,}", f"{middle / high:.1f}-{middle / low:.1f}",
             )
         )  # fmt: skip
-        print(*rows[-1], file=sys.stderr, flush=True)
-    powers = ", ".join(f"{exponent(costs):.2f} ({name})" for name, costs in by_size.items())
-    return Table(_WITHOUT, rows, "Players that move at once, on one core"), powers
+    return Table(_WITHOUT, rows, "Players that move at once, on one core"), costs
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:

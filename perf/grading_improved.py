@@ -14,9 +14,9 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 
-from perf.math_pairs import DATASETS, Pair, chosen, hostile
+from perf import data
+from perf.math_pairs import Pair, chosen, hostile
 from raybench.grading import math as parity
 from raybench.grading.improved import maths as improved
 
@@ -24,7 +24,7 @@ from raybench.grading.improved import maths as improved
 def main() -> None:
     """Print the decisions against each other, the speeds and the slowest hostile pair."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, default=DATASETS, metavar="FOLDER")
+    data.add_folder(parser)
     parser.add_argument("--half", choices=("development", "held-out"), default="held-out")
     parser.add_argument("--most", type=int, default=10_000, metavar="PAIRS")
     parser.add_argument("--show", type=int, default=0, metavar="PAIRS")

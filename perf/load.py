@@ -48,13 +48,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from perf.data import DATASETS
 from perf.processes import Family
 
 FAMILY, DRIVER = 3.0, 1.0
 """GiB that all processes, and the driver alone, stay below."""
 EXPONENT = 1.1
 _HERE = Path(__file__).parents[1]
-_DATASETS = _HERE.parent / "shared" / "datasets"
 _WAYS = ("index", "games")
 _LOOK_S, _MEMORY_S = 0.25, 1.0
 _UNITS = "[um][na]*.jsonl"
@@ -140,7 +140,7 @@ def main() -> None:
     parser.add_argument("ways", nargs="*", metavar="WAY", default=_WAYS, type=_way)
     parser.add_argument("--units", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--matches", type=int, nargs="+", default=[1_000, 10_000, 100_000])
-    parser.add_argument("--data", type=Path, default=_DATASETS, help="folder with MMLU-Pro")
+    parser.add_argument("--data", type=Path, default=DATASETS, help="folder with MMLU-Pro")
     parser.add_argument("--games", nargs="+", default=["liars_dice"], help="that are played")
     parser.add_argument("--halfway", action="store_true", help="kill the last size, and go on")
     asked = parser.parse_args()

@@ -6,7 +6,6 @@ into the half that our grader was developed on or into the one held out.
 """
 
 import hashlib
-import json
 import re
 import string
 from collections.abc import Callable, Iterator
@@ -16,7 +15,8 @@ from random import Random
 
 import sympy  # type: ignore[import-untyped]
 
-DATASETS = Path(__file__).parents[1].parent / "shared" / "datasets"
+from perf import data
+
 _FILES = ("math500", "math_test_5000", "aime2024", "gsm8k_test", "mgsm")
 _SEED = 4
 Pair = tuple[str, str]
@@ -40,11 +40,7 @@ def half(truth: str) -> str:
 
 def pairs(folder: Path) -> list[Pair]:
     """Return every different pair, from the same data always the same."""
-    rows = [
-        json.loads(line)
-        for name in _FILES
-        for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    rows = [row for name in _FILES for row in data.read(folder, name)]
     golds = list(dict.fromkeys(row["answer"] for row in rows))
     random = Random(_SEED)
     found: dict[Pair, None] = {}

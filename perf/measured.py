@@ -4,14 +4,16 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from perf.engine_clock.raybench_engine_clock import FOLDER, RECORD
 from perf.processes import Family
 
+_Way = TypeVar("_Way")
 _LOOK_S = 0.5
 _GROWN = 1.01
 """How much more memory is worth a closer look: one at all processes takes a tenth of a second of a
@@ -44,6 +46,16 @@ class Took:
     def rate(self) -> float:
         """Return how many tokens there were in a second of that."""
         return self.tokens / self.steady_s
+
+
+def in_turn(rounds: int, ways: Sequence[_Way]) -> Iterator[tuple[int, _Way]]:
+    """Yield each way once a round, with the round's number, from 1.
+
+    Every other round goes the other way round: machines get slower, and quicker again.
+    """
+    for number in range(rounds):
+        for way in ways[:: -1 if number % 2 else 1]:
+            yield number + 1, way
 
 
 def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = os.environ) -> Took:

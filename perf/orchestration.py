@@ -15,7 +15,6 @@ What raybench has to grade is a reply with an answer in it, and a wrong one most
 that they compare with the right letter.
 """
 
-import argparse
 import itertools
 import json
 import sys
@@ -24,15 +23,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perf.measured import Took, took
+from perf import arguments, data
+from perf.measured import Took, in_turn, took
 from perf.peers.commands import Asked, apart, inspect_mocked, lm_eval, versions
 from perf.peers.environments import made
 from perf.peers.graded import confirm
-from perf.results import Found, Table, exponent, median_of, spread
+from perf.results import Found, Table, growth, median_of, spread
 from raybench import benchmarks
 
-HERE = Path(__file__).parents[1]
-_DATA = HERE.parent / "shared" / "datasets" / "mmlu_pro_test.jsonl"
 _OURS = "raybench"
 _LONG_S = 600.0
 """What takes longer has one round."""
@@ -42,60 +40,61 @@ _HEADS = (
 )  # fmt: skip
 
 
+Rounds = Mapping[int, Sequence[Took]]
+"""Of each size, in turn."""
+
+
 def main() -> None:
     """Give each its turns and tell what came of them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rows", type=int, nargs="+", default=[12_000, 110_000])
-    parser.add_argument("--rounds", type=int, default=1)
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--rows", type=arguments.count, nargs="+", default=[12_000, 110_000])
+    parser.add_argument("--rounds", type=arguments.count, default=1)
     parser.add_argument("--only", nargs="+", choices=_ARMS, default=[*_ARMS])
+    data.add_folder(parser)
     told = parser.parse_args()
+    there = data.read(told.data, "mmlu_pro_test")
     found: dict[str, dict[int, list[Took]]] = {
         name: {count: [] for count in told.rows} for name in told.only
     }
-    turns = [
-        (number, count, name)
-        for number, count in itertools.product(range(told.rounds), told.rows)
-        # Every other round the other way round: machines get slower, and quicker again.
-        for name in told.only[:: -1 if number % 2 else 1]
-    ]
-    for number, count, name in turns:
+    for number, (count, name) in in_turn(told.rounds, [*itertools.product(told.rows, told.only)]):
         if any(it.seconds > _LONG_S for it in found[name][count]):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            command = _ARMS[name](_asked(Path(folder), count))
+            command = _ARMS[name](_asked(Path(folder), rows(there, count)))
             one = took(command, cwd=Path(folder), environment=apart(Path(folder)))
             confirm(name, Path(folder), count, command)
         found[name][count].append(one)
-        print(f"round {number + 1}, {count}, {name}: {one}", file=sys.stderr, flush=True)
-    Found(
+        print(f"round {number}, {count}, {name}: {one}", file=sys.stderr, flush=True)
+    result(found).tell(keep=told.keep)
+
+
+def result(found: Mapping[str, Rounds]) -> Found:
+    """Return what came of it."""
+    lines = [row for name, of in found.items() for row in _rows(name, of, found.get(_OURS))]
+    more = [name for name, of in found.items() if len(of) > 1]
+    return Found(
         "orchestration",
         "Orchestration alone: models that take no time",
-        [
-            Table(
-                _HEADS,
-                [row for name, of in found.items() for row in _rows(name, of, found.get(_OURS))],
-            )
-        ],
-        [_growth(name, of) for name, of in found.items() if len(of) > 1],
-        versions(told.only),
-    ).tell()
+        [Table(_HEADS, lines), *([_growth(found)] if more else [])],
+        [_more(name, found[name]) for name in more],
+        versions([*found]),
+        found,
+    )
 
 
-def rows(count: int) -> Iterator[dict[str, Any]]:
-    """Yield that many questions: real ones, again and again under other keys."""
-    there = [json.loads(line) for line in _DATA.read_bytes().splitlines()]
-    for number, row in enumerate(itertools.islice(itertools.cycle(there), count)):
-        yield {**row, "id": number}
+def rows(there: Sequence[dict[str, Any]], count: int) -> list[dict[str, Any]]:
+    """Return that many questions: real ones, again and again under other keys."""
+    repeated = itertools.islice(itertools.cycle(there), count)
+    return [{**row, "id": number} for number, row in enumerate(repeated)]
 
 
-def _asked(folder: Path, count: int) -> Asked:
+def _asked(folder: Path, asked: Sequence[Mapping[str, Any]]) -> Asked:
     benchmark = benchmarks.load("mmlu_pro")
     (folder / "data").mkdir()
-    with (folder / "data" / "mmlu_pro.jsonl").open("w") as data:
-        data.writelines(json.dumps(row) + "\n" for row in rows(count))
-    return Asked.written(
-        folder, ((benchmark.prompt(row)[0].content, row["answer"]) for row in rows(count)), 64
-    )
+    with (folder / "data" / "mmlu_pro.jsonl").open("w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in asked)
+    prompts = ((benchmark.prompt(row)[0].content, row["answer"]) for row in asked)
+    return Asked.written(folder, prompts, 64)
 
 
 def _rows(
@@ -118,23 +117,38 @@ def _rows(
             spread([it.seconds for it in rounds], ".1f"),
             spread([1000 * it.cpu_s / count for it in rounds], ".2f"),
             cpu,
-            f"{median_of(rounds, lambda it: it.peak_mib):,.0f}",
+            spread([it.peak_mib for it in rounds], ",.0f"),
         )
 
 
-def _growth(name: str, found: Mapping[int, Sequence[Took]]) -> str:
-    """Return how it grows from the smallest size to the largest."""
+_GROWING: Mapping[str, Callable[[Took], float]] = {
+    "whole s": lambda it: it.seconds,
+    "CPU s": lambda it: it.cpu_s,
+    "peak MiB": lambda it: it.peak_mib,
+}
+
+
+def _growth(found: Mapping[str, Rounds]) -> Table:
+    costs = {
+        name: {
+            figure: {count: median_of(rounds, value) for count, rounds in of.items()}
+            for figure, value in _GROWING.items()
+        }
+        for name, of in found.items()
+    }
+    return growth(costs, "rows")
+
+
+def _more(name: str, found: Rounds) -> str:
+    """Return what a row more costs, from the smallest size to the largest."""
     few, many = min(found), max(found)
-
-    def more(figure: Callable[[Took], float]) -> float:
-        return (median_of(found[many], figure) - median_of(found[few], figure)) / (many - few)
-
-    power = exponent({size: median_of(it, lambda it: it.cpu_s) for size, it in found.items()})
+    seconds, cpu_s, mib = (
+        (median_of(found[many], it) - median_of(found[few], it)) / (many - few)
+        for it in _GROWING.values()
+    )
     return (
-        f"{name}: a row more takes {1000 * more(lambda it: it.seconds):.2f} ms, "
-        f"{1000 * more(lambda it: it.cpu_s):.2f} ms of a processor and "
-        f"{1024 * more(lambda it: it.peak_mib):.1f} KiB; processor time grows as rows to the "
-        f"{power:.2f}."
+        f"{name}: a row more takes {1000 * seconds:.2f} ms, {1000 * cpu_s:.2f} ms of a processor "
+        f"and {1024 * mib:.1f} KiB."
     )
 
 

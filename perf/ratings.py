@@ -8,15 +8,14 @@ worth (choix has neither). Each fit is a process of its own, in turn, of what it
 arena-rank compiles it compiles for each fit), and the first stands beside it. A fit is the maximum
 and, but for choix, which has none, the sandwich's errors; ours finds components too. Agreement is
 the largest difference of a strength (natural logarithms) from ours. A draw of a bootstrap takes
-what many take beyond few, a draw.
+what many take beyond few, a draw. All of it takes a quarter of an hour; a round of 10,000 matches
+four minutes, most of them arena-rank's bootstraps.
 
 ZeroSumEval 0.3.0 is not on PyPI. It fits a logistic regression to single matches, anew for every
 bootstrap draw: 13.4 to 14.3 s for 100 draws of 10 models × 2,000 matches on a machine like this
 one, which is 135 ms a fit.
 """
 
-import argparse
-import itertools
 import json
 import statistics
 import subprocess
@@ -29,9 +28,11 @@ from typing import Any
 
 import numpy as np
 
+from perf import arguments
+from perf.measured import in_turn
 from perf.peers.commands import versions
 from perf.peers.environments import made
-from perf.results import Found, Table, exponent, spread
+from perf.results import Found, Table, growth, median_of, spread
 from raybench.stats import bradley_terry, plackett_luce
 from raybench.stats.bradley_terry import Game
 from raybench.stats.plackett_luce import Seat
@@ -46,6 +47,8 @@ _OURS = "raybench"
 _FITS = ("pool", "", "ms a fit", "times ours", "the first, ms", "farthest from ours", "MiB")
 _DRAWS = ("pool", "", "draws", "ms a draw", "times ours")
 _MORE = ("raybench", "fits", "s", "ms a fit")
+_Way = tuple[str, int]
+"""Who fits, and how many draws of a bootstrap there are beside the fit."""
 
 
 @dataclass(frozen=True)
@@ -91,28 +94,27 @@ class Fit:
 
 def main() -> None:
     """Have all fit all, and tell."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--matches", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--bootstrap", type=int, default=1000)
+    parser = arguments.parser(__doc__)
+    parser.add_argument(
+        "--matches", type=arguments.count, nargs="+", default=[10_000, 100_000, 1_000_000],
+        help="of 100 models; the other pools are as they are",
+    )  # fmt: skip
+    parser.add_argument("--rounds", type=arguments.count, default=3)
+    parser.add_argument("--bootstrap", type=arguments.count, default=1000, help="draws of ours")
     asked = parser.parse_args()
     sizes = [Pool(100, matches) for matches in asked.matches]
-    small, tables = Pool(10, 2_000), Pool(10, 2_000, seats=5)
+    small, tables = Pool(10, 2_000), [Pool(10, matches, seats=5) for matches in (500, 2_000)]
     fits = {
-        pool: _fitted(pool, _ARMS if pool.seats == 2 else (_OURS, "choix"), asked.rounds)
-        for pool in (small, *sizes, tables)
+        pool: _fitted(pool, [(arm, 0) for arm in arms], asked.rounds)
+        for pools, arms in ((([small, *sizes]), _ARMS), (tables, _ARMS[:2]))
+        for pool in pools
     }
-    draws = {
-        pool: {
-            (name, draws): _fitted(pool, [name], asked.rounds, draws)[name]
-            for name, sizes_of in (
-                (_OURS, (asked.bootstrap // 10, asked.bootstrap)),
-                ("arena-rank", _PEER_DRAWS),
-            )
-            for draws in sizes_of
-        }
-        for pool in (small, sizes[min(1, len(sizes) - 1)])
+    draws = [(_OURS, draws) for draws in (max(1, asked.bootstrap // 10), asked.bootstrap)]
+    draws += [("arena-rank", draws) for draws in _PEER_DRAWS]
+    drawn = {
+        pool: _fitted(pool, draws, asked.rounds) for pool in (small, sizes[min(1, len(sizes) - 1)])
     }
+    more = len(sizes) > 1
     Found(
         "ratings",
         "Ratings: a maximum with its errors, and bootstraps",
@@ -120,29 +122,38 @@ def main() -> None:
             Table(_FITS, [row for pool, of in fits.items() for row in _fit_rows(pool, of)], "Fits"),
             Table(
                 _DRAWS,
-                [it for pool, of in draws.items() for it in _draw_rows(pool, of)],
+                [it for pool, of in drawn.items() for it in _draw_rows(pool, of)],
                 "Bootstraps",
             ),
             Table(_MORE, [*_of_ours(asked.bootstrap)], "What else experiments ask of ratings"),
+            *([_growth({pool: fits[pool] for pool in sizes}, "matches of 100")] if more else []),
+            _growth({pool: fits[pool] for pool in tables}, "tables of 10"),
+            *(_growth_of_draws(pool, of) for pool, of in drawn.items()),
         ],
-        [_growth({pool.matches: fits[pool] for pool in sizes})] if len(sizes) > 1 else [],
-        versions(["choix", "arena-rank"]),
-    ).tell()
+        versions=versions(["choix", "arena-rank"]),
+        measured={
+            pool.name: {
+                f"{name}, {draws} draws": [(it.first_s, it.again_s, it.peak_mib) for it in rounds]
+                for (name, draws), rounds in (fits.get(pool, {}) | drawn.get(pool, {})).items()
+            }
+            for pool in fits
+        },
+    ).tell(keep=asked.keep)
 
 
 # ---------------------------------------------------------------------------------- side by side
 
 
-def _fitted(
-    pool: Pool, arms: Iterable[str], rounds: int, bootstrap: int = 0
-) -> dict[str, list[Fit]]:
-    """Have each fit the pool, in turn; so many draws beside it."""
+def _fitted(pool: Pool, ways: Sequence[_Way], rounds: int) -> dict[_Way, list[Fit]]:
+    """Have each fit the pool, in turn, with so many draws beside it."""
     drawn = pool.drawn()
-    found: dict[str, list[Fit]] = {name: [] for name in arms}
-    for number, name in itertools.product(range(rounds), found):
-        found[name].append(_fit(name, drawn, bootstrap))
+    found: dict[_Way, list[Fit]] = {way: [] for way in ways}
+    for number, (name, draws) in in_turn(rounds, ways):
+        fit = _fit(name, drawn, draws)
+        found[name, draws].append(fit)
+        beside = f", {draws} draws" if draws else ""
         print(
-            f"round {number + 1}, {pool.name}, {name}: {found[name][-1].again_s:.3f} s",
+            f"round {number}, {pool.name}, {name}{beside}: {fit.again_s:.3f} s",
             file=sys.stderr, flush=True,
         )  # fmt: skip
     return found
@@ -161,9 +172,9 @@ def _fit(name: str, drawn: str, bootstrap: int) -> Fit:
     return Fit(first_s, again_s, told["peak_mib"], told["strengths"])
 
 
-def _fit_rows(pool: Pool, fits: Mapping[str, Sequence[Fit]]) -> Iterable[Sequence[str]]:
-    ours = fits[_OURS]
-    for name, rounds in fits.items():
+def _fit_rows(pool: Pool, fits: Mapping[_Way, Sequence[Fit]]) -> Iterable[Sequence[str]]:
+    ours = fits[_OURS, 0]
+    for (name, _), rounds in fits.items():
         times = [it.again_s / our.again_s for it, our in zip(rounds, ours, strict=True)]
         yield (
             pool.name, name,
@@ -179,12 +190,8 @@ def _apart(one: Fit, other: Fit) -> float:
     return float(np.abs(np.subtract(one.strengths, other.strengths)).max())
 
 
-def _draw_rows(
-    pool: Pool, fits: Mapping[tuple[str, int], Sequence[Fit]]
-) -> Iterable[Sequence[str]]:
-    sizes: dict[str, list[int]] = {}
-    for name, draws in fits:
-        sizes.setdefault(name, []).append(draws)
+def _draw_rows(pool: Pool, fits: Mapping[_Way, Sequence[Fit]]) -> Iterable[Sequence[str]]:
+    sizes = _sizes(fits)
     each = {
         name: [
             1000 * (of_many.again_s - of_few.again_s) / (many - few)
@@ -201,15 +208,39 @@ def _draw_rows(
         yield pool.name, "ZeroSumEval, as noted", "100", f"{ZEROSUMEVAL_MS:.0f}", f"{noted:,.0f}"
 
 
-def _growth(fits: Mapping[int, Mapping[str, Sequence[Fit]]]) -> str:
-    def seconds(rounds: Sequence[Fit]) -> float:
-        return statistics.median(it.again_s for it in rounds)
+def _sizes(fits: Iterable[_Way]) -> dict[str, list[int]]:
+    sizes: dict[str, list[int]] = {}
+    for name, draws in fits:
+        sizes.setdefault(name, []).append(draws)
+    return sizes
 
-    powers = ", ".join(
-        f"{exponent({matches: seconds(of[name]) for matches, of in fits.items()}):.2f} ({name})"
-        for name in _ARMS
-    )
-    return f"The time of a fit of 100 models grows as matches to the {powers}."
+
+def _again(fit: Fit) -> float:
+    return fit.again_s
+
+
+_GROWING: Mapping[str, Callable[[Fit], float]] = {"a fit, s": _again, "MiB": lambda it: it.peak_mib}
+
+
+def _growth(fits: Mapping[Pool, Mapping[_Way, Sequence[Fit]]], sizes: str) -> Table:
+    costs = {
+        name: {
+            figure: {pool.matches: median_of(of[name, draws], value) for pool, of in fits.items()}
+            for figure, value in _GROWING.items()
+        }
+        for name, draws in next(iter(fits.values()))
+    }
+    return growth(costs, sizes)
+
+
+def _growth_of_draws(pool: Pool, fits: Mapping[_Way, Sequence[Fit]]) -> Table:
+    costs = {
+        name: {
+            "with its fit, s": {it: median_of(fits[name, it], _GROWING["a fit, s"]) for it in of}
+        }
+        for name, of in _sizes(fits).items()
+    }
+    return growth(costs, f"draws of {pool.name}")
 
 
 _ARMS = (_OURS, "choix", "arena-rank")

@@ -4,9 +4,10 @@ import itertools
 import random
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from perf.residency_simulation import Request, Sent
+from perf.residency_simulation import Listed, Request, Sent
 from raybench.autobench.course import Course, Turn
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
@@ -119,12 +120,28 @@ class Alone(NamedTuple):
     """What the paper's order, one step of one iteration after the other, makes of it."""
 
     records: list[Record]
-    changes: int
-    """How often another model is asked than before."""
-    asks: int
-    """How often one is asked: a step each, with all that it has for that model."""
-    seconds: float
-    """What the models take, without their comings and goings."""
+    requests: Sequence[Request]
+    """What is asked: each when the one before it is answered."""
+
+    def work(self) -> Listed:
+        """Return it as work, in that order."""
+        return Listed(self.requests)
+
+    @property
+    def seconds(self) -> float:
+        """Return what the models take, without their comings and goings."""
+        return sum(it.seconds for it in self.requests)
+
+    @property
+    def asks(self) -> int:
+        """Return how often one is asked: a step each, with all that it has for that model."""
+        return len(self.requests)
+
+    @property
+    def changes(self) -> int:
+        """Return how often another model is asked than before."""
+        pairs = itertools.pairwise(self.requests)
+        return sum(one.engine != other.engine for one, other in pairs)
 
 
 def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
@@ -134,10 +151,11 @@ def alone(settings: Settings, last: int, seed: int = 0) -> Alone:
     asked: list[Request] = []
     while due:
         step = due.popleft()
-        asked += requests(step, settings, seed)
+        for request in requests(step, settings, seed):
+            before = (len(asked) - 1,) if asked else ()
+            asked.append(replace(request, after=before))
         due += peers.hand_over(step).steps
-    changes = sum(one.engine != other.engine for one, other in itertools.pairwise(asked))
-    return Alone(peers.records, changes, len(asked), sum(it.seconds for it in asked))
+    return Alone(peers.records, asked)
 
 
 def bound(records: Sequence[Record], models: int, at_once: int) -> int:

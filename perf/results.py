@@ -65,10 +65,14 @@ class Found:
     """What it means, a sentence or some each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of what was measured beside raybench."""
+    measured: Any = None
+    """Each single measurement that the tables are made of, in the order of rounds."""
 
-    def tell(self) -> None:
-        """Print it, and keep it for the page."""
+    def tell(self, *, keep: bool) -> None:
+        """Print it, and keep it for the page if it is to be; a trial is not."""
         print("\n\n".join([*(it.text() for it in self.tables), *self.said]))
+        if not keep:
+            return
         FOLDER.mkdir(exist_ok=True)
         made_on = _made_on()
         kept = {**asdict(self), **made_on}
@@ -80,8 +84,10 @@ def page() -> str:
     """Return the page of all that is kept."""
     parts = [
         "# Results\n\nMade by `make perf` (`python -m perf`, or `python -m perf NAME …` for some "
-        "of it); `perf/NOTES.md` says what was expected and what was found. Medians of rounds in "
-        "turn; what stands in brackets is the least and the most."
+        "of it), each part on the day and of the commit that stand there; `perf/NOTES.md` says "
+        "what was expected and what was found. Medians of rounds in turn, which go there and back; "
+        "what stands in brackets is the least and the most, and what has none was measured once, "
+        "or is counted. `perf/results/` has the single measurements."
     ]
     for path in sorted(FOLDER.glob("*.json")):
         kept = json.loads(path.read_bytes())
@@ -109,6 +115,19 @@ def exponent(costs: Mapping[int, float]) -> float:
     """Return to the power of what of the size a cost grows: the slope of their logarithms."""
     sizes, values = (list(map(math.log, it)) for it in (costs.keys(), costs.values()))
     return statistics.linear_regression(sizes, values).slope
+
+
+def growth(costs: Mapping[str, Mapping[str, Mapping[int, float]]], sizes: str) -> Table:
+    """Return to the power of what of the size each figure of each arm grows.
+
+    Start-up is in it: what has much of that grows slower than what it does.
+    """
+    figures = [*dict.fromkeys(name for of in costs.values() for name in of)]
+    rows = [
+        [arm, *(f"{exponent(of[it]):.2f}" if len(of.get(it, ())) > 1 else "" for it in figures)]
+        for arm, of in costs.items()
+    ]
+    return Table(("", *figures), rows, f"How it grows: as {sizes} to the power of")
 
 
 def slope(costs: Mapping[int, float]) -> float:

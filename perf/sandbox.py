@@ -14,7 +14,6 @@ stops them, with real bait around them; how many got at it, and of which kinds.
 process that imports them.
 """
 
-import argparse
 import itertools
 import json
 import statistics
@@ -27,10 +26,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perf.measured import users
+from perf import arguments
+from perf.measured import in_turn, users
 from perf.peers.commands import versions
 from perf.peers.environments import made
-from perf.results import Found, Table, exponent, spread
+from perf.results import Found, Table, growth, spread
 from raybench import sandbox
 from raybench.sandbox import environments, interpreters
 
@@ -73,10 +73,10 @@ class Took:
 
 def main() -> None:
     """Measure, attack and tell."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--runs", type=int, nargs="+", default=[100, 400])
-    parser.add_argument("--scientific-runs", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--runs", type=arguments.count, nargs="+", default=[100, 400])
+    parser.add_argument("--scientific-runs", type=arguments.count, default=30)
+    parser.add_argument("--rounds", type=arguments.count, default=3)
     parser.add_argument("--no-attacks", action="store_true")
     asked = parser.parse_args()
     base = interpreters.chosen()
@@ -84,12 +84,12 @@ def main() -> None:
     found: dict[int, dict[str, list[Took]]] = {
         runs: {name: [] for name in commands} for runs in asked.runs
     }
-    for number, runs, name in itertools.product(range(asked.rounds), asked.runs, commands):
+    for number, (runs, name) in in_turn(asked.rounds, [*itertools.product(asked.runs, commands)]):
         found[runs][name].append(timed([*commands[name], str(runs)]))
-        said = f"round {number + 1}, {runs}, {name}: {found[runs][name][-1].a_second:.0f} a second"
-        print(said, file=sys.stderr, flush=True)
+        _say(f"round {number}, {runs}, {name}: {found[runs][name][-1].a_second:.0f} a second")
     tables = [
-        Table(_SPEED, [row for runs, of in found.items() for row in _speeds(runs, of)], "How fast")
+        Table(_SPEED, [row for runs, of in found.items() for row in _speeds(runs, of)], "How fast"),
+        *([_growth(found)] if len(found) > 1 else []),
     ]
     if not asked.no_attacks:
         got = {name: _attacked(name, command) for name, command in commands.items()}
@@ -99,9 +99,19 @@ def main() -> None:
         "sandbox",
         "Sandbox: programs that nobody vouches for",
         tables,
-        [_growth(found)] if len(found) > 1 else [],
-        {"interpreter": base.version, **versions(["inspect", "livecodebench"])},
-    ).tell()
+        versions={"interpreter": base.version, **versions(["inspect", "livecodebench"])},
+        measured={
+            str(runs): {
+                name: [(it.first_s, it.median_s, it.a_second) for it in rounds]
+                for name, rounds in of.items()
+            }
+            for runs, of in found.items()
+        },
+    ).tell(keep=asked.keep)
+
+
+def _say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
 
 
 def command_of(name: str, interpreter: str) -> list[str]:
@@ -140,20 +150,21 @@ def _speeds(runs: int, found: Mapping[str, Sequence[Took]]) -> Iterator[Sequence
         )  # fmt: skip
 
 
-def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
-    powers = ", ".join(
-        f"{power:.2f} ({_NAMES[name]})"
+def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> Table:
+    def by_size(name: str, figure: Callable[[int, Took], float]) -> dict[int, float]:
+        return {
+            runs: statistics.median(figure(runs, it) for it in of[name])
+            for runs, of in found.items()
+        }
+
+    costs = {
+        _NAMES[name]: {
+            "one after the other, s": by_size(name, lambda runs, it: sum(it.each_s)),
+            "side by side, s": by_size(name, lambda runs, it: runs / it.a_second),
+        }
         for name in _NAMES
-        for power in [
-            exponent(
-                {
-                    runs: statistics.median(sum(it.each_s) for it in of[name])
-                    for runs, of in found.items()
-                }
-            )
-        ]
-    )
-    return f"Time grows as runs to the {powers}."
+    }
+    return growth(costs, "runs")
 
 
 # -------------------------------------------------------------------------------------- attacks
@@ -161,6 +172,7 @@ def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
 
 def _attacked(name: str, command: Sequence[str]) -> dict[str, bool]:
     """Return of each harmless attack whether it got at something."""
+    _say(f"attacks, {name}: a minute or two")
     walls = [] if name == _OURS else ["--unconfined", *([] if name == _PLAIN else command)]
     done = subprocess.run(
         [sys.executable, str(_ATTACKS), *walls], capture_output=True, text=True, check=False
@@ -199,6 +211,7 @@ def _contained(got: Mapping[str, Mapping[str, bool]]) -> Table:
 
 
 def _scientific(base: interpreters.Interpreter, runs: int) -> Table:
+    _say("scientific programs")
     python = environments.scientific(base).python
     imports = f"import {', '.join(environments.MODULES)}"
     _sandboxed()

@@ -2,6 +2,8 @@
 
     python -m perf.static [--questions 500 ...] [--tokens 64] [--rounds 3] [--only raw raybench]
 
+A round of 500 questions takes some ten minutes.
+
 The embedded model answers questions of MATH greedily, with at most so many tokens each. All arms
 have the same prompts, the same sampling, and the same arguments and libraries of the engine: what
 raybench gives it. Each arm of each round is a command of its own, in turn, as a user would give it:
@@ -19,76 +21,94 @@ itself write down when it made how many); processor seconds and memory of all pr
 to the same round of `raw` and of `raw-core`; every other round has the arms the other way round.
 """
 
-import argparse
 import itertools
 import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from perf.measured import Took, last_words, took
+from perf import arguments, data
+from perf.measured import Took, in_turn, last_words, took
 from perf.peers import environments
 from perf.peers.commands import Asked, apart, inspect, lm_eval, versions
 from perf.peers.graded import confirm
-from perf.results import Found, Table, exponent, median_of, slope, spread
+from perf.results import Found, Table, growth, median_of, slope, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
 from raybench.fleet.on_cpu import preload, take_cores
 
 HERE = Path(__file__).parents[1]
-_DATA = HERE.parent / "shared" / "datasets" / "math_test_5000.jsonl"
 _AT_ONCE = 256
 """Requests of a client that sends each by itself: four times what the engine batches. With no more
 than it batches, it would wait for the client between one wave and the next."""
-_HEADS = (
+_SPEED = (
     "", "tokens/s", "of raw", "of raw-core", "whole s", "more than raw, ms a question",
-    "first token after s",
-    "steady s", "after the last s", "CPU s", "peak MiB", "tokens",
 )  # fmt: skip
+_TOOK = (
+    "", "first token after s", "steady s", "after the last s", "CPU s", "peak MiB", "tokens",
+)  # fmt: skip
+Rounds = Mapping[str, Sequence[Took]]
+"""Of each arm, in turn."""
 
 
 def main() -> None:
     """Give each arm its turns and tell what came of them."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--questions", type=int, nargs="+", default=[500])
-    parser.add_argument("--tokens", type=int, default=64)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = arguments.parser(__doc__)
+    parser.add_argument("--questions", type=arguments.count, nargs="+", default=[500])
+    parser.add_argument("--tokens", type=arguments.count, default=64, help="of a reply, at most")
+    parser.add_argument("--rounds", type=arguments.count, default=3)
     parser.add_argument("--only", nargs="+", choices=_ARMS, default=[*_ARMS])
+    data.add_folder(parser)
     told = parser.parse_args()
-    sizes = {count: questions(count) for count in told.questions}
+    sizes = {count: questions(told.data, count) for count in told.questions}
     found: dict[int, dict[str, list[Took]]] = {
         count: {name: [] for name in told.only} for count in sizes
     }
-    for number in range(told.rounds):
-        # Every other round the other way round: machines get slower, and quicker again.
-        names = told.only[:: -1 if number % 2 else 1]
-        for (count, rows), name in itertools.product(sizes.items(), names):
-            with tempfile.TemporaryDirectory() as folder:
-                asked = _asked(Path(folder), rows, told.tokens)
-                vllm = environments.known_as_vllm(asked.folder / "vllm")
-                environment = _environment(asked.folder, vllm)
-                command = _ARMS[name](asked)
-                one = took(command, cwd=asked.folder, environment=environment)
-                confirm(name, asked.folder, count, command)
-                if not one.tokens:
-                    raise SystemExit(last_words(command, asked.folder, "made no token"))
-            found[count][name].append(one)
-            print(f"round {number + 1}, {count}, {name}: {one}", file=sys.stderr, flush=True)
-    Found(
+    for number, (count, name) in in_turn(told.rounds, [*itertools.product(sizes, told.only)]):
+        with tempfile.TemporaryDirectory() as folder:
+            asked = _asked(Path(folder), sizes[count], told.tokens)
+            vllm = environments.known_as_vllm(asked.folder / "vllm")
+            environment = _environment(asked.folder, vllm)
+            command = _ARMS[name](asked)
+            one = took(command, cwd=asked.folder, environment=environment)
+            confirm(name, asked.folder, count, command)
+            if not one.tokens:
+                raise SystemExit(last_words(command, asked.folder, "made no token"))
+        found[count][name].append(one)
+        print(f"round {number}, {count}, {name}: {one}", file=sys.stderr, flush=True)
+    result(found, told.tokens).tell(keep=told.keep)
+
+
+def result(found: Mapping[int, Rounds], tokens: int) -> Found:
+    """Return what came of it."""
+    arms = [*next(iter(found.values()))]
+    tables = [
+        table
+        for count, of in found.items()
+        for table in (
+            Table(_SPEED, [*_speeds(of, count)], f"{count:,} questions"),
+            Table(_TOOK, [*_taken(of)], f"What {count:,} questions took"),
+        )
+    ]
+    more = len(found) > 1
+    return Found(
         "static",
-        f"Static benchmarks: questions of MATH, at most {told.tokens} tokens each",
-        [_table(of, count) for count, of in found.items()],
-        [_growth(found)] if len(found) > 1 else [],
-        versions(told.only),
-    ).tell()
+        f"Static benchmarks: questions of MATH, at most {tokens} tokens each",
+        [*tables, *([_growth(found)] if more else [])],
+        [_more(found)] if more else [],
+        versions(arms),
+        {str(count): of for count, of in found.items()},
+    )
 
 
-def questions(count: int) -> list[dict[str, Any]]:
+def questions(folder: Path, count: int) -> list[dict[str, Any]]:
     """Return that many real questions, as the hub has them."""
-    lines = [json.loads(line) for line in _DATA.read_bytes().splitlines()]
+    lines = data.read(folder, "math_test_5000")
+    if count > len(lines):
+        raise SystemExit(f"--questions {count}: there are {len(lines):,}")
     return [
         {
             "problem": it["question"], "solution": it.get("solution", ""), "answer": it["answer"],
@@ -98,8 +118,8 @@ def questions(count: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
-    """Return the rows of a size; ratios are of rounds, each to the same round of another arm."""
+def _speeds(found: Rounds, count: int) -> Iterator[Sequence[str]]:
+    """Yield how fast each is; ratios are of rounds, each to the same round of another arm."""
 
     def of(name: str, base: str, figure: Callable[[Took, Took], float], form: str) -> str:
         if name == base or base not in found:
@@ -113,49 +133,64 @@ def _table(found: Mapping[str, Sequence[Took]], count: int) -> Table:
     def more(one: Took, other: Took) -> float:
         return 1000 * (one.seconds - other.seconds) / count
 
-    rows = []
     for name, rounds in found.items():
-        rows.append(
-            [
-                name,
-                spread([it.rate for it in rounds], ".0f"),
-                of(name, "raw", rates, ".3f"),
-                "" if name == "raw" else of(name, "raw-core", rates, ".3f"),
-                spread([it.seconds for it in rounds], ".1f"),
-                of(name, "raw", more, ".1f"),
-                *(
-                    f"{median_of(rounds, figure):.0f}"
-                    for figure in (
-                        lambda it: it.first_s, lambda it: it.steady_s,
-                        lambda it: it.seconds - it.last_s, lambda it: it.cpu_s,
-                        lambda it: it.peak_mib, lambda it: it.tokens,
-                    )
-                ),
-            ]
-        )  # fmt: skip
-    return Table(_HEADS, rows, f"{count:,} questions")
-
-
-def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> str:
-    """Return what a question more costs each arm, and how its processor time grows."""
-    told = []
-    for name in next(iter(found.values())):
-        whole, cpu = (
-            {count: median_of(of[name], figure) for count, of in found.items()}
-            for figure in (lambda it: it.seconds, lambda it: it.cpu_s)
+        yield (
+            name,
+            spread([it.rate for it in rounds], ".0f"),
+            of(name, "raw", rates, ".3f"),
+            "" if name == "raw" else of(name, "raw-core", rates, ".3f"),
+            spread([it.seconds for it in rounds], ".1f"),
+            of(name, "raw", more, ".1f"),
         )
-        told.append(f"{1000 * slope(whole):.0f} ms and to the {exponent(cpu):.2f} ({name})")
-    return (
-        "A question more takes so long, and processor time, with its start, grows as questions: "
-        f"{', '.join(told)}."
+
+
+def _taken(found: Rounds) -> Iterator[Sequence[str]]:
+    for name, rounds in found.items():
+        yield (
+            name,
+            spread([it.first_s for it in rounds], ".1f"),
+            spread([it.steady_s for it in rounds], ".1f"),
+            spread([it.seconds - it.last_s for it in rounds], ".1f"),
+            spread([it.cpu_s for it in rounds], ".0f"),
+            spread([it.peak_mib for it in rounds], ",.0f"),
+            spread([it.tokens for it in rounds], ",.0f"),
+        )
+
+
+_GROWING: Mapping[str, Callable[[Took], float]] = {
+    "whole s": lambda it: it.seconds,
+    "steady s": lambda it: it.steady_s,
+    "CPU s": lambda it: it.cpu_s,
+    "peak MiB": lambda it: it.peak_mib,
+}
+
+
+def _growth(found: Mapping[int, Rounds]) -> Table:
+    costs = {
+        arm: {
+            figure: {count: median_of(of[arm], value) for count, of in found.items()}
+            for figure, value in _GROWING.items()
+        }
+        for arm in next(iter(found.values()))
+    }
+    return growth(costs, "questions")
+
+
+def _more(found: Mapping[int, Rounds]) -> str:
+    told = ", ".join(
+        f"{1000 * slope({count: median_of(of[arm], seconds) for count, of in found.items()}):.0f} "
+        f"ms ({arm})"
+        for arm in next(iter(found.values()))
+        for seconds in [_GROWING["whole s"]]
     )
+    return f"A question more takes {told}."
 
 
 def _asked(folder: Path, rows: Sequence[dict[str, Any]], tokens: int) -> Asked:
     benchmark = benchmarks.load("math_500")
     (folder / "data").mkdir()
-    with (folder / "data" / "math_500.jsonl").open("w") as data:
-        data.writelines(json.dumps(row) + "\n" for row in rows)
+    with (folder / "data" / "math_500.jsonl").open("w") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
     prompts = ((benchmark.prompt(row)[0].content, row["answer"]) for row in rows)
     return Asked.written(folder, prompts, tokens)
 

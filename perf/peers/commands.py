@@ -111,9 +111,14 @@ def _inspect(environment: Path, asked: Asked, model: str, *more: str) -> list[st
 
 
 def versions(peers: Sequence[str]) -> dict[str, str]:
-    """Return which versions of them their lists have; others than peers are left out."""
+    """Return the versions that their lists have of the packages they are in.
+
+    Others than peers are left out.
+    """
     return {
-        name: line.partition("==")[2].split()[0]
+        package.name if name in package.name else f"{package.name} (for {name})": line.partition(
+            "=="
+        )[2].split()[0]
         for name, package in PACKAGES.items()
         if name in peers
         for line in package.list.read_text().splitlines()

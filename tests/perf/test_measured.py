@@ -8,6 +8,8 @@ from pathlib import Path
 
 from helpers import ROOT
 
+from perf.measured import in_turn
+
 # What vLLM does with its plugins, and of its scheduler what the clock is put into.
 _VLLM = {
     "vllm/__init__.py": "",
@@ -45,7 +47,7 @@ while time.process_time() < until:
 def measured(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     """Measure a command in a process of its own: whoever measures ends all that it has started."""
     code = (
-        "import dataclasses, json, pathlib, sys; from perf.measured import took; "
+        "import dataclasses, json, pathlib, sys; from perf.measured import in_turn, took; "
         "print(json.dumps(dataclasses.asdict(took(sys.argv[1:], cwd=pathlib.Path.cwd()))))"
     )
     return subprocess.run(
@@ -78,3 +80,8 @@ def test_what_fails_is_no_measurement(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "ended with code 1:\nno such model" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_rounds_go_there_and_back() -> None:
+    found = [*in_turn(3, "ab")]
+    assert found == [(1, "a"), (1, "b"), (2, "b"), (2, "a"), (3, "a"), (3, "b")]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from perf import games_pool, grading_math, math_pairs, sandbox
+from perf import autobench_order, data, games_pool, grading_math, math_pairs, sandbox
 from perf.ratings import pairs
 from raybench.sandbox import interpreters
 from raybench.stats import bradley_terry
@@ -39,14 +39,22 @@ def test_a_program_in_the_sandbox_takes_no_more_than_a_few_plain_processes() -> 
     assert ours < 4 * plain  # measured: 0.7 to 1.2
 
 
-@pytest.mark.skipif(not math_pairs.DATASETS.is_dir(), reason="the datasets are not beside this")
+@pytest.mark.skipif(not data.DATASETS.is_dir(), reason="the datasets are not beside this")
 def test_answers_are_graded_faster_than_by_math_verify() -> None:
-    some = math_pairs.chosen(math_pairs.DATASETS, "held-out", 200)
+    some = math_pairs.chosen(data.DATASETS, "held-out", 200)
     ours, theirs = (
         sum(grading_math.decided(grading_math.command_of(name, None), some).seconds)
         for name in ("raybench", "math-verify")
     )
     assert theirs > 2 * ours  # measured: 7
+
+
+def test_iterations_side_by_side_swap_a_fraction_of_what_the_papers_order_does() -> None:
+    found = dict(autobench_order.simulations(20, 8))
+    paper_swaps, paper_s = found["the paper, swapped as ours"]
+    swaps, seconds = found["raybench, all at once"]
+    assert paper_swaps > 5 * swaps
+    assert paper_s > 2 * seconds
 
 
 def test_a_bootstrap_does_not_fit_each_of_its_draws_from_the_beginning() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from perf import __main__ as main
 from perf import results
 from perf.results import Found, Table, exponent, page, spread
 
@@ -21,6 +22,17 @@ def test_the_power_of_a_growth_is_found(power: float, one: float, sizes: set[int
 def test_a_median_stands_with_its_range() -> None:
     assert spread([3.0, 1.0, 2.0], ".1f") == "2.0 [1.0, 3.0]"
     assert spread([0.9876], ".3f") == "0.988"
+
+
+def test_growth_has_a_line_for_each_arm_and_a_column_for_each_figure() -> None:
+    costs = {
+        "ours": {"s": {10: 1.0, 100: 10.0}, "MiB": {10: 5.0, 100: 5.0}},
+        "theirs": {"s": {10: 1.0}},
+    }
+    table = results.growth(costs, "rows")
+    assert table.heads == ("", "s", "MiB")
+    assert table.rows == [["ours", "1.00", "0.00"], ["theirs", "", ""]]
+    assert "rows" in table.title
 
 
 def test_a_table_is_aligned_in_a_terminal_and_marked_up_on_a_page() -> None:
@@ -37,14 +49,16 @@ def test_the_page_has_what_each_script_found_last(
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     table = Table(("", "a second"), [("ours", "7")])
     for title in ("Before", "Sandbox"):
-        Found("sandbox", title, [table], ["Slow."], {"peer": "1.2"}).tell()
-    Found("games", "Games", [table]).tell()
+        Found("sandbox", title, [table], ["Slow."], {"peer": "1.2"}, [1.5]).tell(keep=True)
+    Found("games", "Games", [table]).tell(keep=True)
+    Found("games", "A trial", [table]).tell(keep=False)
     assert "ours         7" in capsys.readouterr().out
     kept = json.loads((tmp_path / "results" / "sandbox.json").read_text())
     assert kept["versions"]["peer"] == "1.2"
+    assert kept["measured"] == [1.5]
     text = page()
     assert text.index("## Games") < text.index("## Sandbox")
-    assert "## Before" not in text
+    assert "## Before" not in text and "## A trial" not in text
     assert "| ours | 7 |\n\nSlow.\n" in text
     assert kept["machine"] in text
 
@@ -74,3 +88,18 @@ def test_what_measuring_writes_does_not_change_a_checkout(tmp_path: Path) -> Non
 
 def test_the_page_is_that_of_what_is_kept() -> None:
     assert results.PAGE.read_text() == page()
+
+
+def test_a_page_stays_as_it_is_when_nothing_could_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = tmp_path / "RESULTS.md"
+    shown.write_text("before")
+    monkeypatch.setattr(main, "PAGE", shown)
+    monkeypatch.setattr(main, "EVIDENCE", {"sandbox": ["--runs", "0"]})
+    monkeypatch.setattr("sys.argv", ["perf", "sandbox"])
+    assert main.main() == 1
+    assert shown.read_text() == "before"
+    monkeypatch.setattr("sys.argv", ["perf", "--page"])
+    assert main.main() == 0
+    assert shown.read_text() == page()
