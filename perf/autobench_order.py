@@ -24,7 +24,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from perf import arguments
-from perf.measured import Took, in_turn, took
+from perf.measured import Took, in_turn, say, took
 from perf.residency import HOST_GIB, PAPER, ours, peers, played
 from perf.residency_peers import alone
 from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
@@ -61,8 +61,7 @@ def main() -> None:
     }
     for number, (how, count) in in_turn(asked.rounds, [*itertools.product(found, asked.played)]):
         found[how][count].append(_assessed(count, how))
-        said = f"round {number}, {how}, {count}: {found[how][count][-1].seconds:.1f} s"
-        print(said, file=sys.stderr, flush=True)
+        say(f"round {number}, {how}, {count}: {found[how][count][-1].seconds:.1f} s")
     Found(
         "autobench_order",
         "AutoBench: the order of iterations",

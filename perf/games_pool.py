@@ -28,7 +28,6 @@ import itertools
 import random
 import re
 import statistics
-import sys
 import tempfile
 import threading
 import time
@@ -41,7 +40,7 @@ from pathlib import Path
 import numpy as np
 
 from perf import arguments
-from perf.measured import in_turn
+from perf.measured import in_turn, say
 from perf.results import Found, Table, growth, median_of, spread
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.pool import Lines, Pool
@@ -81,7 +80,9 @@ def main() -> None:
         "--seconds", type=arguments.seconds, default=8.0, help="of each measurement"
     )
     parser.add_argument("--rounds", type=arguments.count, default=3)
-    parser.add_argument("--actors", type=int, default=0, help="of Ray; 0 is one room in the driver")
+    parser.add_argument(
+        "--actors", type=arguments.count, default=0, help="of Ray; else one room here"
+    )
     parser.add_argument("--strategy", default="direct", help="by which models come to moves")
     asked = parser.parse_args()
     try:
@@ -93,32 +94,37 @@ def main() -> None:
 
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     slow, rates = _slow_models(asked.seconds, asked.rounds, asked.actors, asked.strategy)
+    middle = {at_once: statistics.median(of) for at_once, of in rates.items()}
     if asked.actors or asked.strategy != "direct":  # Ray's threads would count as the games' work
         print(slow.text())
         return
     quick, costs = _no_models(asked.seconds, asked.rounds)
+    medians = {
+        of: {"a move's processor time": {it: statistics.median(each) for it, each in by.items()}}
+        for of, by in costs.items()
+    }
     Found(
         "games_pool",
         "Games: a pool of them",
         [
             slow,
             quick,
-            growth({"moves/s, with latency": {"": rates}}, "matches at once"),
-            growth({of: {"a move's processor time": it} for of, it in costs.items()}, "they"),
+            growth({"with latency": {"moves/s": middle}, **medians}, "matches at once"),
         ],
         ["The peer is ZeroSumEval 0.3.0, as noted of a machine like this: it is not on PyPI."],
+        measured={"moves/s": rates, "µs of a processor a move": costs},
     ).tell(keep=asked.keep)
 
 
 def _slow_models(
     seconds: float, rounds: int, actors: int, strategy: str
-) -> tuple[Table, dict[int, float]]:
-    """Return the figures, and the rate by how many matches are at once."""
+) -> tuple[Table, dict[int, list[float]]]:
+    """Return the figures, and the rates by how many matches are at once."""
     sizes = [it for it in (1, 8, 32, 256) if it >= actors]  # each has a match at least
     found: dict[int, list[float]] = {size: [] for size in sizes}
     for number, at_once in in_turn(rounds, sizes):
         found[at_once].append(with_latency(at_once, seconds, actors, strategy))
-        _say(f"round {number}, {at_once} at once: {found[at_once][-1]:,.0f} moves a second")
+        say(f"round {number}, {at_once} at once: {found[at_once][-1]:,.0f} moves a second")
     rows = []
     for at_once, rates in found.items():
         ideal = at_once / LATENCY_S
@@ -131,7 +137,7 @@ def _slow_models(
             )
         )  # fmt: skip
     title = f"Liar's Dice, models that take {1000 * LATENCY_S:.0f} ms for a move"
-    return Table(_WITH, rows, title), {it: statistics.median(of) for it, of in found.items()}
+    return Table(_WITH, rows, title), found
 
 
 @dataclass(frozen=True)
@@ -144,7 +150,7 @@ class _Quick:
     cpu_s: float
 
 
-def _no_models(seconds: float, rounds: int) -> tuple[Table, dict[str, dict[int, float]]]:
+def _no_models(seconds: float, rounds: int) -> tuple[Table, dict[str, dict[int, list[float]]]]:
     """Return the figures, and what a move costs by game and by how many matches are at once."""
     rooms = {"scripted": Scripted, "asked": Instant}
     ways = [*itertools.product(_PEER_WITHOUT, rooms, (32, 256))]
@@ -155,13 +161,13 @@ def _no_models(seconds: float, rounds: int) -> tuple[Table, dict[str, dict[int, 
         games, moves = asyncio.run(played(game, at_once, seconds, room=rooms[kind]))
         whole_s, cpu_s = time.perf_counter() - begun, time.process_time() - used
         found[way].append(_Quick(games, moves, whole_s, cpu_s))
-        _say(f"round {number}, {game}, {kind}, {at_once} at once: {games / whole_s:,.0f} a second")
-    rows, costs = [], defaultdict[str, dict[int, float]](dict)
+        say(f"round {number}, {game}, {kind}, {at_once} at once: {games / whole_s:,.0f} a second")
+    rows, costs = [], defaultdict[str, dict[int, list[float]]](dict)
     for (game, kind, at_once), of in found.items():
         low, high = _PEER_WITHOUT[game]
         a_second = [it.games / it.whole_s for it in of]
         a_move = [it.cpu_s / it.moves * 1e6 for it in of]
-        costs[f"{game}, {kind}"][at_once] = statistics.median(a_move)
+        costs[f"{game}, {kind}"][at_once] = a_move
         middle = statistics.median(a_second)
         rows.append(
             (
@@ -172,10 +178,6 @@ def _no_models(seconds: float, rounds: int) -> tuple[Table, dict[str, dict[int, 
             )
         )  # fmt: skip
     return Table(_WITHOUT, rows, "Players that move at once, on one core"), costs
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 def with_latency(at_once: int, seconds: float, actors: int = 0, strategy: str = "direct") -> float:

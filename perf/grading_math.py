@@ -25,7 +25,7 @@ from pathlib import Path
 
 from perf import arguments, data
 from perf.math_pairs import Pair, chosen, hostile
-from perf.measured import in_turn, users
+from perf.measured import in_turn, say, users
 from perf.peers.commands import versions
 from perf.peers.environments import made
 from perf.results import Found, Table, growth, slope, spread
@@ -73,15 +73,14 @@ def main() -> None:
         for number, name in in_turn(asked.rounds, names):
             of[name].append(decided(commands[name], these))
             seconds = sum(of[name][-1].seconds)
-            said = f"round {number}, {len(these)}, {name}: {seconds:.1f} s"
-            print(said, file=sys.stderr, flush=True)
+            say(f"round {number}, {len(these)}, {name}: {seconds:.1f} s")
         if asked.show and asked.script:
             _show(these, of)
     every = [*hostile()]
     some = every[:: max(1, len(every) // asked.hostile)][: asked.hostile]
     stopped: dict[tuple[str, int], Decided] = {}
     for name, answers in (*((it, some) for it in names), (_OURS, every)):
-        print(f"{len(answers)} hostile answers, {name}", file=sys.stderr, flush=True)
+        say(f"{len(answers)} hostile answers, {name}")
         stopped[name, len(answers)] = decided(commands[name], answers)
     as_whom = _SCRIPT if asked.script else _OURS
     said_of_script = (

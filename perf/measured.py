@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,6 +57,11 @@ def in_turn(rounds: int, ways: Sequence[_Way]) -> Iterator[tuple[int, _Way]]:
     for number in range(rounds):
         for way in ways[:: -1 if number % 2 else 1]:
             yield number + 1, way
+
+
+def say(what: str) -> None:
+    """Tell how far it is, beside what is found."""
+    print(what, file=sys.stderr, flush=True)
 
 
 def took(command: Sequence[str], *, cwd: Path, environment: Mapping[str, str] = os.environ) -> Took:

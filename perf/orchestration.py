@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from perf import arguments, data
-from perf.measured import Took, in_turn, took
+from perf.measured import Took, in_turn, say, took
 from perf.peers.commands import Asked, apart, inspect_mocked, lm_eval, versions
 from perf.peers.environments import made
 from perf.peers.graded import confirm
@@ -64,7 +64,7 @@ def main() -> None:
             one = took(command, cwd=Path(folder), environment=apart(Path(folder)))
             confirm(name, Path(folder), count, command)
         found[name][count].append(one)
-        print(f"round {number}, {count}, {name}: {one}", file=sys.stderr, flush=True)
+        say(f"round {number}, {count}, {name}: {one}")
     result(found).tell(keep=told.keep)
 
 

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from perf import arguments
-from perf.measured import in_turn
+from perf.measured import in_turn, say
 from perf.peers.commands import versions
 from perf.peers.environments import made
 from perf.results import Found, Table, growth, median_of, spread
@@ -152,10 +152,7 @@ def _fitted(pool: Pool, ways: Sequence[_Way], rounds: int) -> dict[_Way, list[Fi
         fit = _fit(name, drawn, draws)
         found[name, draws].append(fit)
         beside = f", {draws} draws" if draws else ""
-        print(
-            f"round {number}, {pool.name}, {name}{beside}: {fit.again_s:.3f} s",
-            file=sys.stderr, flush=True,
-        )  # fmt: skip
+        say(f"round {number}, {pool.name}, {name}{beside}: {fit.again_s:.3f} s")
     return found
 
 

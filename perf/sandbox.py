@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from perf import arguments
-from perf.measured import in_turn, users
+from perf.measured import in_turn, say, users
 from perf.peers.commands import versions
 from perf.peers.environments import made
 from perf.results import Found, Table, growth, spread
@@ -86,7 +86,7 @@ def main() -> None:
     }
     for number, (runs, name) in in_turn(asked.rounds, [*itertools.product(asked.runs, commands)]):
         found[runs][name].append(timed([*commands[name], str(runs)]))
-        _say(f"round {number}, {runs}, {name}: {found[runs][name][-1].a_second:.0f} a second")
+        say(f"round {number}, {runs}, {name}: {found[runs][name][-1].a_second:.0f} a second")
     tables = [
         Table(_SPEED, [row for runs, of in found.items() for row in _speeds(runs, of)], "How fast"),
         *([_growth(found)] if len(found) > 1 else []),
@@ -108,10 +108,6 @@ def main() -> None:
             for runs, of in found.items()
         },
     ).tell(keep=asked.keep)
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
 
 
 def command_of(name: str, interpreter: str) -> list[str]:
@@ -172,7 +168,7 @@ def _growth(found: Mapping[int, Mapping[str, Sequence[Took]]]) -> Table:
 
 def _attacked(name: str, command: Sequence[str]) -> dict[str, bool]:
     """Return of each harmless attack whether it got at something."""
-    _say(f"attacks, {name}: a minute or two")
+    say(f"attacks, {name}: a minute or two")
     walls = [] if name == _OURS else ["--unconfined", *([] if name == _PLAIN else command)]
     done = subprocess.run(
         [sys.executable, str(_ATTACKS), *walls], capture_output=True, text=True, check=False
@@ -211,7 +207,7 @@ def _contained(got: Mapping[str, Mapping[str, bool]]) -> Table:
 
 
 def _scientific(base: interpreters.Interpreter, runs: int) -> Table:
-    _say("scientific programs")
+    say("scientific programs")
     python = environments.scientific(base).python
     imports = f"import {', '.join(environments.MODULES)}"
     _sandboxed()

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from perf import arguments, data
-from perf.measured import Took, in_turn, last_words, took
+from perf.measured import Took, in_turn, last_words, say, took
 from perf.peers import environments
 from perf.peers.commands import Asked, apart, inspect, lm_eval, versions
 from perf.peers.graded import confirm
@@ -78,7 +78,7 @@ def main() -> None:
             if not one.tokens:
                 raise SystemExit(last_words(command, asked.folder, "made no token"))
         found[count][name].append(one)
-        print(f"round {number}, {count}, {name}: {one}", file=sys.stderr, flush=True)
+        say(f"round {number}, {count}, {name}: {one}")
     result(found, told.tokens).tell(keep=told.keep)
 
 
