@@ -75,9 +75,9 @@ class Found:
             return
         FOLDER.mkdir(exist_ok=True)
         made_on = _made_on()
-        kept = {**asdict(self), **made_on}
+        kept = {**vars(self), **made_on}
         kept["versions"] = {**made_on["versions"], **self.versions}
-        (FOLDER / f"{self.name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+        (FOLDER / f"{self.name}.json").write_text(json.dumps(kept, indent=1, default=asdict) + "\n")
 
 
 def page() -> str:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from perf import __main__ as main
 from perf import results
+from perf.measured import Took
 from perf.results import Found, Table, exponent, page, spread
 
 
@@ -48,14 +50,15 @@ def test_the_page_has_what_each_script_found_last(
 ) -> None:
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     table = Table(("", "a second"), [("ours", "7")])
+    measured = defaultdict(list, {"ours": [Took(1.5, 2.0, 3.0)]})
     for title in ("Before", "Sandbox"):
-        Found("sandbox", title, [table], ["Slow."], {"peer": "1.2"}, [1.5]).tell(keep=True)
+        Found("sandbox", title, [table], ["Slow."], {"peer": "1.2"}, measured).tell(keep=True)
     Found("games", "Games", [table]).tell(keep=True)
     Found("games", "A trial", [table]).tell(keep=False)
     assert "ours         7" in capsys.readouterr().out
     kept = json.loads((tmp_path / "results" / "sandbox.json").read_text())
     assert kept["versions"]["peer"] == "1.2"
-    assert kept["measured"] == [1.5]
+    assert kept["measured"]["ours"][0]["seconds"] == 1.5
     text = page()
     assert text.index("## Games") < text.index("## Sandbox")
     assert "## Before" not in text and "## A trial" not in text
