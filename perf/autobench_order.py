@@ -28,7 +28,7 @@ from perf.measured import Took, in_turn, say, took
 from perf.residency import HOST_GIB, PAPER, ours, peers, played
 from perf.residency_peers import alone
 from perf.residency_simulation import LEAVE_S, LEVEL_1_S, LOAD_S
-from perf.results import Found, Table, growth, median_of, spread
+from perf.results import Found, Table, growth, growth_of, spread
 from raybench.autobench.settings import Settings
 from raybench.fleet.turns import Rules
 
@@ -80,7 +80,7 @@ def main() -> None:
                 f"{_MODELS} stand-ins that take {_LATENCY_S:g} s, played",
             ),
             *([_growth_simulated(simulated)] if len(asked.iterations) > 1 else []),
-            *([_growth_played(found)] if len(asked.played) > 1 else []),
+            *([growth_of(found, _GROWING, "played iterations")] if len(asked.played) > 1 else []),
         ],
         measured=found,
     ).tell(keep=asked.keep)
@@ -125,20 +125,11 @@ def _growth_simulated(found: Mapping[int, Mapping[int, Mapping[str, tuple[int, f
     return growth(costs, "simulated iterations")
 
 
-def _growth_played(found: Mapping[str, Mapping[int, Sequence[Took]]]) -> Table:
-    figures: Mapping[str, Callable[[Took], float]] = {
-        "whole s": lambda it: it.seconds,
-        "CPU s": lambda it: it.cpu_s,
-        "peak MiB": lambda it: it.peak_mib,
-    }
-    costs = {
-        how: {
-            name: {count: median_of(rounds, figure) for count, rounds in of.items()}
-            for name, figure in figures.items()
-        }
-        for how, of in found.items()
-    }
-    return growth(costs, "played iterations")
+_GROWING: Mapping[str, Callable[[Took], float]] = {
+    "whole s": lambda it: it.seconds,
+    "CPU s": lambda it: it.cpu_s,
+    "peak MiB": lambda it: it.peak_mib,
+}
 
 
 def _assessed(iterations: int, how: str) -> Took:

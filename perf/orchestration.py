@@ -28,7 +28,7 @@ from perf.measured import Took, in_turn, say, took
 from perf.peers.commands import Asked, apart, inspect_mocked, lm_eval, versions
 from perf.peers.environments import made
 from perf.peers.graded import confirm
-from perf.results import Found, Table, growth, median_of, spread
+from perf.results import Found, Table, growth_of, median_of, spread
 from raybench import benchmarks
 
 _OURS = "raybench"
@@ -75,7 +75,7 @@ def result(found: Mapping[str, Rounds]) -> Found:
     return Found(
         "orchestration",
         "Orchestration alone: models that take no time",
-        [Table(_HEADS, lines), *([_growth(found)] if more else [])],
+        [Table(_HEADS, lines), *([growth_of(found, _GROWING, "rows")] if more else [])],
         [_more(name, found[name]) for name in more],
         versions([*found]),
         found,
@@ -126,17 +126,6 @@ _GROWING: Mapping[str, Callable[[Took], float]] = {
     "CPU s": lambda it: it.cpu_s,
     "peak MiB": lambda it: it.peak_mib,
 }
-
-
-def _growth(found: Mapping[str, Rounds]) -> Table:
-    costs = {
-        name: {
-            figure: {count: median_of(rounds, value) for count, rounds in of.items()}
-            for figure, value in _GROWING.items()
-        }
-        for name, of in found.items()
-    }
-    return growth(costs, "rows")
 
 
 def _more(name: str, found: Rounds) -> str:

@@ -130,6 +130,22 @@ def growth(costs: Mapping[str, Mapping[str, Mapping[int, float]]], sizes: str) -
     return Table(("", *figures), rows, f"How it grows: as {sizes} to the power of")
 
 
+def growth_of(
+    found: Mapping[str, Mapping[int, Sequence[Any]]],
+    figures: Mapping[str, Callable[[Any], float]],
+    sizes: str,
+) -> Table:
+    """Return how the medians of some figures grow, of each arm's rounds by size."""
+    costs = {
+        arm: {
+            name: {size: median_of(rounds, figure) for size, rounds in of.items()}
+            for name, figure in figures.items()
+        }
+        for arm, of in found.items()
+    }
+    return growth(costs, sizes)
+
+
 def slope(costs: Mapping[int, float]) -> float:
     """Return what one more of a size costs, start-up aside."""
     return statistics.linear_regression([*costs], [*costs.values()]).slope

@@ -35,7 +35,7 @@ from perf.measured import Took, in_turn, last_words, say, took
 from perf.peers import environments
 from perf.peers.commands import Asked, apart, inspect, lm_eval, versions
 from perf.peers.graded import confirm
-from perf.results import Found, Table, growth, median_of, slope, spread
+from perf.results import Found, Table, growth_of, median_of, slope, spread
 from raybench import benchmarks
 from raybench.fleet import embedded
 from raybench.fleet.on_cpu import preload, take_cores
@@ -166,14 +166,10 @@ _GROWING: Mapping[str, Callable[[Took], float]] = {
 
 
 def _growth(found: Mapping[int, Rounds]) -> Table:
-    costs = {
-        arm: {
-            figure: {count: median_of(of[arm], value) for count, of in found.items()}
-            for figure, value in _GROWING.items()
-        }
-        for arm in next(iter(found.values()))
+    by_arm = {
+        arm: {count: of[arm] for count, of in found.items()} for arm in next(iter(found.values()))
     }
-    return growth(costs, "questions")
+    return growth_of(by_arm, _GROWING, "questions")
 
 
 def _more(found: Mapping[int, Rounds]) -> str:

@@ -26,6 +26,12 @@ def test_a_median_stands_with_its_range() -> None:
     assert spread([0.9876], ".3f") == "0.988"
 
 
+def test_growth_of_rounds_is_that_of_their_medians() -> None:
+    found = {"ours": {10: [1.0, 2.0, 9.0], 100: [20.0]}}
+    table = results.growth_of(found, {"s": lambda it: it}, "rows")
+    assert table.rows == [["ours", "1.00"]]
+
+
 def test_growth_has_a_line_for_each_arm_and_a_column_for_each_figure() -> None:
     costs = {
         "ours": {"s": {10: 1.0, 100: 10.0}, "MiB": {10: 5.0, 100: 5.0}},
