@@ -59,13 +59,18 @@ def main() -> None:
     for number, (count, name) in in_turn(told.rounds, [*itertools.product(told.rows, told.only)]):
         if any(it.seconds > _LONG_S for it in found[name][count]):
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            command = _ARMS[name](_asked(Path(folder), rows(there, count)))
-            one = took(command, cwd=Path(folder), environment=apart(Path(folder)))
-            confirm(name, Path(folder), count, command)
-        found[name][count].append(one)
+        found[name][count].append(one := run(name, there, count))
         say(f"round {number}, {count}, {name}: {one}")
     result(found).tell(keep=told.keep)
+
+
+def run(name: str, there: Sequence[dict[str, Any]], count: int) -> Took:
+    """Have one of them ask so many questions, and say what it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = _ARMS[name](_asked(Path(folder), rows(there, count)))
+        it = took(command, cwd=Path(folder), environment=apart(Path(folder)))
+        confirm(name, Path(folder), count, command)
+    return it
 
 
 def result(found: Mapping[str, Rounds]) -> Found:
