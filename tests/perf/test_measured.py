@@ -47,7 +47,7 @@ while time.process_time() < until:
 def measured(folder: Path, *command: str) -> "subprocess.CompletedProcess[str]":
     """Measure a command in a process of its own: whoever measures ends all that it has started."""
     code = (
-        "import dataclasses, json, pathlib, sys; from perf.measured import in_turn, took; "
+        "import dataclasses, json, pathlib, sys; from perf.measured import took; "
         "print(json.dumps(dataclasses.asdict(took(sys.argv[1:], cwd=pathlib.Path.cwd()))))"
     )
     return subprocess.run(
