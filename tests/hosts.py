@@ -1,7 +1,8 @@
 """Machines of our own, as far as Ray can tell: namespaces of this one, on a network between them.
 
 Each has a network, processes, shared memory and a host name of its own, and sees nothing of folders
-that are hidden from it. Its link can be cut, and whatever runs on it be killed.
+that are hidden from it. All know one another's names, and nobody else's. Its link can be cut, and
+whatever runs on it be killed.
 """
 
 import os
@@ -13,6 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import psutil
@@ -54,7 +56,7 @@ class Host:
     """One machine: the first process of its namespaces, and its end of a cable."""
 
     def __init__(self, number: int, init: int, folder: Path) -> None:
-        self.name = f"host{number}"
+        self.name = _name(number)
         self.address = _address(number)
         self.folder = folder
         """What Ray keeps of its own there."""
@@ -217,8 +219,9 @@ def lan(count: int, hidden: Sequence[Path] = ()) -> Iterator[Lan]:
             )
             init = stack.enter_context(
                 _namespaces(
-                    f"host{number}", *_KINDS, "--mount-proc",
+                    _name(number), *_KINDS, "--mount-proc",
                     hidden=[Path("/dev/shm"), *(hidden if number else ())],
+                    instead=_names(Path(folder), count),
                 )
             )  # fmt: skip
             hosts.append(Host(number, init, Path(folder)))
@@ -241,6 +244,21 @@ def cluster(
         yield found
 
 
+def _names(folder: Path, count: int) -> dict[Path, Path]:
+    """Write who has which name, and that nobody else is to be asked: nobody would answer.
+
+    Each of an engine's eight groups of processes asks for its host's address, for ten seconds.
+    """
+    told = {
+        "hosts": "127.0.0.1 localhost\n"
+        + "".join(f"{_address(number)} {_name(number)}\n" for number in range(count)),
+        "resolv.conf": "",
+    }
+    for name, text in told.items():
+        (folder / name).write_text(text)
+    return {Path("/etc") / name: folder / name for name in told}
+
+
 def _wire(switch: int, host: Host, init: int) -> None:
     cable = f"to-{host.name}"
     _ip(switch, "link", "add", cable, "type", "veth", "peer", "name", "eth0", "netns", str(init))
@@ -256,6 +274,10 @@ def _numbers(pid: int) -> Path:
     return Path(f"/proc/{pid}/ns/pid").readlink()
 
 
+def _name(number: int) -> str:
+    return f"host{number}"
+
+
 def _address(number: int) -> str:
     return f"10.233.0.{number + 1}"
 
@@ -265,9 +287,18 @@ def _ip(namespace: int, *command: str) -> None:
 
 
 @contextmanager
-def _namespaces(name: str, *kinds: str, hidden: Sequence[Path] = ()) -> Iterator[int]:
-    """Keep namespaces of these kinds; yields a process that is in them, and ends with this one."""
+def _namespaces(
+    name: str,
+    *kinds: str,
+    hidden: Sequence[Path] = (),
+    instead: Mapping[Path, Path] = MappingProxyType({}),
+) -> Iterator[int]:
+    """Keep namespaces of these kinds; yields a process that is in them, and ends with this one.
+
+    `hidden` folders are empty there, and some files others `instead`.
+    """
     covers = "".join(f"mount -t tmpfs tmpfs '{folder}'\n" for folder in hidden)
+    covers += "".join(f"mount --bind '{it}' '{file}'\n" for file, it in instead.items())
     named = f"hostname {name}\n" if "--uts" in kinds else ""
     script = f"{covers}{named}echo up; exec sleep infinity"
     process = subprocess.Popen(
