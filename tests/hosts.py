@@ -247,7 +247,7 @@ def cluster(
 def _names(folder: Path, count: int) -> dict[Path, Path]:
     """Write who has which name, and that nobody else is to be asked: nobody would answer.
 
-    Each of an engine's eight groups of processes asks for its host's address, for ten seconds.
+    Each of an engine's eight groups of processes asks for its host's address, for six seconds.
     """
     told = {
         "hosts": "127.0.0.1 localhost\n"

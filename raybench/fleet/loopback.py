@@ -9,7 +9,13 @@ from typing import Any
 from raybench.fleet.ray_environment import meanwhile
 
 _RAY_BEYOND = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # on Linux, too: 0 is a node of 127.0.0.1
-_SETTINGS = {_RAY_BEYOND: "0", "VLLM_HOST_IP": "127.0.0.1"}
+_SETTINGS = {
+    _RAY_BEYOND: "0",
+    "VLLM_HOST_IP": "127.0.0.1",
+    # Else torch's groups of processes listen where the machine's name leads, which is its network;
+    # where it leads nowhere, each of an engine's eight groups may look for it for six seconds.
+    "GLOO_SOCKET_IFNAME": "lo",
+}
 _ADDRESS = "127.0.0.1"
 _ALL = "[::]:"
 
