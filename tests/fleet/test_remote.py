@@ -652,7 +652,8 @@ async def test_the_time_for_all_tries_bounds_each_of_them(endpoint: Endpoint) ->
     begun = time.monotonic()
     conf = FleetConf(reply_deadline_s=600, endpoint_deadline_s=0.3)
     completion = await one_reply(endpoint, after(30), conf=conf)
-    assert completion.error == "no reply within 0.3 s"
+    # A busy machine has let some of it pass before it asks.
+    assert re.fullmatch(r"no reply within 0\.(3|[0-2]\d*) s", completion.error or "")
     assert time.monotonic() - begun < 4
 
 
