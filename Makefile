@@ -4,10 +4,10 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format perf lock audit clean
+.PHONY: help setup demo check test test-long lint format perf lock audit clean
 
 help:    ## what there is (this)
-	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from; ARGS="..." is handed on,'
 	@echo '  as in: make demo ARGS="dry_run=true", make test ARGS="-m '"'not slow'"'", make lock ARGS=--upgrade'
@@ -18,12 +18,21 @@ setup:   ## .venv from the pinned lists (nothing to do when it is there)
 demo: setup   ## a peer assessment of the embedded models, to its leaderboard
 	$(bin)/python -m raybench +experiment=autobench $(ARGS)
 
-# Two files are tested at once: small matrices in many threads only hold each other up. Hundreds of
-# processes import the same files: their bytecode is kept, whatever the machine's habit is.
-test: lint   ## lint, types, floors, all tests
-	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(bin)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
+# Two files run at once: small matrices in many threads only hold each other up. Hundreds of processes
+# import the same files: their bytecode is kept, whatever the machine's habit is.
+pytest := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(bin)/python -m pytest \
+	-n auto --dist loadfile --no-loadscope-reorder
 
-lint: setup   ## style, format, types, the floors of the house
+check: lint   ## lint, types, layers and pure tests
+	$(pytest) -m pure $(ARGS)
+
+test: lint   ## everything that guards a release; what CI runs
+	$(pytest) -m "not long" $(ARGS)
+
+test-long: setup   ## long forms: chaos, soak, all attacks, fresh examples of properties; hours
+	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS)
+
+lint: setup   ## style, format, types, import layers
 	$(bin)/ruff check
 	$(bin)/ruff format --check
 	$(bin)/mypy

@@ -1,15 +1,17 @@
-"""How tests are told apart from others on their machine, ordered, and searched by hypothesis."""
+"""Options, tiers, order and shared fixtures of all tests."""
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks
 from browsing import seen as seen
 from clusters import NO_TOKEN, lasting
+from durations import Summary, WorkerMeasurements
 from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
@@ -26,9 +28,34 @@ if "PYTEST_XDIST_WORKER" in os.environ and len(os.sched_getaffinity(0)) > 1:
 
 # A busy machine makes examples slow, not wrong; pytest-timeout ends what hangs.
 _PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("raybench", _PATIENT, max_examples=50)
-settings.register_profile("thorough", _PATIENT, max_examples=1000)  # --hypothesis-profile=thorough
-settings.load_profile("raybench")
+# The same examples in every run: a failure is a defect of the change at hand, never chance.
+settings.register_profile("fixed", _PATIENT, max_examples=50, derandomize=True, database=None)
+settings.register_profile("thorough", _PATIENT, max_examples=1000)  # fresh ones: make test-long
+settings.load_profile("fixed")
+
+_TIMED = pytest.StashKey[WorkerMeasurements]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of this suite."""
+    group = parser.getgroup("raybench")
+    group.addoption("--tiers", action="store_true", help="list the tier and kind of every test")
+    group.addoption(
+        "--durations-report",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="print where the time went; with FILE also write every measurement there as JSON",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure every test; print the measurements where they are asked for."""
+    config.stash[_TIMED] = WorkerMeasurements()
+    config.pluginmanager.register(config.stash[_TIMED], "measurements")
+    report = config.getoption("--durations-report")
+    if report is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Summary(Path(report) if report else None), "durations")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
@@ -41,11 +68,31 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart
     return EnginesApart(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the slowest files, so that `make test`, which runs two at once, ends with none."""
-    marks = ("engines", "slow")
-    engines, slow = ({it.path for it in items if it.get_closest_marker(of)} for of in marks)
-    items.sort(key=lambda item: (item.path not in engines, item.path not in slow))
+    """Mark every test with its kind, and begin with the most expensive files."""
+    tiers.mark_kinds(items)
+    tiers.sort_by_cost(items)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """List tiers instead of running tests where that was asked for."""
+    if session.config.getoption("--tiers"):
+        for item in session.items:
+            print(f"{tiers.tier_of(item):6}{tiers.kind_of(item):9}{item.nodeid}")
+        session.items.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail a test that its markers call pure where it starts a program or sleeps."""
+    result = yield
+    observed = item.config.stash[_TIMED].observed
+    if tiers.kind_of(item) == "pure":
+        why = tiers.impurity(observed.programs, observed.slept)
+        if why is not None:
+            pytest.fail(f"this test counts as pure, but {why} (tests/tiers.py)", pytrace=False)
+    return result
 
 
 def _told(request: pytest.FixtureRequest) -> Iterator[None]:

@@ -23,7 +23,7 @@ from raybench.experiments.autobench.setup import settings
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.engines,
+    pytest.mark.engine,
     pytest.mark.timeout(900),
     NEEDS_MODEL,
 ]

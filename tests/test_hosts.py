@@ -117,7 +117,7 @@ def test_what_a_host_had_begun_that_dies_is_done_by_others(
 
 
 @NEEDS_MODEL
-@pytest.mark.engines
+@pytest.mark.engine
 def test_engines(lan: Lan, place: Path) -> None:
     """An engine whose host dies comes up on another that is meant for it, and is asked again."""
     run = started(

@@ -16,7 +16,7 @@ from suites import PARTS
 
 from raybench import benchmarks
 
-pytestmark = [pytest.mark.slow, pytest.mark.engines, NEEDS_MODEL, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(900)]
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples"
 MODELS = (

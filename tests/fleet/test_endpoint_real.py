@@ -39,7 +39,7 @@ from vision import TEMPLATE, picture, seeing
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.engines,
+    pytest.mark.engine,
     pytest.mark.timeout(600),
     NEEDS_MODEL,
 ]

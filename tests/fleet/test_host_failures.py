@@ -12,7 +12,7 @@ from raybench.types import ModelSpec
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.engines,
+    pytest.mark.engine,
     pytest.mark.timeout(600),
     NEEDS_MODEL,
 ]

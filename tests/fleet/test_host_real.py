@@ -29,7 +29,7 @@ from raybench.types import Message, ModelSpec, Request, Sampling
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.engines,
+    pytest.mark.engine,
     pytest.mark.timeout(600),
     pytest.mark.asyncio(loop_scope="module"),
     NEEDS_MODEL,

@@ -18,7 +18,7 @@ from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.engines,
+    pytest.mark.engine,
     pytest.mark.timeout(900),
     pytest.mark.asyncio(loop_scope="module"),
     NEEDS_MODEL,

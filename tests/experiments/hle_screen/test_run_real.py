@@ -7,7 +7,7 @@ import pytest
 from helpers import NEEDS_MODEL, own_cache, raybench
 from hle_rows import exact
 
-pytestmark = [pytest.mark.slow, pytest.mark.engines, NEEDS_MODEL, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(600)]
 
 # Easy ones, which so small a model answers in a few words.
 ASKED = {"What is the capital of France?": "Paris", "What is 2 + 2?": "4",

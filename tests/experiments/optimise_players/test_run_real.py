@@ -7,7 +7,7 @@ import pytest
 from helpers import NEEDS_MODEL, last_run, raybench, results_of
 
 pytest.importorskip("dspy", reason="programs need DSPy")
-pytestmark = [pytest.mark.slow, pytest.mark.engines, pytest.mark.timeout(600), NEEDS_MODEL]
+pytestmark = [pytest.mark.slow, pytest.mark.engine, pytest.mark.timeout(600), NEEDS_MODEL]
 
 LEARNS = (
     "optimise_players.train=12",

@@ -1,0 +1,63 @@
+"""Sort tests into kinds and tiers by their markers.
+
+A kind says what a test uses. `make check` runs the pure ones, `make test` all but the long ones,
+and `make test-long` the long ones. `pytest --tiers` lists the tier and kind of every test.
+"""
+
+import pytest
+
+KINDS = ("engine", "cluster", "browser", "ray", "sandbox", "process", "slow")
+"""Markers by cost. The first one that a test bears is its kind; a test without any is `pure`."""
+
+KIND_BY_FIXTURE = {
+    "chromium": "browser",
+    "seen": "browser",
+    "lasting_ray": "ray",
+    "on_lasting_ray": "ray",
+    "own_ray": "ray",
+    "with_inspect": "process",
+}
+"""Fixtures that give the tests which use them a kind."""
+
+
+def kind_of(item: pytest.Item) -> str:
+    """Return the kind of a test: the most expensive thing that it uses."""
+    marked = {marker.name for marker in item.iter_markers()}
+    used = {
+        KIND_BY_FIXTURE[name]
+        for name in getattr(item, "fixturenames", ())
+        if name in KIND_BY_FIXTURE
+    }
+    return next((kind for kind in KINDS if kind in marked | used), "pure")
+
+
+def tier_of(item: pytest.Item) -> str:
+    """Return the tier of a test: check, test or long."""
+    if item.get_closest_marker("long"):
+        return "long"
+    return "check" if kind_of(item) == "pure" else "test"
+
+
+def mark_kinds(items: list[pytest.Item]) -> None:
+    """Give every test the marker of its kind, so that `-m pure` and `-m ray` select it."""
+    for item in items:
+        item.add_marker(kind_of(item))
+
+
+def sort_by_cost(items: list[pytest.Item]) -> None:
+    """Put the files with the most expensive kinds first: the run then ends with short ones."""
+    cost = {kind: place for place, kind in enumerate((*KINDS, "pure"))}
+    by_file: dict[object, int] = {}
+    for item in items:
+        place = cost[kind_of(item)]
+        by_file[item.path] = min(place, by_file.get(item.path, place))
+    items.sort(key=lambda item: by_file[item.path])
+
+
+def impurity(programs: list[str], slept: float) -> str | None:
+    """Return why a test that did this is not pure, or None where it is."""
+    if programs:
+        return f"it starts a program ({programs[0]}): mark it `process`, `sandbox` or `ray`"
+    if slept > 0.2:
+        return f"it sleeps for {slept:.1f} s: wait for an event, or inject the clock"
+    return None
