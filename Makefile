@@ -4,10 +4,10 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-long lint format perf lock audit clean
+.PHONY: help setup demo check test test-long coverage lint format perf lock audit clean
 
 help:    ## what there is (this)
-	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ' *## *' '/^[a-z-]+:.*##/ { sub(":.*", "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from; ARGS="..." is handed on,'
 	@echo '  as in: make demo ARGS="dry_run=true", make test ARGS="-m '"'not slow'"'", make lock ARGS=--upgrade'
@@ -31,6 +31,14 @@ test: lint   ## everything that guards a release; what CI runs
 
 test-long: setup   ## long forms: chaos, soak, all attacks, fresh examples of properties; hours
 	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS)
+
+coverage: setup   ## branch coverage of make test per package (BEFORE=FILE: against an earlier coverage.json)
+	rm -f .coverage .coverage.*
+	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(bin)/coverage run -m pytest \
+		-n auto --dist loadfile --no-loadscope-reorder -m "not long" $(ARGS)
+	$(bin)/coverage combine --quiet
+	$(bin)/coverage json --quiet
+	$(bin)/python scripts/coverage_by_package.py coverage.json $(BEFORE)
 
 lint: setup   ## style, format, types, import layers
 	$(bin)/ruff check
