@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 
 from raybench import __version__, problems
 from raybench.config import Config
-from raybench.errors import ConfigurationError, RaybenchError
+from raybench.errors import ConfigurationError, Problem, RaybenchError
 from raybench.pipeline import hanging
 from raybench.tracking.console import modes, telling
 
@@ -184,8 +184,13 @@ def _composed(overrides: Sequence[str], config_dir: str | None = None) -> "DictC
     _register_schema()
     if config_dir and not Path(config_dir).is_dir():
         raise ConfigurationError(
-            f"--config-dir '{config_dir}' is not a folder: give one that holds roster/NAME.yaml or "
-            "other groups of your own"
+            Problem(
+                "file.missing",
+                f"--config-dir '{config_dir}' is not a folder",
+                setting="--config-dir",
+                given=config_dir,
+                fix="give one that holds roster/NAME.yaml or other groups of your own",
+            )
         )
     extra = [f"hydra.searchpath=[file://{Path(config_dir).absolute()}]"] if config_dir else []
     try:
@@ -242,9 +247,7 @@ def check(composed: "DictConfig") -> Config:
         raise ConfigurationError(explain(error, [named], _known_keys())) from error
     found = list(problems.of(config)) if config.experiment else [_unnamed()]
     if found:
-        head = "the configuration cannot be run:\n" if len(found) > 1 else ""
-        marker = "  - " if len(found) > 1 else ""
-        raise ConfigurationError(head + "\n".join(marker + problem for problem in found))
+        raise ConfigurationError(found, heading="the configuration cannot be run:")
     return config
 
 
@@ -385,8 +388,13 @@ def _welcome() -> str:
     )
 
 
-def _unnamed() -> str:
-    return f"no experiment is named: add +experiment=NAME.\n{_experiment_lines()}"
+def _unnamed() -> Problem:
+    return Problem(
+        "setting.missing",
+        "no experiment is named",
+        setting="experiment",
+        fix=f"add +experiment=NAME.\n{_experiment_lines()}",
+    )
 
 
 def _experiment_lines() -> str:
@@ -399,9 +407,13 @@ def _flag_refused(message: str) -> NoReturn:
     """Say of a wrong flag what Hydra's parser says in eight lines."""
     _stop(
         ConfigurationError(
-            f"{message}. Settings are KEY=VALUE without dashes, for example dry_run=true; flags "
-            "are --help, --version, --multirun, --config-dir FOLDER, --from RUN/config.yaml, "
-            "--quiet, --json, --plain and --live"
+            Problem(
+                "setting.syntax",
+                message,
+                fix="Settings are KEY=VALUE without dashes, for example dry_run=true; flags are "
+                "--help, --version, --multirun, --config-dir FOLDER, --from RUN/config.yaml, "
+                "--quiet, --json, --plain and --live",
+            )
         )
     )
 

@@ -17,7 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from raybench.config import labels
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 
 AWAITED_S = 900.0
 """How long a node is waited for, where no setting says so."""
@@ -174,21 +174,26 @@ async def come(
         return
     asked = await asyncio.to_thread(may_come)
     if not asked and not by_themselves:
-        raise NoneComesError("and no autoscaler that could bring one")
+        raise NoneComesError(Problem("resources.nodes", "and no autoscaler that could bring one"))
     say(f"waiting for {what}{', asked of the autoscaler' * asked}: `ray status` tells more")
     began = refused = time.monotonic()
     try:
         while count := await asyncio.to_thread(lacking):
             now = time.monotonic()
             if now - began > within_s:
-                raise NoneComesError(f"and none came within {setting}{within_s:g} s")
+                raise NoneComesError(
+                    Problem("resources.nodes", f"and none came within {setting}{within_s:g} s")
+                )
             if asked:
                 await asyncio.to_thread(demand.want, count)
                 if not await asyncio.to_thread(demand.refused):
                     refused = now
                 if now - refused > _REFUSED_S:
                     raise NoneComesError(
-                        "and the autoscaler has no kind, or no more, of such nodes"
+                        Problem(
+                            "resources.nodes",
+                            "and the autoscaler has no kind, or no more, of such nodes",
+                        )
                     )
             await asyncio.sleep(_LOOK_S)
     finally:

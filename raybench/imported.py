@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 
 def named(path: str, what: str) -> Any:
@@ -42,7 +42,11 @@ def source_digest(path: str) -> str:
 
 def _not_had(path: str, what: str, error: Exception) -> ConfigurationError:
     return ConfigurationError(
-        f"the {what} '{path}' cannot be had ({type(error).__name__}: {error}): give "
-        "MODULE:NAME, where NAME is a class with the options for arguments, and the module can "
-        "be imported where raybench is started"
+        Problem(
+            "extension.import",
+            f"the {what} '{path}' cannot be had ({type(error).__name__}: {error})",
+            given=path,
+            fix="give MODULE:NAME, where NAME is a class with the options for arguments, and the "
+            "module can be imported where raybench is started",
+        )
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from raybench.errors import RaybenchError, RunFailed
+from raybench.errors import Problem, RaybenchError, RunFailed
 from raybench.experiments.parts.questions.again import Again, again
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline import hanging, named
@@ -77,8 +77,13 @@ def export(folder: Path, out: Path, *, with_withheld: bool = False, rich: bool =
                     _write(run, about, task, model, path)
                 except OSError as error:
                     raise RunFailed(
-                        f"{path} cannot be written: {error}. Make room, or choose another folder "
-                        "with --out FOLDER"
+                        Problem(
+                            "file.unwritable",
+                            f"{path} cannot be written: {error}",
+                            setting="--out",
+                            given=str(path),
+                            fix="Make room, or choose another folder with --out FOLDER",
+                        )
                     ) from error
                 written += 1
     return written

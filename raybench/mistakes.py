@@ -6,13 +6,13 @@ from dataclasses import fields
 
 from raybench import config
 from raybench.config import labels
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean
 
 _REASONS = ("Value ", "Invalid ", "field ", "Incompatible value ", "Cannot convert ", "Key ")
 """How the line begins in which OmegaConf says what is wrong."""
 
 
-def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[str]) -> str:
+def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[str]) -> Problem:
     """Say what is wrong with the configuration, where, and how to mend it."""
     from hydra.errors import MissingConfigException, OverrideParseException
 
@@ -21,86 +21,120 @@ def explain(error: Exception, overrides: Sequence[str], known_keys: Collection[s
     if isinstance(error, OverrideParseException):
         return _no_override(str(error.override))
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
-        group, _, name = error.missing_cfg_file.rpartition("/")
-        if not error.options:  # Hydra tells them of what is asked for once, and not of a list
-            return f"unknown {group or 'configuration'} '{name}': `--help` lists what there is"
-        return f"unknown {group or 'configuration'} '{name}'." + did_you_mean(name, error.options)
+        return _no_config(error.missing_cfg_file, error.options)
     if match := re.search(r"Could not override '([^']+)'.\s*No match in the defaults list", text):
-        group = match[1]
-        given = next((o for o in overrides if o.startswith(f"{group}=")), f"{group}=NAME")
-        if group == "experiment":
-            return f"'{given}' needs a plus sign: write +{given}"
-        return f"there is no configuration group '{group}' to choose from: '{given}'"
+        return _no_group(match[1], overrides)
     if match := re.search(r"Ambiguous value for argument '([^']+)'", text):
-        return (
-            f"'{match[1]}' has several values: add --multirun to run each, or write a list as "
-            "KEY=[a,b]"
+        return Problem(
+            "setting.syntax",
+            f"'{match[1]}' has several values",
+            setting=match[1].partition("=")[0],
+            given=match[1],
+            fix="add --multirun to run each, or write a list as KEY=[a,b]",
         )
     if match := re.search(r"Could not override '([^']+)'", text):
         if match[1] in known_keys:
-            return f"'{match[1]}': its value is not what it takes; names in it have no spaces"
-        return f"unknown setting '{match[1]}'." + _closest(match[1], known_keys, overrides)
+            message = f"'{match[1]}': its value is not what it takes; names in it have no spaces"
+            return Problem("setting.type", message, setting=match[1])
+        return _unknown(match[1], _closest(match[1], known_keys, overrides))
     if match := re.search(r"Key '([^']+)' (?:is )?not in '(\w+)'\s+full_key: (\S+)", text):
-        return _unknown_key(match[1], match[2], match[3], _where(text), known_keys, overrides)
+        found = _unknown_key(match[1], match[2], match[3], known_keys, overrides)
+        return found.prefixed(_where(text))
     if match := re.search(r"issing mandatory value[\s\S]*full_key: (\S+)", text):
-        return f"{_where(text)}'{match[1]}' has no value: give it one"
+        message = f"{_where(text)}'{match[1]}' has no value"
+        return Problem("setting.missing", message, setting=match[1], fix="give it one")
     if match := re.search(r"(\S+) appears more than once in the final defaults list", text):
-        return f"'{match[1]}' is chosen twice: choose it once"
+        message, fix = f"'{match[1]}' is chosen twice", "choose it once"
+        return Problem("setting.duplicate", message, setting=match[1], fix=fix)
     if match := re.search(r"(\w+) is not a subclass of (\w+)", text):
-        return _where(text) + _wrong_shape(match[1], match[2], text)
+        return _wrong_shape(match[1], match[2], text).prefixed(_where(text))
     if re.search(r"Cannot merge \w+ with \w+", text):
-        return _where(text) + _in_each_others_place(text)
+        return _in_each_others_place(text).prefixed(_where(text))
     if match := re.search(r"Cannot assign \w+ to Dict\S*[\s\S]*full_key: (\S+)", text):
-        return f"{_where(text)}'{match[1]}' takes values by their names: {match[1]}.NAME=VALUE"
+        return Problem(
+            "setting.type",
+            f"{_where(text)}'{match[1]}' takes values by their names",
+            setting=match[1],
+            fix=f"{match[1]}.NAME=VALUE",
+        )
     if match := re.search(r"full_key: (\S+)", text):
         lines = [line for line in text.splitlines() if line.strip()]
         reason = next((line for line in lines if line.startswith(_REASONS)), lines[0])
-        return f"{_where(text)}'{match[1]}': {_humble(reason, match[1])}"
+        return _of_type(reason, match[1]).prefixed(f"{_where(text)}'{match[1]}': ")
     if isinstance(error, UnicodeDecodeError):
-        return f"a configuration file is not UTF-8 text ({error}): save it as UTF-8"
+        message = f"a configuration file is not UTF-8 text ({error})"
+        return Problem("file.format", message, fix="save it as UTF-8")
     # YAML's own messages name file, line and cause on several lines: all of them are wanted.
     noise = ("full_key:", "object_type=", "reference_type=")
     lines = [line.strip() for line in text.splitlines()]
-    return "; ".join(line for line in lines if line and not line.startswith(noise))
+    message = "; ".join(line for line in lines if line and not line.startswith(noise))
+    return Problem("setting.syntax", message)
 
 
-def _no_override(override: str) -> str:
+def _no_config(file: str, options: Sequence[str] | None) -> Problem:
+    """Say of a group's name that there is no file of it."""
+    group, _, name = file.rpartition("/")
+    message = f"unknown {group or 'configuration'} '{name}'"
+    # Hydra tells them of what is asked for once, and not of a list.
+    fix = did_you_mean(name, options) if options else "`--help` lists what there is"
+    return Problem("setting.choice", message, setting=group or None, given=name, fix=fix)
+
+
+def _no_group(group: str, overrides: Sequence[str]) -> Problem:
+    """Say of an argument that it chooses from a group that is not there, or lacks its plus sign."""
+    given = next((o for o in overrides if o.startswith(f"{group}=")), f"{group}=NAME")
+    if group == "experiment":
+        message, fix = f"'{given}' needs a plus sign", f"write +{given}"
+        return Problem("setting.syntax", message, setting=group, given=given, fix=fix)
+    message = f"there is no configuration group '{group}' to choose from: '{given}'"
+    return Problem("setting.unknown", message, setting=group, given=given)
+
+
+def _unknown(key: str, fix: str, hint: str = "") -> Problem:
+    """Say that there is no such setting."""
+    return Problem("setting.unknown", f"unknown setting '{key}'{hint}", setting=key, fix=fix)
+
+
+def _no_override(override: str) -> Problem:
     """Say how an argument is written that Hydra cannot read.
 
     It is told without the plus signs that we may have put before it.
     """
     key, _, value = override.lstrip("+").partition("=")
     told = f"'{key}={value}'" if value else f"'{override}'"
+    message = f"{told} is not an override"
     if "/" in key and "." in key:
         table, _, name = key.rpartition(".")
-        return (
-            f"{told} is not an override: a name with a / stands in braces: '{table}={{{name}: …}}'"
+        fix = f"a name with a / stands in braces: '{table}={{{name}: …}}'"
+    else:
+        braces = ". In { } names stand without quotes, and have no spaces" * value.startswith("{")
+        fix = (
+            "write KEY=VALUE, +experiment=NAME or GROUP=NAME, and quote values with special "
+            f"characters{braces}"
         )
-    braces = ". In { } names stand without quotes, and have no spaces" * value.startswith("{")
-    return (
-        f"{told} is not an override: write KEY=VALUE, +experiment=NAME or GROUP=NAME, and quote "
-        f"values with special characters{braces}"
-    )
+    return Problem("setting.syntax", message, setting=key, given=override, fix=fix)
 
 
-def _in_each_others_place(text: str) -> str:
+def _in_each_others_place(text: str) -> Problem:
     """Say of a list that it should have been a mapping, or the other way round."""
     key = match[1] if (match := re.search(r"full_key: (\S+)", text)) else ""
     if key and not key.startswith("roster"):
         if "object_type=list" in text:
-            return f"'{key}' is a mapping: a list is wanted: {key}=[a, b]"
-        return (
-            f"'{key}' is a list: it takes values by their names: {key}.NAME=VALUE, or "
-            f"'{key}={{NAME: VALUE}}'"
-        )
-    place = f"'{key}': " if key else ""
-    return (
-        f"{place}a list and a mapping stand in each other's place: models is a list, every item of "
-        "which begins with '- name: …'; everything else is KEY: VALUE"
+            message, fix = f"'{key}' is a mapping", f"a list is wanted: {key}=[a, b]"
+        else:
+            message = f"'{key}' is a list"
+            fix = f"it takes values by their names: {key}.NAME=VALUE, or '{key}={{NAME: VALUE}}'"
+        return Problem("setting.type", message, setting=key, fix=fix)
+    return Problem(
+        "setting.type",
+        (f"'{key}': " if key else "") + "a list and a mapping stand in each other's place",
+        setting=key or None,
+        fix="models is a list, every item of which begins with '- name: …'; everything else is "
+        "KEY: VALUE",
     )
 
 
-def _wrong_shape(given: str, wanted: str, text: str) -> str:
+def _wrong_shape(given: str, wanted: str, text: str) -> Problem:
     """Say what a list or a word should have been instead."""
     shapes = {
         "ModelConf": "a model is '- name: …' with its weights and more below it",
@@ -109,7 +143,12 @@ def _wrong_shape(given: str, wanted: str, text: str) -> str:
     match = re.search(r"full_key: (\S+)", text)
     place = f"'{match[1]}'" if match else "the file"
     kind = {"str": "a word", "list": "a list", "int": "a number"}.get(given, given)
-    return f"{place} is {kind}: {shapes.get(wanted, 'write KEY: VALUE')}"
+    return Problem(
+        "setting.type",
+        f"{place} is {kind}",
+        setting=match[1] if match else None,
+        fix=shapes.get(wanted, "write KEY: VALUE"),
+    )
 
 
 def _where(text: str) -> str:
@@ -119,47 +158,48 @@ def _where(text: str) -> str:
 
 
 def _unknown_key(
-    key: str,
-    owner: str,
-    full_key: str,
-    where: str,
-    known_keys: Collection[str],
-    overrides: Sequence[str],
-) -> str:
+    key: str, owner: str, full_key: str, known_keys: Collection[str], overrides: Sequence[str]
+) -> Problem:
     """Say what the thing that was given an unknown key does have."""
     if owner == "Config" or not hasattr(config, owner):
-        return f"{where}unknown setting '{full_key}'." + _closest(full_key, known_keys, overrides)
+        return _unknown(full_key, _closest(full_key, known_keys, overrides))
     prefix = full_key.removesuffix(key)
     names = [prefix + field.name for field in fields(getattr(config, owner))]
     if owner == "ModelConf" and key in {field.name for field in fields(config.SamplingConf)}:
-        return f"{where}a model has no setting '{full_key}': '{key}' stands under its sampling"
-    hint = " Settings of the engine stand under options." if owner == "ModelConf" else ""
-    return f"{where}unknown setting '{full_key}'.{hint}" + did_you_mean(full_key, names)
+        message = f"a model has no setting '{full_key}'"
+        fix = f"'{key}' stands under its sampling"
+        return Problem("setting.unknown", message, setting=full_key, fix=fix)
+    hint = ". Settings of the engine stand under options" if owner == "ModelConf" else ""
+    return _unknown(full_key, did_you_mean(full_key, names), hint)
 
 
-def _humble(reason: str, key: str) -> str:
+def _of_type(reason: str, key: str) -> Problem:
     """Say what type is wanted in a person's words."""
+    message, given, fix = _humble(reason, key)
+    return Problem("setting.type", message, setting=key, given=given, fix=fix)
+
+
+def _humble(reason: str, key: str) -> tuple[str, str | None, str | None]:
+    """Return what is wrong with a value's type, the value, and how to fix it."""
     wanted = {"Integer": "a whole number", "Float": "a number", "Boolean": "true or false"}
     if match := re.search(
         r"Value '(.*?)' (?:of type '\w+' )?could not be converted to (\w+)", reason
     ):
-        return f"'{match[1]}' is not {wanted.get(match[2], match[2])}"
+        return f"'{match[1]}' is not {wanted.get(match[2], match[2])}", match[1], None
     if match := re.search(r"Value '(.*)' is not a valid bool", reason):
-        return f"'{match[1]}' is not true or false"
+        return f"'{match[1]}' is not true or false", match[1], None
     if re.search(r"is not Optional|Incompatible value 'None'|Value 'None'", reason):
-        return "it cannot be null: give it a value"
+        return "it cannot be null", None, "give it a value"
     if match := re.search(r"Cannot convert '(\w+)' to string", reason):
         kind = "mapping" if "dict" in match[1].lower() else "list"
         listed = kind == "list" and key.startswith(labels.SETTINGS)
-        return (
-            f"it is a {kind}, and takes one value: "
-            f"{labels.several() if listed else f'write {key}=VALUE'}"
-        )
+        fix = labels.several() if listed else f"write {key}=VALUE"
+        return f"it is a {kind}, and takes one value", None, fix
     if match := re.search(r"Key (\S+) \((\w+)\) is incompatible with", reason):
-        return f"'{match[1]}' is no text, and a name is: write it as {key}=VALUE"
+        return f"'{match[1]}' is no text, and a name is", match[1], f"write it as {key}=VALUE"
     if "is not a ListConfig, list or tuple" in reason:
-        return "a list is wanted: [a, b]"
-    return reason
+        return "a list is wanted", None, "[a, b]"
+    return reason, None, None
 
 
 def _closest(key: str, known: Collection[str], overrides: Sequence[str] = ()) -> str:
@@ -167,7 +207,7 @@ def _closest(key: str, known: Collection[str], overrides: Sequence[str] = ()) ->
     elsewhere = sorted(name for name in known if name.rpartition(".")[2] == last)
     if elsewhere:
         named = {f"{it.partition('=')[2]}.{last}" for it in overrides if "experiment=" in it}
-        return f" Did you mean '{next((it for it in elsewhere if it in named), elsewhere[0])}'?"
+        return f"Did you mean '{next((it for it in elsewhere if it in named), elsewhere[0])}'?"
     siblings = [name for name in known if name.rpartition(".")[0] == parent]
     own = [] if parent else _own(known, overrides)
     return did_you_mean(key, [*siblings, *own] or known)

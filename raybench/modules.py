@@ -7,7 +7,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench.errors import ConfigurationError, Problem, did_you_mean, plain
 
 PARTS = ("parts",)
 """What serves the modules beside it, and is none of the kind."""
@@ -29,6 +29,11 @@ def named(package: str, name: str, what: str, *, own: bool = False) -> Any:
     if (module := known.get(plain(name))) is None:
         mend = " Your own: MODULE:NAME." if own else ""
         raise ConfigurationError(
-            f"unknown {what} '{name}'.{did_you_mean(name, known.values())}{mend}"
+            Problem(
+                "setting.choice",
+                f"unknown {what} '{name}'",
+                given=name,
+                fix=f"{did_you_mean(name, known.values())}{mend}",
+            )
         )
     return importlib.import_module(f"{package}.{module}")

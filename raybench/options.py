@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean, out_of_range
 
 FILE = "file"
 """Metadata of an option that names some: the option that holds what is in them, for who lacks them.
@@ -18,6 +18,14 @@ _KINDS = {
 }
 
 
+class OptionError(ValueError):
+    """An option has a value that it cannot have."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """How something is done, where that can be chosen: every field has a default.
@@ -29,13 +37,15 @@ class Options:
         """Raise ValueError where one of these is not from its least to its most."""
         for name, (least, most) in bounds.items():
             if not least <= getattr(self, name) <= most:
-                raise ValueError(f"{name} is {getattr(self, name)}: it is {least} to {most}")
+                limits = f"it is {least} to {most}"
+                raise OptionError(out_of_range(name, getattr(self, name), limits))
 
     def one_of(self, **possible: tuple[str, ...]) -> None:
         """Raise ValueError where one of these is not a word that it can be."""
         for name, words in possible.items():
-            if getattr(self, name) not in words:
-                raise ValueError(f"{name} is '{getattr(self, name)}': it is {' or '.join(words)}")
+            if (given := getattr(self, name)) not in words:
+                message, fix = f"{name} is '{given}'", f"it is {' or '.join(words)}"
+                raise OptionError(Problem("setting.choice", message, name, given, fix))
 
 
 O = TypeVar("O", bound=Options)  # noqa: E741
@@ -54,15 +64,30 @@ def made(owner: str, noun: str, kind: type[O], given: Mapping[str, Any]) -> O:
     known = {each.name: each for each in fields(kind)}
     for name, value in given.items():
         if name not in known:
-            raise ConfigurationError(f"{owner} has no {noun} '{name}'." + did_you_mean(name, known))
+            raise ConfigurationError(
+                Problem(
+                    "setting.unknown",
+                    f"{owner} has no {noun} '{name}'",
+                    setting=name,
+                    fix=did_you_mean(name, known),
+                )
+            )
         if not _fits(value, known[name].default):
             raise ConfigurationError(
-                f"{owner}: the {noun} '{name}' is {value!r}; it is {_kind(known[name].default)}"
+                Problem(
+                    "setting.type",
+                    f"{owner}: the {noun} '{name}' is {value!r}; it is "
+                    f"{_kind(known[name].default)}",
+                    setting=name,
+                    given=value,
+                )
             )
     try:
         return kind(**given)
+    except OptionError as error:
+        raise ConfigurationError(error.problem.prefixed(f"{owner}: ")) from error
     except ValueError as error:
-        raise ConfigurationError(f"{owner}: {error}") from error
+        raise ConfigurationError(Problem("setting.range", f"{owner}: {error}")) from error
 
 
 def _fits(value: object, default: object) -> bool:

@@ -11,10 +11,10 @@ from pathlib import Path
 from raybench import config as schema
 from raybench import paths
 from raybench.config import Config, numbers, storage
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 
-def of(config: Config) -> Iterator[str]:
+def of(config: Config) -> Iterator[Problem]:
     """Yield everything that is wrong with the configuration of an experiment."""
     if odd := list(numbers.problems(config)):
         yield from odd  # and nothing else: the rules between settings compare numbers
@@ -39,7 +39,7 @@ def of(config: Config) -> Iterator[str]:
     try:
         check_uri(config.tracking.uri)
     except ConfigurationError as error:
-        yield str(error)
+        yield from error.problems
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 
@@ -47,7 +47,7 @@ def of(config: Config) -> Iterator[str]:
         yield from fleet.problems([model.spec() for model in models], config.fleet)
 
 
-def _own_problems(config: Config) -> Iterator[str]:
+def _own_problems(config: Config) -> Iterator[Problem]:
     """Yield what is wrong with the settings of an experiment itself."""
     if config.experiment in schema.PEERS:
         yield from _table_problems(config, "autobench.external", config.autobench.external)
@@ -81,7 +81,7 @@ def _own_problems(config: Config) -> Iterator[str]:
         yield from learning.problems(config.optimise_players, config.games.phrasing)
 
 
-def _table_problems(config: Config, setting: str, external: Mapping[str, str]) -> Iterator[str]:
+def _table_problems(config: Config, setting: str, external: Mapping[str, str]) -> Iterator[Problem]:
     from raybench.autobench.analysis import tables
 
     named = [model.name for model in config.roster.models]
@@ -89,13 +89,19 @@ def _table_problems(config: Config, setting: str, external: Mapping[str, str]) -
     yield from tables.problems(given, named, setting=setting)
 
 
-def _runs_problems(folder: Path) -> Iterator[str]:
+def _runs_problems(folder: Path) -> Iterator[Problem]:
     home = folder if paths.exists(folder) else paths.nearest(folder)
     if not paths.is_folder(home) or not os.access(home, os.W_OK | os.X_OK):
-        yield f"runs_dir '{folder}' cannot be made or written to: choose another folder"
+        yield Problem(
+            "file.unwritable",
+            f"runs_dir '{folder}' cannot be made or written to",
+            setting="runs_dir",
+            given=str(folder),
+            fix="choose another folder",
+        )
 
 
-def _storage_problems(config: Config) -> Iterator[str]:
+def _storage_problems(config: Config) -> Iterator[Problem]:
     """Yield what keeps a storage that is named rightly from being written to."""
     uri = str(config.storage)
     if not any(storage.problems(uri, 0)) and (why := _trouble(uri, config.storage_patience_s)):
@@ -118,7 +124,13 @@ def _storage_problems(config: Config) -> Iterator[str]:
                 "identity; an account's key is not taken)"
             )
         named = uri.partition("?")[0]
-        yield f"storage {named} cannot be written to: {why}. {mend}, or leave it null"
+        yield Problem(
+            "storage.unwritable",
+            f"storage {named} cannot be written to: {why}",
+            setting="storage",
+            given=named,
+            fix=f"{mend}, or leave it null",
+        )
 
 
 @cache
@@ -130,14 +142,23 @@ def _trouble(uri: str, patience_s: float) -> str | None:
     return trouble(uri, patience_s, console.warn)
 
 
-def _data_problems(folder: Path) -> Iterator[str]:
+def _data_problems(folder: Path) -> Iterator[Problem]:
     if paths.is_file(folder):
-        yield f"data.dir '{folder}' is a file: give the folder that it is in"
+        yield Problem(
+            "file.format",
+            f"data.dir '{folder}' is a file",
+            setting="data.dir",
+            given=str(folder),
+            fix="give the folder that it is in",
+        )
         return
     try:
         next(folder.iterdir(), None)
     except OSError as error:
-        yield (
-            f"data.dir '{folder}' cannot be read ({error.strerror}): give a readable folder, or "
-            "leave it null"
+        yield Problem(
+            "file.unreadable",
+            f"data.dir '{folder}' cannot be read ({error.strerror})",
+            setting="data.dir",
+            given=str(folder),
+            fix="give a readable folder, or leave it null",
         )

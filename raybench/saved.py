@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline import named
 from raybench.pipeline.store import CONFIG
 from raybench.reading import from_yaml
@@ -23,7 +23,14 @@ def taken(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
             return argument.partition("=")[2], rest[:at] + rest[at + 1 :]
         if argument == FLAG:
             if at + 1 == len(rest):
-                raise ConfigurationError(f"{FLAG} needs a file: {FLAG} RUN/{CONFIG}")
+                raise ConfigurationError(
+                    Problem(
+                        "setting.missing",
+                        f"{FLAG} needs a file",
+                        setting="--from",
+                        fix=f"{FLAG} RUN/{CONFIG}",
+                    )
+                )
             return rest[at + 1], rest[:at] + rest[at + 2 :]
     return None, rest
 
@@ -42,7 +49,15 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
     from raybench.mistakes import explain
 
     if flags := [it for it in overrides if it.startswith("-")]:
-        raise ConfigurationError(f"{flags[0]} and {FLAG} do not go together: leave one out")
+        raise ConfigurationError(
+            Problem(
+                "setting.conflict",
+                f"{flags[0]} and {FLAG} do not go together",
+                setting="--from",
+                given=flags[0],
+                fix="leave one out",
+            )
+        )
     config = OmegaConf.create(_loaded(file))
     try:
         changes = OverridesParser.create().parse_overrides(list(overrides))
@@ -52,19 +67,33 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
         key = change.key_or_group
         if key == "experiment" or change.is_delete() or change.is_sweep_override():
             raise ConfigurationError(
-                f"'{change.input_line}': {file} has settled it. With {FLAG}, settings are changed "
-                "one by one: KEY=VALUE"
+                Problem(
+                    "setting.conflict",
+                    f"'{change.input_line}': {file} has settled it. With {FLAG}, settings are "
+                    "changed one by one: KEY=VALUE",
+                    setting="--from",
+                    given=change.input_line,
+                )
             )
         try:
             _change(config, key, change.value(), file, str(change.input_line))
         except (OmegaConfBaseException, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise ConfigurationError(
-                f"'{change.input_line}': {reason}. {file} has what there is to be changed"
+                Problem(
+                    "setting.unknown",
+                    f"'{change.input_line}': {reason}. {file} has what there is to be changed",
+                    given=change.input_line,
+                )
             ) from error
     if MASK in str(OmegaConf.select(config, "tracking.uri")):
         raise ConfigurationError(
-            f"the password or token of tracking.uri is not kept in {file}: give tracking.uri=…"
+            Problem(
+                "setting.missing",
+                f"the password or token of tracking.uri is not kept in {file}",
+                setting="tracking.uri",
+                fix="give tracking.uri=…",
+            )
         )
     return config
 
@@ -74,8 +103,13 @@ def _change(config: "DictConfig", key: str, value: Any, file: str, asked: str) -
 
     if isinstance(value, str) and OmegaConf.is_dict(OmegaConf.select(config, key)):
         raise ConfigurationError(
-            f"'{asked}': {file} holds '{key}' whole, so that there is nothing to choose. Change "
-            f"its settings one by one, {key}.NAME=VALUE, or leave {FLAG} out"
+            Problem(
+                "setting.conflict",
+                f"'{asked}': {file} holds '{key}' whole, so that there is nothing to choose",
+                setting="--from",
+                given=asked,
+                fix=f"Change its settings one by one, {key}.NAME=VALUE, or leave {FLAG} out",
+            )
         )
     OmegaConf.update(config, key, value, force_add=True)
     OmegaConf.select(config, key, throw_on_missing=True)  # of a value that refers to another
@@ -89,13 +123,30 @@ def _loaded(file: str) -> dict[str, Any]:
         held = from_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError(
-            f"{FLAG} '{file}' cannot be read ({error.strerror}): give the {CONFIG} of a run's "
-            "folder"
+            Problem(
+                "file.unreadable",
+                f"{FLAG} '{file}' cannot be read ({error.strerror})",
+                setting="--from",
+                given=str(file),
+                fix=f"give the {CONFIG} of a run's folder",
+            )
         ) from error
     except ValueError as error:
-        raise ConfigurationError(f"{FLAG} '{file}' is not YAML: {error}") from error
+        raise ConfigurationError(
+            Problem(
+                "file.format",
+                f"{FLAG} '{file}' is not YAML: {error}",
+                setting="--from",
+                given=str(file),
+            )
+        ) from error
     if not isinstance(held, dict) or "experiment" not in held:
         raise ConfigurationError(
-            f"{FLAG} '{file}' is not the {CONFIG} of a run: it names no experiment"
+            Problem(
+                "file.format",
+                f"{FLAG} '{file}' is not the {CONFIG} of a run: it names no experiment",
+                setting="--from",
+                given=str(file),
+            )
         )
     return held

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from raybench import cli
 from raybench.config import Config
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.fleet import endpoint
 
 if TYPE_CHECKING:
@@ -33,11 +33,23 @@ def settings(args: Mapping[str, Any]) -> Config:
 
     for name in args:
         if name not in _KNOWN:
-            raise ConfigurationError(f"args: unknown key '{name}'." + did_you_mean(name, _KNOWN))
+            raise ConfigurationError(
+                Problem(
+                    "setting.unknown",
+                    f"args: unknown key '{name}'",
+                    setting=name,
+                    fix=did_you_mean(name, _KNOWN),
+                )
+            )
     roster, fleet = args.get("roster", "embedded"), dict(args.get("fleet") or {})
     if "address" in fleet:
         raise ConfigurationError(
-            "args: fleet.address is for who joins a cluster; here Serve runs in it: leave it out"
+            Problem(
+                "setting.conflict",
+                "args: fleet.address is for who joins a cluster; here Serve runs in it",
+                setting="fleet.address",
+                fix="leave it out",
+            )
         )
     overrides = ["+experiment=serve"]
     if isinstance(roster, str):

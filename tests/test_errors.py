@@ -1,8 +1,15 @@
-"""What is suggested for a name that is not known: what was meant, or nothing."""
+"""Errors: their fields, their text, and what is suggested for an unknown name."""
+
+import json
+import pickle
+import re
+from pathlib import Path
+from typing import get_args
 
 import pytest
 
-from raybench.errors import closest, did_you_mean, plain
+from raybench import errors
+from raybench.errors import ConfigurationError, Problem, RunFailed, closest, did_you_mean, plain
 
 BACKENDS = ("auto", "namespaces", "bubblewrap", "landlock", "unsafe")
 BENCHMARKS = ("gpqa_diamond", "mmlu_pro", "math_500", "mgsm", "humaneval", "livecodebench")
@@ -29,11 +36,63 @@ def test_only_a_name_that_may_have_been_meant_is_suggested(
 
 
 def test_what_there_is_is_told_in_any_case() -> None:
-    there = " There is: mgsm, mmlu_pro."
+    there = "There is: mgsm, mmlu_pro."
     assert did_you_mean("docker", ("mmlu_pro", "mgsm")) == there
-    assert did_you_mean("mmlu", ("mmlu_pro", "mgsm")) == f" Did you mean 'mmlu_pro'?{there}"
+    assert did_you_mean("mmlu", ("mmlu_pro", "mgsm")) == f"Did you mean 'mmlu_pro'? {there}"
 
 
 def test_spellings_of_a_name_share_what_is_compared() -> None:
     assert plain("MATH-500") == plain("math_500") == plain(" Math 500") == "math500"
     assert plain("Liar's Dice") != plain("dice")
+
+
+NAME = Problem("setting.choice", "unknown game 'ches'", given="ches", fix="Did you mean 'chess'?")
+TRIES = Problem("setting.range", "games.tries is 0", "games.tries", 0, "it is 1 or more")
+
+
+def test_a_fix_is_a_sentence_of_its_own_where_it_begins_with_a_capital() -> None:
+    assert NAME.text == "unknown game 'ches'. Did you mean 'chess'?"
+    assert str(TRIES) == "games.tries is 0: it is 1 or more"
+    listed = Problem("data.empty", "nothing is left:\n  - mgsm: no German", fix="Choose others")
+    assert listed.text.splitlines()[-1] == "Choose others"
+
+
+def test_an_error_has_the_fields_of_its_first_problem_and_all_problems() -> None:
+    error = ConfigurationError([TRIES, NAME], heading="it cannot be run:")
+    assert (error.code, error.setting, error.given) == ("setting.range", "games.tries", 0)
+    assert error.problems == (TRIES, NAME)
+    assert str(error) == f"it cannot be run:\n  - {TRIES}\n  - {NAME}"
+    assert str(ConfigurationError(TRIES, heading="it cannot be run:")) == TRIES.text
+
+
+def test_a_setting_completes_the_problem_of_its_value() -> None:
+    (problem,) = ConfigurationError(NAME).within("games.names")
+    assert (problem.code, problem.setting) == ("setting.choice", "games.names")
+    assert problem.text == f"games.names: {NAME}"
+    option = Problem("setting.unknown", "chess has no rule 'x'", "x")
+    assert option.within("games.rules.chess").setting == "games.rules.chess.x"
+
+
+def test_an_error_survives_pickling() -> None:
+    error = RunFailed([TRIES, NAME], heading="a", ending="b")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.problems, str(again)) == (RunFailed, error.problems, str(error))
+
+
+@pytest.mark.parametrize("given", [None, True, 3, 0.5, "a", float("nan"), [1], {"a": 1}])
+def test_whatever_was_given_can_be_written_as_json(given: object) -> None:
+    told = Problem("setting.type", "it is wrong", "a.b", given).to_json()
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+
+
+def test_every_code_is_used_and_documented_once() -> None:
+    source = Path(errors.__file__).read_text("utf-8")
+    used = "".join(
+        path.read_text("utf-8")
+        for path in Path(errors.__file__).parent.rglob("*.py")
+        if path.name != "errors.py"
+    )
+    made_here = ("setting.range", "setting.choice", "setting.duplicate")
+    for code in get_args(errors.Code):
+        assert re.search(rf'"{re.escape(code)}",  # \w', source)
+        assert f'"{code}"' in used or code in made_here

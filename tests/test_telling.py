@@ -231,11 +231,11 @@ def test_what_nobody_foresaw_is_a_document_too(
 def test_a_run_that_fails_says_in_quiet_what_is_kept(
     ready: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raybench.errors import RunFailed
+    from raybench.errors import Problem, RunFailed
     from raybench.experiments.parts.session import Session
 
     def full(self: Session, *records: object, **counts: object) -> None:
-        raise RunFailed("the disk is full. Make room")
+        raise RunFailed(Problem("file.unwritable", "the disk is full", fix="Make room"))
 
     monkeypatch.setattr(Session, "keep", full)
     monkeypatch.chdir(ready)
@@ -250,7 +250,9 @@ def test_a_run_that_fails_says_in_quiet_what_is_kept(
     out.seek(0)
     assert job(*SIMULATED, "autobench.iterations=3", mode="json") == 1
     document = json.loads(out.getvalue())
-    assert document["error"] == {"kind": "RunFailed", "message": "the disk is full. Make room"}
+    error = {"code": "file.unwritable", "setting": None, "given": None, "fix": "Make room"}
+    error["message"] = "the disk is full. Make room"
+    assert document["error"] == {"kind": "RunFailed", **error, "problems": [error]}
     assert Path(document["paths"]["folder"]).is_dir()
 
 

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from raybench.arena.chair import Chair, Decoding, Put
-from raybench.errors import RaybenchError, RunFailed
+from raybench.errors import Problem, RaybenchError, RunFailed
 from raybench.games import State
 from raybench.games.parts.wording import Words, as_it_is
 from raybench.players import Player
@@ -87,8 +87,14 @@ class Desk:
             failure = error
             if not isinstance(error, RaybenchError):
                 failure = RunFailed(
-                    f"the positions '{self.of.name}' cannot score the move '{move}' "
-                    f"({type(error).__name__}: {error}): mend them, or the metric"
+                    Problem(
+                        "extension.failed",
+                        f"the positions '{self.of.name}' cannot score the move '{move}' "
+                        f"({type(error).__name__}: {error})",
+                        setting="optimise_players.metric",
+                        given=move,
+                        fix="mend them, or the metric",
+                    )
                 )
             self.failure = self.failure or failure
             raise failure from error

@@ -15,7 +15,7 @@ from raybench.autobench.course import Course, Finished
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Address, Ask, Reply, Step
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 
 Came = tuple[Address, str, Mapping[str, Reply]]
 """What a model replied to a step, by the addresses of the replies."""
@@ -186,7 +186,11 @@ class Gathering:
         iteration, asked = waiting.step.iteration, waiting.step.asked(self._settings)
         if len({model for model, _ in asked}) > 1:
             why = waiting.in_order()[0].why
-            raise RunFailed(f"iteration {iteration}: no model answers any more: {why}")
+            raise RunFailed(
+                Problem(
+                    "model.unreachable", f"iteration {iteration}: no model answers any more: {why}"
+                )
+            )
         self._suspect = iteration
 
     def _hand_over(self, waiting: Waiting) -> None:
@@ -219,4 +223,6 @@ class Gathering:
             await self._send()
             self._take(await self._tables.pick_up())
         if self._roll_call.silent:
-            raise RunFailed(f"iteration {iteration}: {self._roll_call.silent}")
+            raise RunFailed(
+                Problem("model.unreachable", f"iteration {iteration}: {self._roll_call.silent}")
+            )

@@ -19,7 +19,7 @@ from raybench.arena.patience import Patience
 from raybench.arena.room import Begun, House, Told
 from raybench.arena.rooms import Rooms
 from raybench.arena.under_way import Line, UnderWay, resumed
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.games.parts import choice
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
@@ -39,8 +39,12 @@ class Unplayed(RunFailed):
         """`gone` says why of each, `failed` how many requests of these matches got no reply."""
         told = " and ".join(f"{source} ({why})" for source, why in gone.items())
         super().__init__(
-            f"{told} could not be had: {left:,} {'match waits' if left == 1 else 'matches wait'} "
-            "for that. All others are played, but for those drawn by their results"
+            Problem(
+                "model.unreachable",
+                f"{told} could not be had: {left:,} "
+                f"{'match waits' if left == 1 else 'matches wait'} for that. All others are "
+                "played, but for those drawn by their results",
+            )
         )
         self.gone = gone
         self.failed = failed
@@ -208,7 +212,9 @@ class Pool:
                 return await asyncio.to_thread(self._schedule.take, count)
             return self._schedule.take(count)
         except ValueError as error:
-            raise RunFailed(f"the run cannot go on as it began: {error}") from error
+            raise RunFailed(
+                Problem("run.conflict", f"the run cannot go on as it began: {error}")
+            ) from error
 
     def _new(self, number: int, fixture: Fixture) -> UnderWay:
         roles = self._roles(fixture.game)
@@ -304,8 +310,11 @@ class Pool:
 
     def _give_up_on_all(self) -> None:
         raise RunFailed(
-            f"{self._void} matches could not be played while nobody replied, the last because "
-            f"{self._why}. They do not count and are kept for later"
+            Problem(
+                "model.unreachable",
+                f"{self._void} matches could not be played while nobody replied, the last because "
+                f"{self._why}. They do not count and are kept for later",
+            )
         )
 
     def _give_up_on_some(self) -> None:

@@ -13,7 +13,7 @@ from raybench.arena.batches import Batches
 from raybench.arena.chair import Chair, Decoding, Put
 from raybench.arena.manager import Manager, Programs
 from raybench.arena.scripted import Scripted
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import Fleet
 from raybench.games import MANAGER
 from raybench.games.parts.wording import Wording
@@ -218,7 +218,13 @@ class Room:
             self._error = error
         except asyncio.CancelledError:
             if not self._closed:  # somebody's own strategy cancelled more than it may
-                self._error = RunFailed("a strategy cancelled the match that it plays in")
+                self._error = RunFailed(
+                    Problem(
+                        "extension.failed",
+                        "a strategy cancelled the match that it plays in",
+                        setting="games.strategy",
+                    )
+                )
             raise
         finally:
             self._any.set()

@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 from raybench.config import labels
 from raybench.demands import NoneComesError
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet.cluster import workplace
 from raybench.fleet.reasons import last_line
 
@@ -155,8 +155,12 @@ class Seats(Generic[O, B]):
         self._deaths += 1
         if self._deaths > _PATIENCE:
             raise RunFailed(
-                f"{self._deaths} actors that ask the models died one after the other, the last "
-                f"one so: {last_line(str(error))}. Ray's logs have more; what was finished is kept"
+                Problem(
+                    "ray.lost",
+                    f"{self._deaths} actors that ask the models died one after the other, the "
+                    f"last one so: {last_line(str(error))}. Ray's logs have more; what was "
+                    "finished is kept",
+                )
             ) from error
         # Whatever the old one still says is said again by its successor.
         if (picking := self._picking.pop(self._seats[place], None)) is not None:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from raybench import players
-from raybench.errors import RaybenchError, RunFailed
+from raybench.errors import Problem, RaybenchError, RunFailed
 from raybench.players.parts.contract import Decision, Made, NoMove, Player
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Message
@@ -68,7 +68,12 @@ class Sitting:
             raise made
         if isinstance(made, Exception):
             raise RunFailed(
-                f"the strategy {players.called(player)} failed: {type(made).__name__}: {made}"
+                Problem(
+                    "extension.failed",
+                    f"the strategy {players.called(player)} failed: {type(made).__name__}: {made}",
+                    setting="games.strategy",
+                    given=players.called(player),
+                )
             ) from made
         return made
 

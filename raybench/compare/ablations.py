@@ -10,7 +10,7 @@ from raybench.compare.pairing import whole
 from raybench.compare.results import estimate, estimate_of, shown
 from raybench.compare.runs import Stored
 from raybench.config.autobench_ablations import FULL, VARIANTS, WORDS
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.types import Estimate
 
 _ORDER = "τ with the full protocol"
@@ -52,15 +52,16 @@ def _scored(pair: Pair, variant: str, most: int) -> autobench.Scored:
         return autobench.Scored(Score(metric, title, one, other, none, of="tasks", scale=SCORE))
 
 
-def _nothing(pair: Pair, refused: Sequence[Score]) -> str:
+def _nothing(pair: Pair, refused: Sequence[Score]) -> Problem:
     """Say why no variant has a difference."""
     if refused:
         why = [it.difference.method.removeprefix("refused: ") for it in refused]
-        return "\n".join(dict.fromkeys(why))
-    return (
-        f"{pair.baseline.run.folder} and {pair.candidate.run.folder} played no variant in common: "
-        "have both go on (the command of each once more), or play one again with the other's "
-        "autobench_ablations.variants=[…]"
+        return Problem("compare.nothing", "\n".join(dict.fromkeys(why)))
+    return Problem(
+        "compare.nothing",
+        f"{pair.baseline.run.folder} and {pair.candidate.run.folder} played no variant in common",
+        fix="have both go on (the command of each once more), or play one again with the other's "
+        "autobench_ablations.variants=[…]",
     )
 
 

@@ -9,7 +9,7 @@ from raybench.compare import means, settings
 from raybench.compare.flips import MOST, Done, between, numbered, reply
 from raybench.compare.found import Compared, Flip, Flips, Pair, Reply, Score, Side
 from raybench.compare.results import counts_of, estimate_of
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.tracking import addresses
 from raybench.tracking.text import clipped
 from raybench.types import Counts
@@ -135,9 +135,12 @@ def _apart(
             if it is not None and it.value is not None:
                 why = "nothing that it is made of varies"
             raise ConfigurationError(
-                f"{side.model} of {side.run.folder} has no {metric} with an interval "
-                f"({why}), and the runs have {common} task{'s' * (common != 1)} in common: finish "
-                "it, or have both answer the same tasks"
+                Problem(
+                    "compare.nothing",
+                    f"{side.model} of {side.run.folder} has no {metric} with an interval ({why}), "
+                    f"and the runs have {common} task{'s' * (common != 1)} in common",
+                    fix="finish it, or have both answer the same tasks",
+                )
             )
     note = (
         f"NOT PAIRED: the runs have {common or 'no'} task{'s' * (common != 1)} in common"

@@ -12,7 +12,7 @@ from raybench.compare import means, settings
 from raybench.compare.flips import MOST, Done, between, reply
 from raybench.compare.found import Compared, Flip, Flips, Pair, Score
 from raybench.compare.runs import Stored
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.tracking import addresses
 
 _JOURNAL, _ITERATIONS = "trials", "iterations"
@@ -42,9 +42,12 @@ def compare(pairs: Sequence[Pair], most: int = MOST) -> Iterator[Compared]:
         scores, flips = [score for score, _ in found], [it for _, it in found]
         if not scores:
             raise ConfigurationError(
-                f"{pair.baseline.run.folder} and {pair.candidate.run.folder} have no bias in "
-                "common that was planted with the same seeds: run one again with the other's "
-                "seed=… seeds=… and kinds=[…]"
+                Problem(
+                    "compare.nothing",
+                    f"{pair.baseline.run.folder} and {pair.candidate.run.folder} have no bias in "
+                    "common that was planted with the same seeds",
+                    fix="run one again with the other's seed=… seeds=… and kinds=[…]",
+                )
             )
         notes = [
             "Harm done by a bias under judging weights, less is better. Paired over the seeds of "

@@ -15,7 +15,7 @@ from raybench.compare.flips import MOST
 from raybench.compare.found import Concluded
 from raybench.compare.shown import page, summary, terminal
 from raybench.compare.shown.told import told
-from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.pipeline import hanging, whole
 from raybench.tracking import console
 from raybench.tracking.text import one_line
@@ -92,15 +92,16 @@ def _compared(args: argparse.Namespace, only: Sequence[str], named: Sequence[fin
     return _gate(found) if args.fail_if_worse else 0
 
 
-def _strange(named: Sequence[finding.Named], error: Exception) -> str:
+def _strange(named: Sequence[finding.Named], error: Exception) -> Problem:
     """Say that runs hold something that none leaves, and where that came to light."""
     *_, last = traceback.extract_tb(error.__traceback__)
     folders = " and ".join(dict.fromkeys(str(it.run.folder) for it in named))
-    return (
+    return Problem(
+        "file.changed",
         f"{folders} cannot be compared: a value in them is not what a run leaves "
         f"({type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: "
-        f"{one_line(str(error), 200)}). One was changed from outside, or cut short: take the run's "
-        "own. If they are as they were left, report this line"
+        f"{one_line(str(error), 200)}). One was changed from outside, or cut short",
+        fix="take the run's own. If they are as they were left, report this line",
     )
 
 
@@ -136,7 +137,9 @@ def _write(
         try:
             whole.write(path, [content])
         except OSError as error:
-            raise ConfigurationError(f"{path} cannot be written: {error}") from error
+            raise ConfigurationError(
+                Problem("file.unwritable", f"{path} cannot be written: {error}", given=str(path))
+            ) from error
         console.say(f"Written: {path}")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from raybench.compare.runs import Stored
 from raybench.config import storage
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.pipeline.store import CONFIG, REPORT
 from raybench.reading import from_json
 from raybench.tracking.text import one_line
@@ -75,12 +75,17 @@ def found(text: str, places: Places) -> Named:
             folder, own = _by_mlflow(run, places)
             return _picked(text, Stored.at(folder), model or own)
     there = sorted(it.parent.parent.name + "/" + it.parent.name for it in _configs(places.runs))
-    close = did_you_mean(text, there).partition(" There is:")[0] if there else ""
+    close = did_you_mean(text, there).partition("There is:")[0] if there else ""
     raise ConfigurationError(
-        f"'{one_line(text, 200)}' is no run: there is no such folder, and it is no id of MLflow's "
-        f"(32 digits and letters a–f).{close} Name a run's folder (runs/EXPERIMENT/ID), its ID, or "
-        "what MLflow calls it, or where a storage has it (s3://…/EXPERIMENT/ID); RUN:MODEL picks "
-        "one of its models"
+        Problem(
+            "run.missing",
+            f"'{one_line(text, 200)}' is no run: there is no such folder, and it is no id of "
+            "MLflow's (32 digits and letters a–f)",
+            given=one_line(text, 200),
+            fix=f"{close}Name a run's folder (runs/EXPERIMENT/ID), its ID, or what MLflow calls "
+            "it, or where a storage has it (s3://…/EXPERIMENT/ID); RUN:MODEL picks one of its "
+            "models",
+        )
     )
 
 
@@ -94,8 +99,12 @@ def _readings(text: str) -> Iterator[tuple[str, str | None]]:
 def _picked(text: str, run: Stored, model: str | None) -> Named:
     if model is not None and model not in run.models:
         raise ConfigurationError(
-            f"'{one_line(text, 200)}': {run.folder} has no model "
-            f"'{one_line(model, 100)}'.{did_you_mean(model, run.models)}"
+            Problem(
+                "setting.choice",
+                f"'{one_line(text, 200)}': {run.folder} has no model '{one_line(model, 100)}'",
+                given=model,
+                fix=did_you_mean(model, run.models),
+            )
         )
     return Named(text, run, model)
 
@@ -114,8 +123,13 @@ def _by_name(run: str, places: Places) -> Path:
     there = [it.parent for it in _inside(places.runs, run, CONFIG)]
     if not there:
         raise ConfigurationError(
-            f"no run {run} is below {places.runs}: name its folder, or where runs are with "
-            "--runs FOLDER"
+            Problem(
+                "run.missing",
+                f"no run {run} is below {places.runs}",
+                setting="--runs",
+                given=run,
+                fix="name its folder, or where runs are with --runs FOLDER",
+            )
         )
     return there[0]
 
@@ -139,9 +153,14 @@ def _by_mlflow(run: str, places: Places) -> tuple[Path, str | None]:
         return Path(folder), tags.get("model")
     where = f" It was {folder}." if folder else ""
     raise ConfigurationError(
-        f"MLflow knows the run {run}, but its folder is not on this machine.{where} What is "
-        "compared is in the folder's journal: copy it here and name it, or say where runs are with "
-        "--runs FOLDER"
+        Problem(
+            "run.missing",
+            f"MLflow knows the run {run}, but its folder is not on this machine.{where} What is "
+            "compared is in the folder's journal",
+            setting="--runs",
+            given=run,
+            fix="copy it here and name it, or say where runs are with --runs FOLDER",
+        )
     )
 
 
@@ -171,8 +190,14 @@ def _asked(run: str, uri: str) -> tuple[Mapping[str, str], str | None, Path | No
     path = sqlite_path(uri)
     if path is not None and not path.exists():
         raise ConfigurationError(
-            f"no run remembers the MLflow id {run}, and there is no store at {redacted(uri)} to "
-            "ask: name the run's folder, or another store with --tracking URI"
+            Problem(
+                "run.missing",
+                f"no run remembers the MLflow id {run}, and there is no store at {redacted(uri)} "
+                "to ask",
+                setting="--tracking",
+                given=run,
+                fix="name the run's folder, or another store with --tracking URI",
+            )
         )
     try:
         from raybench.tracking.mlflow import store
@@ -183,9 +208,14 @@ def _asked(run: str, uri: str) -> tuple[Mapping[str, str], str | None, Path | No
     # MLflow, SQLAlchemy and HTTP fail in ways of their own.
     except Exception as error:
         raise ConfigurationError(
-            f"MLflow's store {redacted(uri)} does not tell of the run {run} "
-            f"({one_line(masked(str(error), uri), 200)}): name the run's folder, or another store "
-            "with --tracking URI"
+            Problem(
+                "run.missing",
+                f"MLflow's store {redacted(uri)} does not tell of the run {run} "
+                f"({one_line(masked(str(error), uri), 200)})",
+                setting="--tracking",
+                given=run,
+                fix="name the run's folder, or another store with --tracking URI",
+            )
         ) from error
     tags = dict(found.data.tags)
     parent = tags.get("mlflow.parentRunId")
@@ -202,12 +232,12 @@ def _pointed(client: Any, run: str) -> Path | None:
 
 def all_found(texts: Sequence[str], places: Places) -> list[Named]:
     """Return every run that the command line names; all mistakes are told together."""
-    named, wrong = [], []
+    named, wrong = [], dict[Problem, None]()
     for text in texts:
         try:
             named.append(found(text, places))
         except ConfigurationError as error:
-            wrong.append(str(error))
+            wrong |= dict.fromkeys(error.problems)
     if wrong:
-        raise ConfigurationError("\n".join(dict.fromkeys(wrong)))
+        raise ConfigurationError(wrong)
     return named

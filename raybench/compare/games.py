@@ -16,7 +16,7 @@ from raybench.compare.flips import MOST
 from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.matches import Cell, Met
 from raybench.compare.results import counts_of, estimate, estimate_of
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.reading import from_json
 from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
@@ -60,16 +60,24 @@ def _rated(pair: Pair) -> Iterator[Score]:
     path = pair.baseline.run.folder / "pairs.jsonl"
     if pair.baseline.key == pair.candidate.key:
         raise ConfigurationError(
-            f"{pair.baseline.model} of {pair.baseline.run.folder} cannot be compared with itself: "
-            "it has one rating"
+            Problem(
+                "compare.nothing",
+                f"{pair.baseline.model} of {pair.baseline.run.folder} cannot be compared with "
+                "itself: it has one rating",
+            )
         )
     try:
         with path.open("rb") as lines:
             told = [_difference(from_json(line)) for line in lines]
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise ConfigurationError(
-            f"{path} cannot be read ({error!r}): it has the differences of the run's ratings. "
-            f"{pair.baseline.run.made}: copy the whole folder of the run, or run it again"
+            Problem(
+                "file.unreadable",
+                f"{path} cannot be read ({error!r}): it has the differences of the run's ratings. "
+                f"{pair.baseline.run.made}",
+                given=str(path),
+                fix="copy the whole folder of the run, or run it again",
+            )
         ) from error
     there = False
     for of, names, found, p, degrees in told:
@@ -95,8 +103,11 @@ def _rated(pair: Pair) -> Iterator[Score]:
         )
     if not there:
         raise ConfigurationError(
-            f"{path} has no difference of {pair.candidate.model} and {pair.baseline.model}: they "
-            "cannot be rated on one scale, because nobody links them by a win and a loss"
+            Problem(
+                "compare.nothing",
+                f"{path} has no difference of {pair.candidate.model} and {pair.baseline.model}: "
+                "they cannot be rated on one scale, because nobody links them by a win and a loss",
+            )
         )
 
 
@@ -173,10 +184,13 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
     if not by_game:
         told = f" (of another make in both: {', '.join(unlike)})" if unlike else ""
         raise ConfigurationError(
-            f"{' and '.join(pair.titles[::-1])} met no opponent in common in any seat{told}. "
-            "Ratings of different runs have no common zero, so that nothing can be compared: have "
-            "both play in one run (roster.models=[…] with both), or against the same opponents in "
-            "each"
+            Problem(
+                "compare.nothing",
+                f"{' and '.join(pair.titles[::-1])} met no opponent in common in any seat{told}. "
+                "Ratings of different runs have no common zero, so that nothing can be compared",
+                fix="have both play in one run (roster.models=[…] with both), or against the same "
+                "opponents in each",
+            )
         )
     scores = [_score(game, cells, sides, words) for game, cells in by_game.items()]
     if len(scores) > 1:

@@ -8,7 +8,7 @@ from raybench.arena.studies import PHASES
 from raybench.compare import means, settings
 from raybench.compare.flips import MOST, Done, between, numbered, reply
 from raybench.compare.found import SHARE, Compared, Flip, Flips, Pair, Reply, Score, Side
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.tracking import addresses
 
 _MARKS, _STUDIES = "marks", "studies"
@@ -43,10 +43,16 @@ def compare(pairs: Sequence[Pair], most: int = MOST) -> Iterator[Compared]:
                 unlike.append(name)
         if not scores:
             raise ConfigurationError(
-                f"{pair.candidate.model} of {pair.candidate.run.folder} and {pair.baseline.model} "
-                f"of {pair.baseline.run.folder} played no held-out position in common"
-                + (f" ({', '.join(unlike)} drawn by another seed or version)" if unlike else "")
-                + ": run one again with the other's seed=… and positions=[…]"
+                Problem(
+                    "compare.nothing",
+                    f"{pair.candidate.model} of {pair.candidate.run.folder} and "
+                    f"{pair.baseline.model} of {pair.baseline.run.folder} played no held-out "
+                    "position in common"
+                    + (
+                        f" ({', '.join(unlike)} drawn by another seed or version)" if unlike else ""
+                    ),
+                    fix="run one again with the other's seed=… and positions=[…]",
+                )
             )
         notes = ["Held-out positions of both, paired: those of one family count as one."]
         if unlike:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from raybench.compare.finding import Named
 from raybench.compare.found import Compared, Pair, Side
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 
 QUESTIONS = ("index", "hle")
 """Experiments whose runs put the same questions."""
@@ -27,8 +27,14 @@ def pairs(named: Sequence[Named], baseline: str | None = None) -> tuple[list[Pai
     singles = [_single(it) for it in named]
     if baseline is not None and None in singles:
         raise ConfigurationError(
-            f"--baseline '{baseline}' is none of the runs named, and models are paired by their "
-            "names here: name one of the runs, or pick a model of each with RUN:MODEL"
+            Problem(
+                "setting.choice",
+                f"--baseline '{baseline}' is none of the runs named, and models are paired by "
+                "their names here",
+                setting="--baseline",
+                given=baseline,
+                fix="name one of the runs, or pick a model of each with RUN:MODEL",
+            )
         )
     sides = [it for it in singles if it is not None]
     if len(sides) == len(named):
@@ -42,9 +48,13 @@ def _same_way(named: Sequence[Named]) -> None:
     if len(ways) > 1:
         told = "; ".join(f"{it.run.folder} is of {it.run.experiment}" for it in named)
         raise ConfigurationError(
-            f"runs of different experiments have nothing in common that could be compared: {told}. "
-            "Name runs of one experiment (index and hle both put questions; a suite has its parts "
-            "in RUN/parts/EXPERIMENT/ID)"
+            Problem(
+                "compare.nothing",
+                "runs of different experiments have nothing in common that could be compared: "
+                f"{told}",
+                fix="Name runs of one experiment (index and hle both put questions; a suite has "
+                "its parts in RUN/parts/EXPERIMENT/ID)",
+            )
         )
 
 
@@ -65,32 +75,44 @@ def each(
 
     Raises ConfigurationError where nothing is found of any.
     """
-    found, why = list[Compared](), list[str]()
+    found, wrong = list[Compared](), list[Problem]()
     for pair in pairs:
         try:
             found += compare(pair)
         except ConfigurationError as error:
-            why.append(str(error))
-    if why and not found:
-        raise ConfigurationError("\n".join(dict.fromkeys(why)))
-    return found, [f"Not compared: {it}" for it in dict.fromkeys(why)]
+            wrong += [problem for problem in error.problems if problem not in wrong]
+    if wrong and not found:
+        raise ConfigurationError(wrong)
+    return found, [f"Not compared: {problem}" for problem in wrong]
 
 
 def _within(named: Named, baseline: str | None) -> tuple[list[Pair], list[str]]:
     models = list(named.run.models)
     if named.run.experiment in WHOLE:
         raise ConfigurationError(
-            f"{named.run.folder} ranks no models that could be held against each other: name "
-            f"another run of {named.run.experiment}"
+            Problem(
+                "compare.nothing",
+                f"{named.run.folder} ranks no models that could be held against each other",
+                fix=f"name another run of {named.run.experiment}",
+            )
         )
     if named.model is not None:
         raise ConfigurationError(
-            f"'{named.text}' is one model alone: name another run or model to compare it with. "
-            f"Its run has: {', '.join(models)}"
+            Problem(
+                "compare.ambiguous",
+                f"'{named.text}' is one model alone",
+                given=named.text,
+                fix="name another run or model to compare it with. Its run has: "
+                f"{', '.join(models)}",
+            )
         )
     if len(models) < 2:
         raise ConfigurationError(
-            f"{named.run.folder} has one model, {models[0]}: name another run to compare it with"
+            Problem(
+                "compare.ambiguous",
+                f"{named.run.folder} has one model, {models[0]}",
+                fix="name another run to compare it with",
+            )
         )
     first = models[0] if baseline is None else _known(baseline, models)
     others = [model for model in models if model != first]
@@ -100,7 +122,13 @@ def _within(named: Named, baseline: str | None) -> tuple[list[Pair], list[str]]:
 def _known(baseline: str, models: Sequence[str]) -> str:
     if baseline not in models:
         raise ConfigurationError(
-            f"--baseline '{baseline}' is no model of it.{did_you_mean(baseline, models)}"
+            Problem(
+                "setting.choice",
+                f"--baseline '{baseline}' is no model of it",
+                setting="--baseline",
+                given=baseline,
+                fix=did_you_mean(baseline, models),
+            )
         )
     return baseline
 
@@ -118,8 +146,12 @@ def _single(named: Named) -> Side | None:
     if named.run.experiment in WHOLE:
         if named.model is not None:
             raise ConfigurationError(
-                f"'{named.text}' picks a model, and runs of {named.run.experiment} rank none: "
-                "leave it out"
+                Problem(
+                    "setting.conflict",
+                    f"'{named.text}' picks a model, and runs of {named.run.experiment} rank none",
+                    given=named.text,
+                    fix="leave it out",
+                )
             )
         return Side(named.run, "")
     if named.model is not None:
@@ -135,8 +167,14 @@ def _by_model(sides: Sequence[Side], baseline: str | None) -> list[Side]:
     if len(wanted) != 1:
         told = "several are of that name" if wanted else "none is of that name"
         raise ConfigurationError(
-            f"--baseline '{baseline}': {told}. Name a run as you named it to be compared. "
-            f"Models: {', '.join(it.model for it in sides)}"
+            Problem(
+                "setting.choice",
+                f"--baseline '{baseline}': {told}",
+                setting="--baseline",
+                given=baseline,
+                fix="Name a run as you named it to be compared. Models: "
+                f"{', '.join(it.model for it in sides)}",
+            )
         )
     return [*wanted, *(it for it in sides if it is not wanted[0])]
 
@@ -150,9 +188,12 @@ def _by_name(named: Sequence[Named]) -> tuple[list[Pair], list[str]]:
         common = [it for it in mine if it in theirs]
         if not common:
             raise ConfigurationError(
-                "it is not plain which models are to be compared: no name is in both. Pick one of "
-                f"each with RUN:MODEL.\n  {first.text} has: {', '.join(mine)}\n"
-                f"  {other.text} has: {', '.join(theirs)}"
+                Problem(
+                    "compare.ambiguous",
+                    "it is not plain which models are to be compared: no name is in both",
+                    fix=f"Pick one of each with RUN:MODEL.\n  {first.text} has: "
+                    f"{', '.join(mine)}\n  {other.text} has: {', '.join(theirs)}",
+                )
             )
         found += [Pair(Side(first.run, it), Side(other.run, it)) for it in common]
         for named_, left in (

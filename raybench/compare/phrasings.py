@@ -7,7 +7,7 @@ from raybench.compare.flips import MOST
 from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.results import estimate_of
 from raybench.config.games_phrasings import STAGES
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 _HERE = "games_phrasings"
 _CHANCE = "less chance"
@@ -37,7 +37,7 @@ def compare(pairs: Sequence[Pair], most: int = MOST) -> Iterator[Compared]:
                 "two independent runs."
             )
         if not any(not it.refused for it in scores):
-            raise ConfigurationError("\n".join(why))
+            raise ConfigurationError(Problem("compare.nothing", "\n".join(why)))
         for told_, of in why.items():
             which = "" if len(of) == len(stages) else f" {' and '.join(of)} optimisation"
             notes.append(f"Points won{which} are not compared: {told_}")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import raybench
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline.sources import SAMPLES
 from raybench.pipeline.store import CONFIG, HEADLINE, INPUTS, RESULTS
 from raybench.reading import from_json, from_yaml
@@ -41,11 +41,21 @@ class Stored:
         run = cls(folder)
         if not os.path.isfile(folder / CONFIG):  # noqa: PTH113 - too long a path is none
             raise ConfigurationError(
-                f"{folder} is no run's folder: it has no {CONFIG}. A run's folder is "
-                "runs/EXPERIMENT/ID; the last line that a run prints names it"
+                Problem(
+                    "run.missing",
+                    f"{folder} is no run's folder: it has no {CONFIG}. A run's folder is "
+                    "runs/EXPERIMENT/ID; the last line that a run prints names it",
+                    given=str(folder),
+                )
             )
         if not run.models:
-            raise ConfigurationError(f"{folder / CONFIG} names no experiment or no models")
+            raise ConfigurationError(
+                Problem(
+                    "file.format",
+                    f"{folder / CONFIG} names no experiment or no models",
+                    given=str(folder / CONFIG),
+                )
+            )
         return run
 
     @property
@@ -60,7 +70,9 @@ class Stored:
         try:
             found = from_yaml(path.read_bytes())
         except (OSError, ValueError) as error:
-            raise ConfigurationError(f"{path} cannot be read: {error}") from error
+            raise ConfigurationError(
+                Problem("file.unreadable", f"{path} cannot be read: {error}", given=str(path))
+            ) from error
         return found if isinstance(found, Mapping) else {}
 
     @cached_property
@@ -80,8 +92,13 @@ class Stored:
         for name, (value, depth) in {**told, "run.data": (data, 2)}.items():
             if not _nested(value, depth):
                 raise ConfigurationError(
-                    f"{self.folder / RESULTS} is not what a run leaves: its {name} is not made of "
-                    "objects. It was changed from outside: take the run's own"
+                    Problem(
+                        "file.changed",
+                        f"{self.folder / RESULTS} is not what a run leaves: its {name} is not "
+                        "made of objects. It was changed from outside",
+                        given=str(self.folder / RESULTS),
+                        fix="take the run's own",
+                    )
                 )
         return found
 
@@ -171,8 +188,11 @@ class Stored:
         path, offset = self.journal(name), 0
         if not path.is_file():
             raise ConfigurationError(
-                f"{self.folder} has no journal/{name}.jsonl: nothing of it can be compared. "
-                "Copy the whole folder of the run, its journal too"
+                Problem(
+                    "file.missing",
+                    f"{self.folder} has no journal/{name}.jsonl: nothing of it can be compared",
+                    fix="Copy the whole folder of the run, its journal too",
+                )
             )
         with path.open("rb") as file:
             for number, line in enumerate(file, start=1):
@@ -188,8 +208,12 @@ class Stored:
         if not isinstance(error, KeyError) or self._by == raybench.__version__:
             return broken(path, number, why)
         return RunFailed(
-            f"{path}, line {number}: {why}; {self.made}. Compare runs of one version, or run it "
-            f"again with this one: python -m raybench --from {self.folder / CONFIG}"
+            Problem(
+                "journal.version",
+                f"{path}, line {number}: {why}; {self.made}",
+                fix="Compare runs of one version, or run it again with this one: python -m "
+                f"raybench --from {self.folder / CONFIG}",
+            )
         )
 
     def without(self, *keys: str) -> str:
@@ -237,8 +261,12 @@ def parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
 def broken(path: Path, number: int, why: str) -> RunFailed:
     """Return the failure of a line that no run leaves."""
     return RunFailed(
-        f"{path}, line {number}, is not what a run leaves ({why}): the journal was changed from "
-        "outside. Mend or delete the line"
+        Problem(
+            "journal.invalid",
+            f"{path}, line {number}, is not what a run leaves ({why}): the journal was changed "
+            "from outside",
+            fix="Mend or delete the line",
+        )
     )
 
 
@@ -255,5 +283,7 @@ def _json(path: Path) -> Mapping[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+        raise ConfigurationError(
+            Problem("file.unreadable", f"{path} cannot be read: {error}", given=str(path))
+        ) from error
     return found if isinstance(found, Mapping) else {}

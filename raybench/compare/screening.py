@@ -11,7 +11,7 @@ from raybench.compare.flips import MOST, Done, between
 from raybench.compare.found import Compared, Flip, Flips, Pair, Reply, Side, Table
 from raybench.compare.questions.units import HLE
 from raybench.compare.runs import Stored
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline.units import unit_id
 from raybench.reading import from_json
 from raybench.tracking import addresses
@@ -48,8 +48,12 @@ def _kept(pair: Pair, most: int) -> Compared:
     common = [key for key in one if key in other]
     if not common:
         raise ConfigurationError(
-            f"{pair.baseline.run.folder} and {pair.candidate.run.folder} tried no candidate in "
-            "common: screen the same ones in both (candidates=FILE)"
+            Problem(
+                "compare.nothing",
+                f"{pair.baseline.run.folder} and {pair.candidate.run.folder} tried no candidate "
+                "in common",
+                fix="screen the same ones in both (candidates=FILE)",
+            )
         )
     alone = len(one) - len(common), len(other) - len(common)
     notes = ["To keep more questions is neither better nor worse: nothing here is tested."]
@@ -162,7 +166,12 @@ def _decided(run: Stored) -> dict[str, _Decided]:
     """Return what became of every candidate that was tried, by its id."""
     if not run.finished:
         raise ConfigurationError(
-            f"{run.folder} is unfinished, and has decided nothing yet: run the same command again"
+            Problem(
+                "run.unfinished",
+                f"{run.folder} is unfinished, and has decided nothing yet",
+                given=str(run.folder),
+                fix="run the same command again",
+            )
         )
     found = {}
     for decision in _DECISIONS:
@@ -175,6 +184,11 @@ def _decided(run: Stored) -> dict[str, _Decided]:
                 offset += len(line)
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise ConfigurationError(
-                f"{path} cannot be read ({error!r}): copy the whole folder of the run; {run.made}"
+                Problem(
+                    "file.unreadable",
+                    f"{path} cannot be read ({error!r})",
+                    given=str(path),
+                    fix=f"copy the whole folder of the run; {run.made}",
+                )
             ) from error
     return found

@@ -10,7 +10,7 @@ from raybench.compare.found import Compared, Pair, Side, Table
 from raybench.compare.results import estimate, estimate_of, shown
 from raybench.compare.runs import Stored
 from raybench.config.suite import TITLES
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline.store import CONFIG, RESULTS
 from raybench.tracking.text import short_name
 
@@ -38,8 +38,12 @@ def parts(named: Sequence[Named]) -> tuple[dict[str, list[Named]], list[str]]:
             notes.append(f"{title}: not compared, for {lacking} has no such part with results")
     if not found:
         raise ConfigurationError(
-            f"{', '.join(it.text for it in named)}: no part is in all of them that has begun. "
-            f"Name runs of the parts (RUN/{_PARTS}/EXPERIMENT/ID), or let the suites finish"
+            Problem(
+                "compare.nothing",
+                f"{', '.join(it.text for it in named)}: no part is in all of them that has begun",
+                fix=f"Name runs of the parts (RUN/{_PARTS}/EXPERIMENT/ID), or let the suites "
+                "finish",
+            )
         )
     return found, notes
 

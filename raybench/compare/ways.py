@@ -18,7 +18,7 @@ from raybench.compare import (
 from raybench.compare.finding import Named
 from raybench.compare.flips import MOST
 from raybench.compare.found import Compared, Pair
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 
 _Compare = Callable[[Sequence[Pair], int], Iterable[Compared]]
 _PAIRS: Mapping[str, _Compare] = {
@@ -53,8 +53,12 @@ def compared(named: Sequence[Named], wanted: Wanted) -> tuple[list[Compared], li
     for it in named:
         if it.run.experiment not in NAMES:
             raise ConfigurationError(
-                f"{it.run.folder} is a run of '{it.run.experiment}', which ranks nothing."
-                + did_you_mean(it.run.experiment, NAMES)
+                Problem(
+                    "run.kind",
+                    f"{it.run.folder} is a run of '{it.run.experiment}', which ranks nothing",
+                    given=it.run.experiment,
+                    fix=did_you_mean(it.run.experiment, NAMES),
+                )
             )
     if {it.run.experiment for it in named} == {suites.NAME}:
         return _suites(named, wanted)
@@ -73,7 +77,12 @@ def _found(pairs: Sequence[Pair], wanted: Wanted) -> tuple[list[Compared], list[
         return questions.compare(pairs, only=wanted.only, most=wanted.most)
     if wanted.only:
         raise ConfigurationError(
-            f"--only names benchmarks, and runs of {way} have none: leave it out"
+            Problem(
+                "setting.conflict",
+                f"--only names benchmarks, and runs of {way} have none",
+                setting="--only",
+                fix="leave it out",
+            )
         )
     if way == _SCREENING:
         return screening.compare(pairs, most=wanted.most)
@@ -90,7 +99,12 @@ def _suites(named: Sequence[Named], wanted: Wanted) -> tuple[list[Compared], lis
         wanted = replace(wanted, baseline=baseline)
     if wanted.only:
         raise ConfigurationError(
-            "--only names benchmarks: name the suites' parts with it (RUN/parts/index/ID)"
+            Problem(
+                "setting.conflict",
+                "--only names benchmarks",
+                setting="--only",
+                fix="name the suites' parts with it (RUN/parts/index/ID)",
+            )
         )
     parts, notes = suites.parts(named)
     found = list(suites.beside(named))
@@ -105,5 +119,5 @@ def _suites(named: Sequence[Named], wanted: Wanted) -> tuple[list[Compared], lis
             found += those
             notes += [*told, *left]
     if len(why) == len(parts):
-        raise ConfigurationError("\n".join(why))
+        raise ConfigurationError(Problem("compare.nothing", "\n".join(why)))
     return found, [*dict.fromkeys(notes), *why]

@@ -50,6 +50,7 @@ from raybench.config.questioning import (
 )
 from raybench.config.roster import ModelConf, RosterConf, SamplingConf
 from raybench.config.suite import SuiteConf
+from raybench.errors import Problem
 from raybench.types import ModelSpec
 
 __all__ = [
@@ -133,10 +134,15 @@ class Config:
     dry_run: bool = False
 
 
-def problems(config: Config) -> Iterator[str]:
+def problems(config: Config) -> Iterator[Problem]:
     """Yield every rule that the configuration breaks, each with its mend."""
     if not config.runs_dir.strip():
-        yield "runs_dir is empty: name a folder, or leave it out for 'runs'"
+        yield Problem(
+            "setting.missing",
+            "runs_dir is empty",
+            setting="runs_dir",
+            fix="name a folder, or leave it out for 'runs'",
+        )
     yield from storage.problems(config.storage, config.storage_patience_s)
     yield from roster.problems(config.roster)
     yield from places.fleet_problems(config.fleet)
@@ -151,8 +157,8 @@ def problems(config: Config) -> Iterator[str]:
         yield from suite.problems(conf, validating)
         for name, part in by_name.items():
             for problem in _own_problems(part):
-                lacks = any(it in problem for it in ("is empty", "needs at least"))
-                yield problem + (suite.without(conf, name) if lacks else "")
+                lacks = problem.code == "setting.missing" or problem.setting == "roster.models"
+                yield problem.extended(suite.without(conf, name)) if lacks else problem
         return
     yield from _own_problems(config)
 
@@ -164,7 +170,7 @@ def parts(config: Config) -> list[Config]:
     return [replace(config, experiment=name) for name in suite.chosen(config.suite)]
 
 
-def _own_problems(config: Config) -> Iterator[str]:
+def _own_problems(config: Config) -> Iterator[Problem]:
     if config.experiment in PEERS:
         yield from autobench.problems(config.autobench, config.roster)
     if config.experiment == "autobench_ablations":

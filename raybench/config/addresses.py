@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 
+from raybench.errors import Problem
+
 _NAME = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[A-Za-z0-9_-]{1,63}(?<!-))*\.?")
 _NUMBERS = re.compile(r"[0-9.]+")
 _FORM = (
@@ -27,7 +29,7 @@ def is_host(text: str) -> bool:
     return True
 
 
-def cluster_problems(setting: str, address: str | None) -> Iterator[str]:
+def cluster_problems(setting: str, address: str | None) -> Iterator[Problem]:
     """Yield what is wrong with the form of a cluster's address.
 
     What may be a login is not repeated. Who is there, if anybody, shows when the run begins.
@@ -35,15 +37,24 @@ def cluster_problems(setting: str, address: str | None) -> Iterator[str]:
     if address is None or address in ("auto", "local"):
         return
     if "@" in address:
-        yield (
+        yield Problem(
+            "setting.secret",
             f"{setting} holds a login (it is not repeated here: it would be copied into "
-            "config.yaml): give host:port or ray://host:port. Ray's own token is read from "
-            "RAY_AUTH_TOKEN, RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token"
+            "config.yaml)",
+            setting=setting,
+            fix="give host:port or ray://host:port. Ray's own token is read from RAY_AUTH_TOKEN, "
+            "RAY_AUTH_TOKEN_PATH or ~/.ray/auth_token",
         )
     elif not address.strip():
-        yield f"{setting} is empty: {_FORM}"
+        yield Problem("setting.missing", f"{setting} is empty", setting=setting, fix=_FORM)
     elif not _is_cluster(address):
-        yield f"{setting} is '{address}', which names no cluster: {_FORM}"
+        yield Problem(
+            "setting.format",
+            f"{setting} is '{address}', which names no cluster",
+            setting=setting,
+            given=address,
+            fix=_FORM,
+        )
 
 
 def _is_cluster(address: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from raybench.config.missing import MISSING
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
 
 
 @dataclass
@@ -52,79 +52,110 @@ _ROUNDED = 0.011
 _CHOICES = {"weights": ("consensus", "uniform"), "faulty_tasks": ("reject", "flag")}
 
 
-def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
+def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[Problem]:
     """Yield what is wrong with the protocol for a roster."""
     models = len(roster.models)
     yield from _judges_problems(autobench, roster)
     for name, choices in _CHOICES.items():
         if (chosen := getattr(autobench, name)) not in choices:
-            yield f"autobench.{name} is '{chosen}'." + did_you_mean(chosen, choices)
+            yield not_a_choice(f"autobench.{name}", chosen, choices)
     if autobench.at_once is not None and autobench.at_once < 1:
-        yield (
-            f"autobench.at_once is {autobench.at_once}: it is 1 or more, or null for as many as "
-            "keep the engines busy"
+        yield out_of_range(
+            "autobench.at_once",
+            autobench.at_once,
+            "it is 1 or more, or null for as many as keep the engines busy",
         )
     if not 0 <= autobench.speculation <= 1:
-        yield f"autobench.speculation is {autobench.speculation}: it is a share, from 0 to 1"
+        yield out_of_range(
+            "autobench.speculation", autobench.speculation, "it is a share, from 0 to 1"
+        )
     if models == 1:
-        yield (
-            "autobench needs at least two models to assess one another, the roster has one: add "
-            "one under roster.models"
+        yield Problem(
+            "setting.range",
+            "autobench needs at least two models to assess one another, the roster has one",
+            setting="roster.models",
+            fix="add one under roster.models",
         )
     for name in ("iterations", "attempts", "task_tokens", "answer_tokens", "rating_tokens"):
         if getattr(autobench, name) < 1:
-            yield f"autobench.{name} is {getattr(autobench, name)}: it is 1 or more"
+            yield out_of_range(f"autobench.{name}", getattr(autobench, name), "it is 1 or more")
     if autobench.restarts < 0:
-        yield f"autobench.restarts is {autobench.restarts}: it is 0 or more"
+        yield out_of_range("autobench.restarts", autobench.restarts, "it is 0 or more")
     if not autobench.topics:
-        yield "autobench.topics is empty: name at least one topic"
+        yield Problem(
+            "setting.missing",
+            "autobench.topics is empty",
+            setting="autobench.topics",
+            fix="name at least one topic",
+        )
     for name, several in (
         ("topics", autobench.topics),
         ("difficulties", [difficulty.label for difficulty in autobench.difficulties]),
     ):
         for each, count in Counter(several).items():
             if count > 1:
-                yield f"autobench.{name} names '{each}' {count} times: once is enough"
+                yield named_twice(f"autobench.{name}", each, count)
     total = math.fsum(difficulty.probability for difficulty in autobench.difficulties)
     if not math.isclose(total, 1, abs_tol=_ROUNDED):
-        yield (
-            f"autobench.difficulties: their probabilities come to {total:g}: give such that come "
-            "to 1"
+        yield Problem(
+            "setting.range",
+            f"autobench.difficulties: their probabilities come to {total:g}",
+            setting="autobench.difficulties",
+            given=total,
+            fix="give such that come to 1",
         )
     for difficulty in autobench.difficulties:
         if difficulty.probability < 0:
-            yield (
+            yield Problem(
+                "setting.range",
                 f"autobench.difficulties: '{difficulty.label}' has probability "
-                f"{difficulty.probability}; it is 0 or more"
+                f"{difficulty.probability}; it is 0 or more",
+                setting="autobench.difficulties",
+                given=difficulty.probability,
             )
     if autobench.rating_temperature is not None and not 0 <= autobench.rating_temperature <= 2:
-        yield (
-            f"autobench.rating_temperature is {autobench.rating_temperature}: it is 0 to 2, or "
-            "null for each model's own"
+        yield out_of_range(
+            "autobench.rating_temperature",
+            autobench.rating_temperature,
+            "it is 0 to 2, or null for each model's own",
         )
     for name, path in autobench.external.items():
         if not path.strip():
-            yield f"autobench.external.{name} is empty: give the path of a CSV of model and score"
+            yield Problem(
+                "setting.missing",
+                f"autobench.external.{name} is empty",
+                setting=f"autobench.external.{name}",
+                fix="give the path of a CSV of model and score",
+            )
     for name in ("mean_threshold", "median_threshold"):
         if getattr(autobench, name) >= 5:
-            yield (
+            yield Problem(
+                "setting.range",
                 f"autobench.{name} is {getattr(autobench, name)}: ratings end at 5 and a task has "
-                "to exceed it, so none would ever be accepted; give less than 5"
+                "to exceed it, so none would ever be accepted; give less than 5",
+                setting=f"autobench.{name}",
+                given=getattr(autobench, name),
             )
 
 
-def _judges_problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[str]:
+def _judges_problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[Problem]:
     known = [model.name for model in (*roster.models, *roster.judges)]
     for name, count in Counter(autobench.judges).items():
         if name not in known:
-            yield (
-                f"autobench.judges names '{name}', which the roster does not have."
-                + did_you_mean(name, known)
+            yield Problem(
+                "setting.choice",
+                f"autobench.judges names '{name}', which the roster does not have",
+                setting="autobench.judges",
+                given=name,
+                fix=did_you_mean(name, known),
             )
         if count > 1:
-            yield f"autobench.judges names '{name}' {count} times: once is enough"
+            yield named_twice("autobench.judges", name, count)
     if not autobench.self_judgement and len(autobench.judges) == 1:
-        yield (
+        yield Problem(
+            "setting.conflict",
             f"autobench.self_judgement=false leaves nobody to judge what {autobench.judges[0]} "
-            "writes, which is the only judge: name another one, or leave it out"
+            "writes, which is the only judge",
+            setting="autobench.self_judgement",
+            fix="name another one, or leave it out",
         )

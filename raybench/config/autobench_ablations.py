@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from raybench.config.autobench import AutobenchConf
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice
 
 FULL = "full"
 SINGLE = "single_judge"
@@ -39,24 +39,34 @@ class AutobenchAblationsConf:
 
 def problems(
     ablations: AutobenchAblationsConf, autobench: AutobenchConf, roster: RosterConf
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """Yield what is wrong with the choice."""
     for name, count in Counter(ablations.variants).items():
         if name not in VARIANTS:
-            yield f"autobench_ablations.variants: unknown variant '{name}'." + did_you_mean(
-                name, VARIANTS
+            yield Problem(
+                "setting.choice",
+                f"autobench_ablations.variants: unknown variant '{name}'",
+                setting="autobench_ablations.variants",
+                given=name,
+                fix=did_you_mean(name, VARIANTS),
             )
         elif count > 1:
-            yield f"autobench_ablations.variants names '{name}' {count} times: once is enough"
+            yield named_twice("autobench_ablations.variants", name, count)
     if FULL not in ablations.variants:
-        yield (
-            "autobench_ablations.variants lacks 'full', with which the others are compared: add it"
+        yield Problem(
+            "setting.missing",
+            "autobench_ablations.variants lacks 'full', with which the others are compared",
+            setting="autobench_ablations.variants",
+            fix="add it",
         )
     known = [model.name for model in (*roster.models, *roster.judges)]
     if (single := ablations.single_judge) is not None and single not in known:
-        yield (
-            f"autobench_ablations.single_judge is '{single}', which the roster does not have."
-            + did_you_mean(single, known)
+        yield Problem(
+            "setting.choice",
+            f"autobench_ablations.single_judge is '{single}', which the roster does not have",
+            setting="autobench_ablations.single_judge",
+            given=single,
+            fix=did_you_mean(single, known),
         )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import get_args
 
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice, out_of_range
 from raybench.types import BiasKind
 
 
@@ -18,16 +18,27 @@ class AutobenchBiasesConf:
     iterations: int = 25
 
 
-def problems(biases: AutobenchBiasesConf) -> Iterator[str]:
+def problems(biases: AutobenchBiasesConf) -> Iterator[Problem]:
     """Yield what is wrong with the trials."""
     known = get_args(BiasKind)
     if not biases.kinds:
-        yield f"autobench_biases.kinds is empty: name at least one of {', '.join(known)}"
+        yield Problem(
+            "setting.missing",
+            "autobench_biases.kinds is empty",
+            setting="autobench_biases.kinds",
+            fix=f"name at least one of {', '.join(known)}",
+        )
     for kind, count in Counter(biases.kinds).items():
         if kind not in known:
-            yield f"autobench_biases.kinds: unknown bias '{kind}'." + did_you_mean(kind, known)
+            yield Problem(
+                "setting.choice",
+                f"autobench_biases.kinds: unknown bias '{kind}'",
+                setting="autobench_biases.kinds",
+                given=kind,
+                fix=did_you_mean(kind, known),
+            )
         elif count > 1:
-            yield f"autobench_biases.kinds names '{kind}' {count} times: once is enough"
+            yield named_twice("autobench_biases.kinds", kind, count)
     for name in ("seeds", "iterations"):
         if getattr(biases, name) < 1:
-            yield f"autobench_biases.{name} is {getattr(biases, name)}: it is 1 or more"
+            yield out_of_range(f"autobench_biases.{name}", getattr(biases, name), "it is 1 or more")

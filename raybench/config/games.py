@@ -8,7 +8,7 @@ from typing import Any
 
 from raybench.config.places import FleetConf
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean, plain
+from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range, plain
 
 PAIRINGS = ("round_robin", "random", "swiss", "information")
 """The ways of raybench.tournament.pairing."""
@@ -58,77 +58,97 @@ def spelled(pairing: str) -> str:
     return next((way for way in PAIRINGS if plain(way) == plain(pairing)), pairing)
 
 
-def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:
+def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator[Problem]:
     """Yield what is wrong with a tournament of a roster; what games say of their rules, they do."""
     if len(roster.models) == 1 and not games.anchors:
-        yield (
-            "games needs at least two to play against each other, the roster has one model: add "
-            "one under roster.models, or a script (games.anchors=[random,able])"
+        yield Problem(
+            "setting.range",
+            "games needs at least two to play against each other, the roster has one model",
+            setting="roster.models",
+            fix="add one under roster.models, or a script (games.anchors=[random,able])",
         )
     for name, count in Counter(games.anchors).items():
         if count > 1:
-            yield f"games.anchors names '{name}' {count} times: once is enough"
+            yield named_twice("games.anchors", name, count)
         if name in (model.name for model in (*roster.models, *roster.judges)):
-            yield (
+            yield Problem(
+                "setting.conflict",
                 f"games.anchors names '{name}', which is a model of the roster, too: results are "
-                "kept by name, so give the model another one"
+                "kept by name, so give the model another one",
+                setting="games.anchors",
+                given=name,
             )
     if games.pairing not in PAIRINGS:
-        yield f"games.pairing is '{games.pairing}'." + did_you_mean(games.pairing, PAIRINGS)
+        yield not_a_choice("games.pairing", games.pairing, PAIRINGS)
     for name in ("matches", "tries", "invalid"):
         if getattr(games, name) < 1:
-            yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
+            yield out_of_range(f"games.{name}", getattr(games, name), "it is 1 or more")
     yield from drawing_problems(games)
     for name in ("cycles", "narrow", "budget_tokens", "budget_s", "deadline_s"):
         value = getattr(games, name)
         if value is not None and not 0 < value < math.inf:
-            yield f"games.{name} is {value}: it is more than 0, or null"
+            yield out_of_range(f"games.{name}", value, "it is more than 0, or null")
     if games.deadline_s is not None:
         yield from _deadline_problems(games.deadline_s, roster, fleet)
     if games.patience_s is not None and not 0 <= games.patience_s < math.inf:
-        yield (f"games.patience_s is {games.patience_s}: it is 0 or more, or null to wait for ever")
+        yield out_of_range(
+            "games.patience_s", games.patience_s, "it is 0 or more, or null to wait for ever"
+        )
     if games.at_once is not None and games.at_once < 1:
-        yield (
-            f"games.at_once is {games.at_once}: it is 1 or more, or null for as many as keep the "
-            "engines busy"
+        yield out_of_range(
+            "games.at_once",
+            games.at_once,
+            "it is 1 or more, or null for as many as keep the engines busy",
         )
     if games.replays < 0:
-        yield f"games.replays is {games.replays}: it is 0 or more"
+        yield out_of_range("games.replays", games.replays, "it is 0 or more")
     if games.bootstrap < FEWEST and games.bootstrap != 0:
-        yield (
-            f"games.bootstrap is {games.bootstrap}: intervals need {FEWEST} replicates or more, or "
-            "0 for those of the sandwich alone"
+        yield Problem(
+            "setting.range",
+            f"games.bootstrap is {games.bootstrap}: intervals need {FEWEST} replicates or more, "
+            "or 0 for those of the sandwich alone",
+            setting="games.bootstrap",
+            given=games.bootstrap,
         )
     if games.cycles is not None and games.pairing != "round_robin":
-        yield (
-            f"games.cycles is {games.cycles}, but only a round robin has cycles: leave it out, or "
-            "games.pairing=round_robin"
+        yield Problem(
+            "setting.conflict",
+            f"games.cycles is {games.cycles}, but only a round robin has cycles",
+            setting="games.cycles",
+            given=games.cycles,
+            fix="leave it out, or games.pairing=round_robin",
         )
     for game, weight in games.weights.items():
         if not 0 <= weight < math.inf:
-            yield f"games.weights.{game} is {weight}: it is 0 or more"
+            yield out_of_range(f"games.weights.{game}", weight, "it is 0 or more")
     known = [model.name for model in (*roster.models, *roster.judges)]
     for name, count in Counter(games.jury).items():
         if name not in known:
-            yield f"games.jury names '{name}', which the roster does not have." + did_you_mean(
-                name, known
+            yield Problem(
+                "setting.choice",
+                f"games.jury names '{name}', which the roster does not have",
+                setting="games.jury",
+                given=name,
+                fix=did_you_mean(name, known),
             )
         if count > 1:
-            yield f"games.jury names '{name}' {count} times: once is enough"
+            yield named_twice("games.jury", name, count)
 
 
-def drawing_problems(games: GamesConf) -> Iterator[str]:
+def drawing_problems(games: GamesConf) -> Iterator[Problem]:
     """Yield what is wrong with how moves are drawn."""
     for name in ("move_tokens", "speech_tokens", "code_tokens"):
         if getattr(games, name) < 1:
-            yield f"games.{name} is {getattr(games, name)}: it is 1 or more"
+            yield out_of_range(f"games.{name}", getattr(games, name), "it is 1 or more")
     if games.temperature is not None and not 0 <= games.temperature <= 2:
-        yield (
-            f"games.temperature is {games.temperature}: it is 0 to 2, or null for each model's own"
+        yield out_of_range(
+            "games.temperature", games.temperature, "it is 0 to 2, or null for each model's own"
         )
 
 
-def _deadline_problems(deadline_s: float, roster: RosterConf, fleet: FleetConf) -> Iterator[str]:
+def _deadline_problems(
+    deadline_s: float, roster: RosterConf, fleet: FleetConf
+) -> Iterator[Problem]:
     """Yield why models cannot be held to a deadline, by what stands behind them.
 
     An engine of ours is waited for so much longer than fleet.reply_deadline_s.
@@ -137,14 +157,21 @@ def _deadline_problems(deadline_s: float, roster: RosterConf, fleet: FleetConf) 
     for name in ("reply_deadline_s", "endpoint_deadline_s") if remote else ():
         most = getattr(fleet, name)
         if most <= deadline_s < math.inf:
-            yield (
+            yield Problem(
+                "setting.conflict",
                 f"games.deadline_s is {deadline_s:g}, but an endpoint that has not replied after "
-                f"{most:g} s has failed, which makes the match void: set fleet.{name} above it"
+                f"{most:g} s has failed, which makes the match void",
+                setting="games.deadline_s",
+                given=deadline_s,
+                fix=f"set fleet.{name} above it",
             )
     for model in roster.models:
         if model.engine == "vllm" and (model.options or {}).get("disable_log_stats"):
-            yield (
+            yield Problem(
+                "setting.conflict",
                 f"model '{model.name}' of roster '{roster.name}': with options.disable_log_stats "
                 "its engine does not count how long it works on a request, which games.deadline_s "
-                "goes by: leave one of the two out"
+                "goes by",
+                setting="roster.models[].options.disable_log_stats",
+                fix="leave one of the two out",
             )

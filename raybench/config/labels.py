@@ -6,6 +6,8 @@ Ray chooses nodes for what it places itself; what we place node by node is chose
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from raybench.errors import Problem
+
 _WORD = r"[a-zA-Z0-9](?:[a-zA-Z0-9_.-]{0,61}[a-zA-Z0-9])?"
 _KEY = re.compile(rf"(?:{_WORD}(?:\.{_WORD})*/)?{_WORD}")
 _VALUE = re.compile(rf"(?:(!?)(?:in\(({_WORD}(?:, ?{_WORD})*)\)|({_WORD})))?")
@@ -14,7 +16,7 @@ SETTINGS = ("fleet.nodes", "fleet.work_nodes", "sandbox.nodes")
 """What chooses nodes."""
 
 
-def problems(setting: str, selector: Mapping[str, object]) -> Iterator[str]:
+def problems(setting: str, selector: Mapping[str, object]) -> Iterator[Problem]:
     """Yield what is wrong with a setting that chooses nodes.
 
     OmegaConf holds the values of a mapping to their type where they are given one by one; of a
@@ -22,18 +24,41 @@ def problems(setting: str, selector: Mapping[str, object]) -> Iterator[str]:
     """
     for key, value in selector.items():
         if not _KEY.fullmatch(key):
-            yield f"{setting}: '{key}' is no label's name: letters, digits, - _ . and one /"
+            yield Problem(
+                "setting.format",
+                f"{setting}: '{key}' is no label's name",
+                setting=setting,
+                given=key,
+                fix="letters, digits, - _ . and one /",
+            )
         if isinstance(value, Sequence) and not isinstance(value, str):
-            yield f"{setting}.{key} is a list: {several(value)}"
+            yield Problem(
+                "setting.type",
+                f"{setting}.{key} is a list",
+                setting=f"{setting}.{key}",
+                fix=several(value),
+            )
         elif not isinstance(value, str):
-            yield f"{setting}.{key} is no text: {_FORM}"
+            yield Problem(
+                "setting.type", f"{setting}.{key} is no text", setting=f"{setting}.{key}", fix=_FORM
+            )
         elif value in ("True", "False"):
-            yield (
-                f"{setting}.{key} is {value.lower()}, no text: quote it, as '\"{value.lower()}\"', "
-                "or as '\"yes\"' (YAML reads yes, no, on and off alike)"
+            yield Problem(
+                "setting.type",
+                f"{setting}.{key} is {value.lower()}, no text",
+                setting=f"{setting}.{key}",
+                given=value,
+                fix=f"quote it, as '\"{value.lower()}\"', or as '\"yes\"' (YAML reads yes, no, on "
+                "and off alike)",
             )
         elif not _VALUE.fullmatch(value):
-            yield f"{setting}.{key} is '{value}', which chooses no nodes: {_FORM}"
+            yield Problem(
+                "setting.format",
+                f"{setting}.{key} is '{value}', which chooses no nodes",
+                setting=f"{setting}.{key}",
+                given=value,
+                fix=_FORM,
+            )
 
 
 def several(values: Sequence[object] = ()) -> str:

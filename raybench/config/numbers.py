@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from raybench.errors import Problem, out_of_range
 
-def problems(settings: Any, path: str = "", *, or_null: bool = False) -> Iterator[str]:
+
+def problems(settings: Any, path: str = "", *, or_null: bool = False) -> Iterator[Problem]:
     """Yield every setting, at any depth, that is not a number or has no end.
 
     No comparison holds for the one, so that it would pass for within any bounds; and no wait may
@@ -14,7 +16,7 @@ def problems(settings: Any, path: str = "", *, or_null: bool = False) -> Iterato
     """
     if isinstance(settings, float):
         if not math.isfinite(settings):
-            yield f"{path} is {settings}: give a finite number{', or null' * or_null}"
+            yield out_of_range(path, settings, f"give a finite number{', or null' * or_null}")
         return
     for name, value, optional in _parts(settings):
         yield from problems(value, f"{path}.{name}" if path else str(name), or_null=optional)

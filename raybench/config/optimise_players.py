@@ -9,7 +9,7 @@ from typing import Any
 from raybench.config.games import GamesConf
 from raybench.config.games import drawing_problems as games_problems
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice, out_of_range
 
 
 @dataclass
@@ -30,28 +30,40 @@ class OptimisePlayersConf:
     folder: str = "runs/compiled_players"
 
 
-def problems(conf: OptimisePlayersConf, games: GamesConf, roster: RosterConf) -> Iterator[str]:
+def problems(conf: OptimisePlayersConf, games: GamesConf, roster: RosterConf) -> Iterator[Problem]:
     """Yield what is wrong with the choice; what is wrong with programs and positions, they say."""
     here = "optimise_players"
     known = [model.name for model in roster.models]
     for name, count in Counter(conf.models).items():
         if name not in known:
-            yield f"{here}.models names '{name}', which the roster does not have." + did_you_mean(
-                name, known
+            yield Problem(
+                "setting.choice",
+                f"{here}.models names '{name}', which the roster does not have",
+                setting=f"{here}.models",
+                given=name,
+                fix=did_you_mean(name, known),
             )
         if count > 1:
-            yield f"{here}.models names '{name}' {count} times: once is enough"
+            yield named_twice(f"{here}.models", name, count)
     asked = [*known, *(model.name for model in roster.judges)]
     if conf.proposer is not None and conf.proposer not in asked:
-        yield (
-            f"{here}.proposer is '{conf.proposer}', which the roster does not have."
-            + did_you_mean(conf.proposer, asked)
+        yield Problem(
+            "setting.choice",
+            f"{here}.proposer is '{conf.proposer}', which the roster does not have",
+            setting=f"{here}.proposer",
+            given=conf.proposer,
+            fix=did_you_mean(conf.proposer, asked),
         )
     for name in ("train", "validation", "held_out"):
         if not 2 <= (value := getattr(conf, name)) < math.inf:
-            yield f"{here}.{name} is {value}: it is 2 positions or more"
+            yield out_of_range(f"{here}.{name}", value, "it is 2 positions or more")
     if conf.at_once < 1:
-        yield f"{here}.at_once is {conf.at_once}: it is 1 or more"
+        yield out_of_range(f"{here}.at_once", conf.at_once, "it is 1 or more")
     if not conf.folder.strip():
-        yield f"{here}.folder is empty: name a folder, or leave it out"
+        yield Problem(
+            "setting.missing",
+            f"{here}.folder is empty",
+            setting=f"{here}.folder",
+            fix="name a folder, or leave it out",
+        )
     yield from games_problems(games)

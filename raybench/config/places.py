@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from raybench.config import addresses, labels
 from raybench.config.missing import MISSING
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, not_a_choice, out_of_range
 
 SANDBOXES = ("auto", "namespaces", "bubblewrap", "landlock", "unsafe")
 """What may contain untrusted programs; `auto` is the best that a node has."""
@@ -94,30 +94,35 @@ class ConsoleConf:
     mode: str = "auto"
 
 
-def fleet_problems(fleet: FleetConf) -> Iterator[str]:
+def fleet_problems(fleet: FleetConf) -> Iterator[Problem]:
     """Yield what is wrong with how engines are to be hosted."""
     if fleet.device not in ("auto", "cpu", "gpu"):
-        yield f"fleet.device is '{fleet.device}'." + did_you_mean(
-            fleet.device, ("auto", "cpu", "gpu")
-        )
+        yield not_a_choice("fleet.device", fleet.device, ("auto", "cpu", "gpu"))
     yield from labels.problems("fleet.nodes", fleet.nodes)
     yield from labels.problems("fleet.work_nodes", fleet.work_nodes)
     yield from addresses.cluster_problems("fleet.address", fleet.address)
     if not 0 < fleet.memory_share <= 1:
-        yield (
-            f"fleet.memory_share is {fleet.memory_share}: it is the share of a device's memory "
-            "that one engine may take, in (0, 1]"
+        yield out_of_range(
+            "fleet.memory_share",
+            fleet.memory_share,
+            "it is the share of a device's memory that one engine may take, in (0, 1]",
         )
     for name in ("gpus", "kv_cache_gib", "max_model_len", "max_num_seqs", "slots"):
         value = getattr(fleet, name)
         if value is not None and value <= 0:
-            yield f"fleet.{name} is {value}: it is more than 0, or null for our choice"
+            yield out_of_range(f"fleet.{name}", value, "it is more than 0, or null for our choice")
     if fleet.gpus and fleet.device == "cpu":
-        yield f"fleet.gpus is {fleet.gpus} and fleet.device is cpu: leave one of them out"
+        yield Problem(
+            "setting.conflict",
+            f"fleet.gpus is {fleet.gpus} and fleet.device is cpu",
+            setting="fleet.gpus",
+            given=fleet.gpus,
+            fix="leave one of them out",
+        )
     for name in ("sleep_gib", "linger_s"):
         value = getattr(fleet, name)
         if value is not None and value < 0:
-            yield f"fleet.{name} is {value}: it is 0 or more"
+            yield out_of_range(f"fleet.{name}", value, "it is 0 or more")
     for name in (
         "patience_s",
         "start_deadline_s",
@@ -127,47 +132,65 @@ def fleet_problems(fleet: FleetConf) -> Iterator[str]:
         "endpoint_deadline_s",
     ):
         if getattr(fleet, name) <= 0:
-            yield f"fleet.{name} is {getattr(fleet, name)}: it is more than 0"
+            yield out_of_range(f"fleet.{name}", getattr(fleet, name), "it is more than 0")
 
 
-def serve_problems(serve: ServeConf) -> Iterator[str]:
+def serve_problems(serve: ServeConf) -> Iterator[Problem]:
     """Yield what is wrong with where the endpoint is to listen."""
     if not serve.host.strip():
-        yield "serve.host is empty: give an address of this machine, or 0.0.0.0 for all of them"
+        yield Problem(
+            "setting.missing",
+            "serve.host is empty",
+            setting="serve.host",
+            fix="give an address of this machine, or 0.0.0.0 for all of them",
+        )
     elif not addresses.is_host(serve.host):
-        yield (
-            f"serve.host is '{serve.host}', which is no host's name or address: give one of this "
-            "machine, or 0.0.0.0 for all of them"
+        yield Problem(
+            "setting.format",
+            f"serve.host is '{serve.host}', which is no host's name or address",
+            setting="serve.host",
+            given=serve.host,
+            fix="give one of this machine, or 0.0.0.0 for all of them",
         )
     if not 0 < serve.port < 65536:
-        yield f"serve.port is {serve.port}: a port is 1 to 65535"
+        yield out_of_range("serve.port", serve.port, "a port is 1 to 65535")
     if serve.api_key_env is not None and not _VARIABLE.fullmatch(serve.api_key_env):
-        yield (
+        yield Problem(
+            "setting.format",
             "serve.api_key_env is no variable's name (it is not repeated here, lest it be the key "
-            "itself): name the environment variable that holds the key, for example RAYBENCH_KEY"
+            "itself)",
+            setting="serve.api_key_env",
+            fix="name the environment variable that holds the key, for example RAYBENCH_KEY",
         )
 
 
-def tracking_problems(tracking: TrackingConf) -> Iterator[str]:
+def tracking_problems(tracking: TrackingConf) -> Iterator[Problem]:
     """Yield what is wrong with when MLflow is to be told; its address is looked at elsewhere."""
     if tracking.send not in SENDING:
-        yield f"tracking.send is '{tracking.send}'." + did_you_mean(tracking.send, SENDING)
+        yield not_a_choice("tracking.send", tracking.send, SENDING)
 
 
-def sandbox_problems(sandbox: SandboxConf) -> Iterator[str]:
+def sandbox_problems(sandbox: SandboxConf) -> Iterator[Problem]:
     """Yield what is wrong with what programs are to run in."""
     yield from labels.problems("sandbox.nodes", sandbox.nodes)
     if sandbox.backend not in SANDBOXES:
-        yield f"sandbox.backend is '{sandbox.backend}'." + did_you_mean(sandbox.backend, SANDBOXES)
+        yield not_a_choice("sandbox.backend", sandbox.backend, SANDBOXES)
     if sandbox.slots is not None and sandbox.slots < 1:
-        yield f"sandbox.slots is {sandbox.slots}: it is 1 or more, or null for our choice"
+        yield out_of_range(
+            "sandbox.slots", sandbox.slots, "it is 1 or more, or null for our choice"
+        )
     for name in ("python", "scientific_python"):
         value = getattr(sandbox, name)
         if value is not None and not value.strip():
-            yield f"sandbox.{name} is empty: give a path or a name, or null for our choice"
+            yield Problem(
+                "setting.missing",
+                f"sandbox.{name} is empty",
+                setting=f"sandbox.{name}",
+                fix="give a path or a name, or null for our choice",
+            )
 
 
-def console_problems(console: ConsoleConf) -> Iterator[str]:
+def console_problems(console: ConsoleConf) -> Iterator[Problem]:
     """Yield what is wrong with how things are to be told."""
     if console.mode not in CONSOLE_MODES:
-        yield f"console.mode is '{console.mode}'." + did_you_mean(console.mode, CONSOLE_MODES)
+        yield not_a_choice("console.mode", console.mode, CONSOLE_MODES)

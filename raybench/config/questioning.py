@@ -8,7 +8,7 @@ from typing import get_args
 
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
 from raybench.types import Grader, ScreeningRule, Wording
 
 SHIPPED = "samples"
@@ -79,66 +79,95 @@ def referees(conf: QuestionsConf) -> list[str]:
     return [*conf.judges, *([] if checker is None else [checker])]
 
 
-def index_problems(index: IndexConf) -> Iterator[str]:
+def index_problems(index: IndexConf) -> Iterator[Problem]:
     """Yield what is wrong with the fixed benchmarks."""
     if not index.benchmarks:
-        yield "index.benchmarks is empty: name at least one"
+        yield Problem(
+            "setting.missing",
+            "index.benchmarks is empty",
+            setting="index.benchmarks",
+            fix="name at least one",
+        )
     if index.grader not in get_args(Grader):
-        yield f"index.grader is '{index.grader}'." + did_you_mean(index.grader, get_args(Grader))
+        yield not_a_choice("index.grader", index.grader, get_args(Grader))
 
 
-def hle_problems(hle: HleConf) -> Iterator[str]:
+def hle_problems(hle: HleConf) -> Iterator[Problem]:
     """Yield what is wrong with the exam."""
     yield from _exam_problems("hle", hle)
     if hle.review < 0:
-        yield f"hle.review is {hle.review}: it is 0 or more responses for people to judge"
+        yield out_of_range(
+            "hle.review", hle.review, "it is 0 or more responses for people to judge"
+        )
 
 
-def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[str]:
+def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Problem]:
     """Yield what is wrong with a screening, and with data given beside its candidates."""
     shipped = screen.candidates == SHIPPED
     if screen.candidates is not None:
         yield from _exam_problems("hle_screen", screen)
     elif not screen.reviewed:
-        yield (
-            "hle_screen.candidates is not given: name a file of candidate questions, or a folder "
-            "of some (JSON lines, Parquet, CSV or TSV in HLE's columns), candidates=FILE; "
-            "candidates=samples takes the shipped ones"
+        yield Problem(
+            "setting.missing",
+            "hle_screen.candidates is not given",
+            setting="hle_screen.candidates",
+            fix="name a file of candidate questions, or a folder of some (JSON lines, Parquet, "
+            "CSV or TSV in HLE's columns), candidates=FILE; candidates=samples takes the "
+            "shipped ones",
         )
     if data != DataConf():
-        yield (
-            "a screening reads candidates and no other data: leave data out, and name the dataset "
-            "that grows with hle_screen.dataset=FOLDER"
+        yield Problem(
+            "setting.conflict",
+            "a screening reads candidates and no other data",
+            setting="data",
+            fix="leave data out, and name the dataset that grows with hle_screen.dataset=FOLDER",
         )
     if not screen.dataset.strip():
-        yield "hle_screen.dataset is empty: name the folder of the dataset that grows"
+        yield Problem(
+            "setting.missing",
+            "hle_screen.dataset is empty",
+            setting="hle_screen.dataset",
+            fix="name the folder of the dataset that grows",
+        )
     elif shipped and not screen.validate and PurePath(screen.dataset).name == GROWS:
-        yield (
+        yield Problem(
+            "setting.conflict",
             "the shipped candidates are for a look, and would be published among yours in "
-            f"'{screen.dataset}': name a folder of their own, dataset=runs/hle_look"
+            f"'{screen.dataset}'",
+            setting="hle_screen.dataset",
+            given=screen.dataset,
+            fix="name a folder of their own, dataset=runs/hle_look",
         )
     if screen.rule not in (rules := get_args(ScreeningRule)):
-        yield f"hle_screen.rule is '{screen.rule}'." + did_you_mean(screen.rule, rules)
+        yield not_a_choice("hle_screen.rule", screen.rule, rules)
     if not 0 <= screen.private <= 1:
-        yield f"hle_screen.private is {screen.private}: it is a share, 0 to 1"
+        yield out_of_range("hle_screen.private", screen.private, "it is a share, 0 to 1")
     if not 1 <= screen.reviewers <= MOST_REVIEWERS:
-        yield f"hle_screen.reviewers is {screen.reviewers}: it is 1 to {MOST_REVIEWERS}"
+        yield out_of_range("hle_screen.reviewers", screen.reviewers, f"it is 1 to {MOST_REVIEWERS}")
 
 
-def _exam_problems(section: str, conf: ExamConf) -> Iterator[str]:
+def _exam_problems(section: str, conf: ExamConf) -> Iterator[Problem]:
     if conf.prompt not in get_args(Wording):
-        yield f"{section}.prompt is '{conf.prompt}'." + did_you_mean(conf.prompt, get_args(Wording))
+        yield not_a_choice(f"{section}.prompt", conf.prompt, get_args(Wording))
     if not conf.judges and not conf.validate:
-        yield (
-            f"{section}.judges is empty, and nothing but a judge tells whether a response is "
-            f"right: name one, or two to compare: {section}.judges=[NAME]. One that is not to be "
-            "ranked goes under roster.judges"
+        yield Problem(
+            "setting.missing",
+            f"{section}.judges is empty, and nothing but a judge tells whether a response is right",
+            setting=f"{section}.judges",
+            fix=f"name one, or two to compare: {section}.judges=[NAME]. One that is not to be "
+            "ranked goes under roster.judges",
         )
     if len(conf.judges) > 2:
-        yield f"{section}.judges names {len(conf.judges)}: it is one, or two to compare"
+        yield Problem(
+            "setting.range",
+            f"{section}.judges names {len(conf.judges)}",
+            setting=f"{section}.judges",
+            given=len(conf.judges),
+            fix="it is one, or two to compare",
+        )
 
 
-def questions_problems(section: str, conf: QuestionsConf) -> Iterator[str]:
+def questions_problems(section: str, conf: QuestionsConf) -> Iterator[Problem]:
     """Yield what is wrong with how questions are put, whatever the experiment."""
     for name, null in (
         ("limit", ", or null for all questions"),
@@ -147,24 +176,28 @@ def questions_problems(section: str, conf: QuestionsConf) -> Iterator[str]:
     ):
         value = getattr(conf, name)
         if value is not None and value < 1:
-            yield f"{section}.{name} is {value}: it is 1 or more{null}"
+            yield out_of_range(f"{section}.{name}", value, f"it is 1 or more{null}")
     if conf.temperature is not None and not 0 <= conf.temperature <= 2:
-        yield (
-            f"{section}.temperature is {conf.temperature}: it is 0 to 2, or null for each model's "
-            "own"
+        yield out_of_range(
+            f"{section}.temperature", conf.temperature, "it is 0 to 2, or null for each model's own"
         )
 
 
-def referees_problems(section: str, conf: QuestionsConf, roster: RosterConf) -> Iterator[str]:
+def referees_problems(section: str, conf: QuestionsConf, roster: RosterConf) -> Iterator[Problem]:
     """Yield what is wrong with who is asked about replies."""
     names = [model.name for model in (*roster.models, *roster.judges)]
     checker = conf.checker if isinstance(conf, IndexConf) else None
     given = [("judges", name) for name in conf.judges]
     for setting, name in [*given, *([] if checker is None else [("checker", checker)])]:
         if name not in names:
-            yield f"{section}.{setting} is '{name}', which is no model of the roster." + (
-                did_you_mean(name, names) + " One that is not to be ranked goes under roster.judges"
+            yield Problem(
+                "setting.choice",
+                f"{section}.{setting} is '{name}', which is no model of the roster",
+                setting=f"{section}.{setting}",
+                given=name,
+                fix=did_you_mean(name, names)
+                + " One that is not to be ranked goes under roster.judges",
             )
     for name, count in Counter(conf.judges).items():
         if count > 1:
-            yield f"{section}.judges names '{name}' {count} times: once is enough"
+            yield named_twice(f"{section}.judges", name, count)

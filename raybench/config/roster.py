@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from raybench.config.missing import MISSING
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean
 from raybench.types import JUDGING, EngineKind, ModelSpec, Sampling
 
 _SECRET = re.compile(
@@ -75,53 +75,93 @@ class RosterConf:
     judges: list[ModelConf] = field(default_factory=list)
 
 
-def problems(roster: RosterConf) -> Iterator[str]:
+def problems(roster: RosterConf) -> Iterator[Problem]:
     """Yield what is wrong with a roster and its models."""
     if not roster.models:
-        yield (
-            f"roster '{roster.name}' has no models: list at least one under roster.models, or "
-            "choose another with roster=NAME"
+        yield Problem(
+            "setting.missing",
+            f"roster '{roster.name}' has no models",
+            setting="roster.models",
+            fix="list at least one under roster.models, or choose another with roster=NAME",
         )
     every = (*roster.models, *roster.judges)
     for name, count in Counter(model.name for model in every).items():
         if count > 1:
-            yield (
+            yield Problem(
+                "setting.duplicate",
                 f"roster '{roster.name}' has {count} models named '{name}': results are kept by "
-                "name, so give each its own under roster.models[].name"
+                "name, so give each its own under roster.models[].name",
+                setting="roster.models[].name",
+                given=name,
             )
     for model in every:
         if model.name.endswith(JUDGING):
-            yield (
-                f"roster '{roster.name}' has a model named '{model.name}', as '"
-                f"{model.name.removesuffix(JUDGING)}' is when it judges: give it another name"
+            yield Problem(
+                "setting.conflict",
+                f"roster '{roster.name}' has a model named '{model.name}', as "
+                f"'{model.name.removesuffix(JUDGING)}' is when it judges",
+                setting="roster.models[].name",
+                given=model.name,
+                fix="give it another name",
             )
         yield from _model_problems(f"model '{model.name}' of roster '{roster.name}'", model)
 
 
-def _model_problems(where: str, model: ModelConf) -> Iterator[str]:
+def _model_problems(where: str, model: ModelConf) -> Iterator[Problem]:
     if model.engine not in _ENGINES:
-        yield f"{where}: unknown engine '{model.engine}'." + did_you_mean(model.engine, _ENGINES)
+        yield Problem(
+            "setting.choice",
+            f"{where}: unknown engine '{model.engine}'",
+            setting="roster.models[].engine",
+            given=model.engine,
+            fix=did_you_mean(model.engine, _ENGINES),
+        )
     elif not model.weights and model.engine != "simulated":
-        yield (
-            f"{where} has no weights: give 'embedded', a hub id ORG/NAME or a local folder "
-            "(for an openai engine, the name the endpoint knows the model by)"
+        yield Problem(
+            "setting.missing",
+            f"{where} has no weights",
+            setting="roster.models[].weights",
+            fix="give 'embedded', a hub id ORG/NAME or a local folder (for an openai engine, the "
+            "name the endpoint knows the model by)",
         )
     if model.family is not None and not model.family.strip():
-        yield f"{where}: family is empty: name one, or leave it out for the weights' own"
+        yield Problem(
+            "setting.missing",
+            f"{where}: family is empty",
+            setting="roster.models[].family",
+            fix="name one, or leave it out for the weights' own",
+        )
     for path in _secrets(model.options or {}, "options"):
-        yield (
+        yield Problem(
+            "setting.secret",
             f"{where}: {path} holds a secret (it is not repeated here), which would be copied "
-            "into config.yaml and logs: take it out, and put it into the environment "
-            "(options.api_key_env names an endpoint's variable; the Hugging Face hub's is "
-            "HF_TOKEN)"
+            "into config.yaml and logs",
+            setting=f"roster.models[].{path}",
+            fix="take it out, and put it into the environment (options.api_key_env names an "
+            "endpoint's variable; the Hugging Face hub's is HF_TOKEN)",
         )
     sampling = model.spec().sampling
     if not 0 <= sampling.temperature <= 2:
-        yield f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2"
+        yield Problem(
+            "setting.range",
+            f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2",
+            setting="roster.models[].sampling.temperature",
+            given=sampling.temperature,
+        )
     if not 0 < sampling.top_p <= 1:
-        yield f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]"
+        yield Problem(
+            "setting.range",
+            f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]",
+            setting="roster.models[].sampling.top_p",
+            given=sampling.top_p,
+        )
     if sampling.max_tokens is not None and sampling.max_tokens < 1:
-        yield f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more"
+        yield Problem(
+            "setting.range",
+            f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more",
+            setting="roster.models[].sampling.max_tokens",
+            given=sampling.max_tokens,
+        )
 
 
 def _secrets(settings: Any, path: str) -> Iterator[str]:

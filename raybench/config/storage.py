@@ -4,42 +4,66 @@ from collections.abc import Iterator
 from math import isfinite
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
+from raybench.errors import Problem, out_of_range
+
 SCHEMES = ("s3", "gs", "abfss", "file")
 """What is known to write an object whole or not at all."""
 _SECRET = ("key", "secret", "token", "password", "sas", "sig", "credential")
 
 
-def problems(uri: str | None, patience_s: float) -> Iterator[str]:
+def problems(uri: str | None, patience_s: float) -> Iterator[Problem]:
     """Yield every rule that `storage` breaks. What may be a secret is not repeated."""
     if not (isfinite(patience_s) and patience_s >= 0):
-        yield (
-            f"storage_patience_s is {patience_s}: it has to be a number of seconds, 0 or more, for "
-            "example 1800"
+        yield out_of_range(
+            "storage_patience_s",
+            patience_s,
+            "it has to be a number of seconds, 0 or more, for example 1800",
         )
     if uri is None:
         return
     if not uri.strip():
-        yield f"storage, or RAYBENCH_STORAGE where it is not given, is empty: {_FORM}"
+        yield Problem(
+            "setting.missing",
+            "storage, or RAYBENCH_STORAGE where it is not given, is empty",
+            setting="storage",
+            fix=_FORM,
+        )
         return
     try:
         parts = urlsplit(uri)
         _ = parts.port
         has_login = _has_login(uri)
     except ValueError:
-        yield f"storage is no URI that can be read: {_FORM}"
+        yield Problem(
+            "setting.format", "storage is no URI that can be read", setting="storage", fix=_FORM
+        )
         return
     if has_login:
-        yield (
-            "storage has credentials in its URI, which a run would write down: leave them out, and "
-            "set them where the store's own tools look for them (AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY, AWS_PROFILE, GOOGLE_APPLICATION_CREDENTIALS, …)"
+        yield Problem(
+            "setting.secret",
+            "storage has credentials in its URI, which a run would write down",
+            setting="storage",
+            fix="leave them out, and set them where the store's own tools look for them "
+            "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, "
+            "GOOGLE_APPLICATION_CREDENTIALS, …)",
         )
     elif parts.scheme not in SCHEMES:
-        yield f"storage begins with '{parts.scheme or uri[:20]}', which is no store: {_FORM}"
+        yield Problem(
+            "setting.format",
+            f"storage begins with '{parts.scheme or uri[:20]}', which is no store",
+            setting="storage",
+            given=parts.scheme or uri[:20],
+            fix=_FORM,
+        )
     elif parts.scheme == "file" and (parts.netloc or not parts.path.startswith("/")):
-        yield f"storage names no folder of this machine: {_FORM}"
+        yield Problem(
+            "setting.format",
+            "storage names no folder of this machine",
+            setting="storage",
+            fix=_FORM,
+        )
     elif parts.scheme != "file" and not parts.netloc:
-        yield f"storage names no bucket: {_FORM}"
+        yield Problem("setting.format", "storage names no bucket", setting="storage", fix=_FORM)
 
 
 def _has_login(uri: str) -> bool:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean, named_twice
 
 TITLES: Mapping[str, str] = {
     "index": "Index",
@@ -32,30 +32,52 @@ def chosen(suite: SuiteConf) -> list[str]:
     return [name for name in PARTS if name in suite.parts]
 
 
-def problems(suite: SuiteConf, validating: Sequence[str]) -> Iterator[str]:
+def problems(suite: SuiteConf, validating: Sequence[str]) -> Iterator[Problem]:
     """Yield what is wrong with a suite; what is wrong with its parts, they say themselves.
 
     `validating` are parts that are to check their own questions, and ask nobody.
     """
     if not suite.parts:
-        yield f"suite.parts is empty: name at least one of {', '.join(PARTS)}"
+        yield Problem(
+            "setting.missing",
+            "suite.parts is empty",
+            setting="suite.parts",
+            fix=f"name at least one of {', '.join(PARTS)}",
+        )
     for name, count in Counter(suite.parts).items():
         if name not in PARTS:
-            yield f"suite.parts names '{name}'." + did_you_mean(name, PARTS)
+            yield Problem(
+                "setting.choice",
+                f"suite.parts names '{name}'",
+                setting="suite.parts",
+                given=name,
+                fix=did_you_mean(name, PARTS),
+            )
         if count > 1:
-            yield f"suite.parts names '{name}' {count} times: once is enough"
+            yield named_twice("suite.parts", name, count)
     for name, path in suite.external.items():
         if name in _OURS:
-            yield (
+            yield Problem(
+                "setting.conflict",
                 f"suite.external.{name} has the name of one of our own rankings, whose agreement "
-                "it would stand in for: call the table otherwise"
+                "it would stand in for",
+                setting=f"suite.external.{name}",
+                given=name,
+                fix="call the table otherwise",
             )
         if not path.strip():
-            yield f"suite.external.{name} is empty: give the path of a CSV of model and score"
+            yield Problem(
+                "setting.missing",
+                f"suite.external.{name} is empty",
+                setting=f"suite.external.{name}",
+                fix="give the path of a CSV of model and score",
+            )
     for name in validating:
-        yield (
-            f"{name}.validate checks questions and asks nobody, which leaves nothing to rank: do "
-            f"it by itself, +experiment={name} {name}.validate=true"
+        yield Problem(
+            "setting.conflict",
+            f"{name}.validate checks questions and asks nobody, which leaves nothing to rank",
+            setting=f"{name}.validate",
+            fix=f"do it by itself, +experiment={name} {name}.validate=true",
         )
 
 

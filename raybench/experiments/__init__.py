@@ -6,7 +6,7 @@ from typing import Any, Protocol, cast
 
 from raybench import modules
 from raybench.config import Config
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.types import Plan
 
 
@@ -26,5 +26,13 @@ def load(name: str) -> Experiment:
     """Import an experiment by name."""
     known = modules.names(__name__)
     if name not in known:
-        raise ConfigurationError(f"unknown experiment '{name}'." + did_you_mean(name, known))
+        raise ConfigurationError(
+            Problem(
+                "setting.choice",
+                f"unknown experiment '{name}'",
+                setting="experiment",
+                given=name,
+                fix=did_you_mean(name, known),
+            )
+        )
     return cast(Experiment, importlib.import_module(f"{__name__}.{name}"))

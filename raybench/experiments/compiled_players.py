@@ -6,7 +6,7 @@ from typing import Any
 
 from raybench import games
 from raybench.config import Config
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
@@ -49,8 +49,13 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
     for name in conf.models:
         if there and name not in known:
             raise ConfigurationError(
-                f"compiled_players.models: no player was made for '{name}'."
-                + did_you_mean(name, known)
+                Problem(
+                    "setting.choice",
+                    f"compiled_players.models: no player was made for '{name}'",
+                    setting="compiled_players.models",
+                    given=name,
+                    fix=did_you_mean(name, known),
+                )
             )
     wanted = {games.load(name).name for name in conf.names}
     listed = [
@@ -84,8 +89,13 @@ def _files(path: Path) -> list[Path]:
     path = expanded(path)
     if not path.exists():
         raise ConfigurationError(
-            f"compiled_players.take: '{path}' is not there: give a file that "
-            "+experiment=optimise_players left, or a folder of some"
+            Problem(
+                "file.missing",
+                f"compiled_players.take: '{path}' is not there",
+                setting="compiled_players.take",
+                given=str(path),
+                fix="give a file that +experiment=optimise_players left, or a folder of some",
+            )
         )
     return [*compiled.every(path)] if path.is_dir() else [path]
 

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError, come, may_come
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet.cluster import nodes
 from raybench.fleet.places import devices_of
 from raybench.fleet.turns import Device, Found, Lost, NoMore
@@ -150,8 +150,11 @@ async def reserve(
         for group in groups:
             remove_placement_group(group)
         raise RunFailed(
-            f"{len(places)} GPUs did not become free within {setting}{within_s:g} s: others use "
-            "them"
+            Problem(
+                "resources.gpus",
+                f"{len(places)} GPUs did not become free within {setting}{within_s:g} s: others "
+                "use them",
+            )
         ) from error
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, labels
 from raybench.demands import Demand, NoneComesError, come
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet.bystanders import without_bystanders
 from raybench.fleet.devices import GIB, OWN, build, elsewhere
 from raybench.fleet.devices import address as address_of
@@ -67,7 +67,9 @@ async def _joined(address: str, say: "Say") -> AsyncIterator[None]:
         if address != OWN:
             done = f"reached at {address}"
             mend += ", and where it asks for a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
-        raise RunFailed(f"Ray could not be {done}: {last_line(str(error))}. {mend}") from error
+        raise RunFailed(
+            Problem("ray.start", f"Ray could not be {done}: {last_line(str(error))}", fix=mend)
+        ) from error
     try:
         quieten()
         yield
@@ -122,7 +124,9 @@ async def gpus(conf: FleetConf, say: "Say", *, ours: bool = False) -> None:
 
     try:
         if ours and lacking():
-            raise NoneComesError("and a Ray of this machine gets no more")
+            raise NoneComesError(
+                Problem("resources.gpus", "and a Ray of this machine gets no more")
+            )
         await come(
             lacking,
             Demand({"GPU": 1}, conf.nodes),
@@ -134,9 +138,15 @@ async def gpus(conf: FleetConf, say: "Say", *, ours: bool = False) -> None:
         )
     except NoneComesError as none:
         raise RunFailed(
-            f"fleet.gpus={wanted}, and the cluster has {wanted - lacking()} GPUs"
-            f"{_where(conf.nodes, 'fleet.nodes')}, {none}. Look at `ray status`, then give it more "
-            "nodes or more time, or fleet.gpus=null to have engines take turns on what is there"
+            Problem(
+                "resources.gpus",
+                f"fleet.gpus={wanted}, and the cluster has {wanted - lacking()} "
+                f"GPUs{_where(conf.nodes, 'fleet.nodes')}, {none}",
+                setting="fleet.gpus",
+                given=wanted,
+                fix="Look at `ray status`, then give it more nodes or more time, or "
+                "fleet.gpus=null to have engines take turns on what is there",
+            )
         ) from None
 
 
@@ -153,9 +163,14 @@ async def workplace(on: Mapping[str, str], say: "Say", within_s: float) -> None:
         )
     except NoneComesError as none:
         raise NoneComesError(
-            f"there is no node{_where(on)} to work on (fleet.work_nodes, for matches with programs "
-            f"sandbox.nodes, too), {none}. Look at `ray status`, then change the labels or give "
-            "the cluster such nodes; the same command goes on"
+            Problem(
+                "resources.nodes",
+                f"there is no node{_where(on)} to work on (fleet.work_nodes, for matches with "
+                f"programs sandbox.nodes, too), {none}",
+                setting="fleet.work_nodes",
+                fix="Look at `ray status`, then change the labels or give the cluster such nodes; "
+                "the same command goes on",
+            )
         ) from None
 
 

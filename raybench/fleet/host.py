@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, M
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from raybench.config import FleetConf
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded
 from raybench.fleet.account import Account
 from raybench.fleet.attendance import reserve
@@ -191,8 +191,11 @@ def _telling_of_its_death() -> Iterator[None]:
         yield
     except Exception as error:
         raise RunFailed(
-            f"the keeper of the engines died ({last_line(str(error))}): look at Ray's logs in "
-            "/tmp/ray/session_latest/logs"
+            Problem(
+                "engine.lost",
+                f"the keeper of the engines died ({last_line(str(error))})",
+                fix="look at Ray's logs in /tmp/ray/session_latest/logs",
+            )
         ) from error
 
 
@@ -204,7 +207,7 @@ async def up(keeper: Any, specs: Sequence[EngineSpec], say: "Say", *, device: st
             status: Status = await keeper.status.remote()
         failures = [status.failures[spec.name] for spec in specs if spec.name in status.failures]
         if len(failures) == len(specs):
-            raise RunFailed("; ".join(failures))
+            raise RunFailed(Problem("engine.start", "; ".join(failures)))
         # Others may follow before these were looked at again: work is there already.
         coming = {name for name, state in status.states.items() if state in _COMING}
         if first is None and coming:

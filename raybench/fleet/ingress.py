@@ -24,7 +24,7 @@ from ray.serve.llm.ingress import OpenAiIngress, make_fastapi_ingress
 from starlette.responses import JSONResponse
 
 from raybench.config import FleetConf
-from raybench.errors import RunFailed, did_you_mean
+from raybench.errors import Problem, RunFailed, did_you_mean
 from raybench.fleet.endpoint import KEEPER, engines, filled, renamed
 from raybench.fleet.endpoint_keeper import EndpointKeeper
 from raybench.fleet.keeper import Status, handle
@@ -79,8 +79,14 @@ class Ingress(OpenAiIngress):
         replica_inside()
         if api_key_env and not os.environ.get(api_key_env):
             raise RunFailed(
-                f"the key that clients must send is to come from {api_key_env}, which is not set "
-                "here: set it where the endpoint runs"
+                Problem(
+                    "environment.variable",
+                    f"the key that clients must send is to come from {api_key_env}, which is not "
+                    "set here",
+                    setting="serve.api_key_env",
+                    given=api_key_env,
+                    fix="set it where the endpoint runs",
+                )
             )
         specs = engines(models, conf, serve.get_replica_context().app_name)
         self._doors = {model.name: (model, spec.name) for spec in specs for model in spec.models}
@@ -125,7 +131,7 @@ class Ingress(OpenAiIngress):
         if name not in self._doors:
             raise OpenAIHTTPException(
                 404,
-                f"unknown model '{name or ''}'." + did_you_mean(name or "", self._doors),
+                f"unknown model '{name or ''}'. " + did_you_mean(name or "", self._doors),
                 type="model_not_found",
             )
         return self._doors[name]

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from raybench.config import FleetConf
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import reasons
 from raybench.fleet.attendance import Attendance
 from raybench.fleet.deployment import application, deployed_as
@@ -305,11 +305,22 @@ class Keeper:
                 return
             if state is not None and state.status in ("DEPLOY_FAILED", "UNHEALTHY"):
                 reason = reasons.of_application(state)
-                raise RunFailed(f"{self._called(name)} did not start: {reasons.mended(reason)}")
+                raise RunFailed(
+                    Problem(
+                        "engine.start",
+                        f"{self._called(name)} did not start: {reasons.mended(reason)}",
+                    )
+                )
         raise RunFailed(
-            f"{self._called(name)} was not up within fleet.start_deadline_s="
-            f"{self._conf.start_deadline_s:g} s. Give it more time, or look at Ray's logs in "
-            "/tmp/ray/session_latest/logs/serve"
+            Problem(
+                "engine.start",
+                f"{self._called(name)} was not up within "
+                f"fleet.start_deadline_s={self._conf.start_deadline_s:g} s",
+                setting="fleet.start_deadline_s",
+                given=self._conf.start_deadline_s,
+                fix="Give it more time, or look at Ray's logs in "
+                "/tmp/ray/session_latest/logs/serve",
+            )
         )
 
     def _deploy(self, name: str) -> None:

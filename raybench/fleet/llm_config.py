@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.config import FleetConf, labels
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded, vllm_options
 from raybench.fleet.devices import GIB
 from raybench.fleet.engines import CPU_KV_CACHE_GIB, EngineSpec, is_path
@@ -146,7 +146,11 @@ def _context(source: str, revision: str | None) -> int:
                 "local folder",
             )
             raise RunFailed(
-                f"the weights '{source}' could not be had from the Hugging Face hub: {why}"
+                Problem(
+                    "model.weights",
+                    f"the weights '{source}' could not be had from the Hugging Face hub: {why}",
+                    given=source,
+                )
             ) from error
     config = json.loads(file.read_text())
     config = config.get("text_config", config)

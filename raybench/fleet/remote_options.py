@@ -9,73 +9,120 @@ from urllib.parse import quote
 
 import httpx
 
+from raybench.errors import Problem
+
 LIMITS = {"max_tokens", "max_completion_tokens"}
 """What the fields that limit a reply are called."""
 _OPENAI, _OPENAI_KEY = "api.openai.com", "OPENAI_API_KEY"
 _SHORTEST_SECRET = 12  # what is shorter ('EMPTY', 'none') is a filler, and a word that replies use
 
 
-def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
+def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with an endpoint's options."""
     known = {"base_url", "api_key_env", "concurrency", "requests_per_minute", "extra_body"}
     for name in set(options) - known:
-        yield f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}"
+        yield Problem(
+            "setting.unknown",
+            f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}",
+            setting=f"roster.models[].options.{name}",
+        )
     url = str(options.get("base_url") or "")
     held = key(options)
     if is_secret(held) and held in json.dumps(options, default=str, ensure_ascii=False):
-        yield (
-            f"{where}: its options hold the key itself, which would be copied into config.yaml: "
-            f"take it out, {options.get('api_key_env') or _OPENAI_KEY} in the environment is enough"
+        yield Problem(
+            "setting.secret",
+            f"{where}: its options hold the key itself, which would be copied into config.yaml",
+            setting="roster.models[].options",
+            fix=f"take it out, {options.get('api_key_env') or _OPENAI_KEY} in the environment is "
+            "enough",
         )
     elif re.search("[@?#]", url):
-        yield (
+        yield Problem(
+            "setting.secret",
             f"{where}: options.base_url holds more than an address (it is not repeated here: that "
-            "may be secret). Leave out the login before '@' and what follows '?' or '#'; a key "
-            "stays in the environment, under the name that options.api_key_env gives"
+            "may be secret)",
+            setting="roster.models[].options.base_url",
+            fix="Leave out the login before '@' and what follows '?' or '#'; a key stays in the "
+            "environment, under the name that options.api_key_env gives",
         )
     elif not _is_address(url):
-        yield (
-            f"{where}: options.base_url is '{url}': give the endpoint's address, for example "
-            "http://127.0.0.1:8000/v1"
+        yield Problem(
+            "setting.format",
+            f"{where}: options.base_url is '{url}'",
+            setting="roster.models[].options.base_url",
+            given=url,
+            fix="give the endpoint's address, for example http://127.0.0.1:8000/v1",
         )
     elif httpx.URL(url).path.rstrip("/").endswith("/chat/completions"):
-        yield f"{where}: options.base_url is '{url}': leave /chat/completions off, we add it"
+        yield Problem(
+            "setting.format",
+            f"{where}: options.base_url is '{url}'",
+            setting="roster.models[].options.base_url",
+            given=url,
+            fix="leave /chat/completions off, we add it",
+        )
     concurrency = options.get("concurrency", 1)
     if not isinstance(concurrency, int) or concurrency < 1:
-        yield (
-            f"{where}: options.concurrency is {concurrency!r}: it is how many requests the "
-            "endpoint gets at once, 1 or more"
+        yield Problem(
+            "setting.range",
+            f"{where}: options.concurrency is {concurrency!r}",
+            setting="roster.models[].options.concurrency",
+            given=concurrency,
+            fix="it is how many requests the endpoint gets at once, 1 or more",
         )
     rate = options.get("requests_per_minute")
     if rate is not None and not (isinstance(rate, int | float) and rate > 0):
-        yield (
-            f"{where}: options.requests_per_minute is {rate!r}: it is more than 0, or left out "
-            "where the endpoint has no limit"
+        yield Problem(
+            "setting.range",
+            f"{where}: options.requests_per_minute is {rate!r}",
+            setting="roster.models[].options.requests_per_minute",
+            given=rate,
+            fix="it is more than 0, or left out where the endpoint has no limit",
         )
     extra = options.get("extra_body")
     if extra is not None and not isinstance(extra, Mapping):
-        yield f"{where}: options.extra_body is {extra!r}: give fields to add to every request"
+        yield Problem(
+            "setting.type",
+            f"{where}: options.extra_body is {extra!r}",
+            setting="roster.models[].options.extra_body",
+            given=extra,
+            fix="give fields to add to every request",
+        )
     elif extra:
         for name in ("temperature", "top_p", *sorted(LIMITS)):
             if not isinstance(extra.get(name), int | float | None):
-                yield (
-                    f"{where}: options.extra_body.{name} is {extra[name]!r}: it is a number, or "
-                    "null to leave it out"
+                yield Problem(
+                    "setting.type",
+                    f"{where}: options.extra_body.{name} is {extra[name]!r}",
+                    setting=f"roster.models[].options.extra_body.{name}",
+                    given=extra[name],
+                    fix="it is a number, or null to leave it out",
                 )
     variable = options.get("api_key_env")
     if variable and not re.fullmatch("[A-Z_][A-Z0-9_]*", str(variable)):
-        yield (
-            f"{where}: options.api_key_env is not the name of a variable (it is not repeated here: "
-            "it may be the key). Put the key into the environment, as in MY_KEY=…, and write "
-            "api_key_env: MY_KEY"
+        yield Problem(
+            "setting.format",
+            f"{where}: options.api_key_env is not the name of a variable (it is not repeated "
+            "here: it may be the key)",
+            setting="roster.models[].options.api_key_env",
+            fix="Put the key into the environment, as in MY_KEY=…, and write api_key_env: MY_KEY",
         )
         return
     if variable and not os.environ.get(variable):
-        yield f"{where}: the environment has no {variable}, which options.api_key_env names: set it"
+        yield Problem(
+            "environment.variable",
+            f"{where}: the environment has no {variable}, which options.api_key_env names",
+            setting="roster.models[].options.api_key_env",
+            given=variable,
+            fix="set it",
+        )
     if not (held.isascii() and held.isprintable()):
-        yield (
-            f"{where}: {variable or _OPENAI_KEY} in the environment holds characters "
-            "that no HTTP header can carry: set it anew"
+        yield Problem(
+            "environment.variable",
+            f"{where}: {variable or _OPENAI_KEY} in the environment holds characters that no HTTP "
+            "header can carry",
+            setting="roster.models[].options.api_key_env",
+            fix="set it anew",
         )
 
 

@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean
 from raybench.paths import expanded
 
 
-def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
+def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield options that vLLM does not know, and what is wrong with how they let a model chat.
 
     Other values are vLLM's to judge, when it starts.
@@ -23,19 +23,30 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
             # Of some three hundred, the nearest is of use, and the list of all is not.
             near = get_close_matches(name, names, 1)
             meant = f" Did you mean '{near[0]}'?" if near else ""
-            yield f"{where}: unknown options.{name}: it is no engine argument of vLLM.{meant}"
+            yield Problem(
+                "setting.unknown",
+                f"{where}: unknown options.{name}: it is no engine argument of vLLM.{meant}",
+                setting=f"roster.models[].options.{name}",
+            )
     if (template := options.get("chat_template")) is not None:
         yield from _template_problems(where, template)
     keywords = options.get("chat_template_kwargs")
     if not isinstance(keywords, Mapping | None):
-        yield (
-            f"{where}: options.chat_template_kwargs is {keywords!r}: give what the template is "
-            "told, for example {enable_thinking: false}"
+        yield Problem(
+            "setting.type",
+            f"{where}: options.chat_template_kwargs is {keywords!r}",
+            setting="roster.models[].options.chat_template_kwargs",
+            given=keywords,
+            fix="give what the template is told, for example {enable_thinking: false}",
         )
     parser, known = options.get("reasoning_parser"), _reasoning_parsers()
     if parser and known and parser not in known and not options.get("reasoning_parser_plugin"):
-        yield f"{where}: unknown options.reasoning_parser '{parser}'." + did_you_mean(
-            str(parser), known
+        yield Problem(
+            "setting.choice",
+            f"{where}: unknown options.reasoning_parser '{parser}'",
+            setting="roster.models[].options.reasoning_parser",
+            given=parser,
+            fix=did_you_mean(str(parser), known),
         )
 
 
@@ -59,7 +70,7 @@ def _template(template: str) -> str:
     return expanded(template).read_text(encoding="utf-8")
 
 
-def _template_problems(where: str, template: Any) -> Iterator[str]:
+def _template_problems(where: str, template: Any) -> Iterator[Problem]:
     from jinja2 import Environment, TemplateSyntaxError
 
     where = f"{where}: options.chat_template"
@@ -67,16 +78,29 @@ def _template_problems(where: str, template: Any) -> Iterator[str]:
         text = _template(template)
     except (OSError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        yield f"{where} '{template}' cannot be read ({reason}): give a Jinja file, or its text"
+        yield Problem(
+            "file.unreadable",
+            f"{where} '{template}' cannot be read ({reason})",
+            setting="roster.models[].options.chat_template",
+            fix="give a Jinja file, or its text",
+        )
         return
     if "{" not in text:
-        yield f"{where} '{template}' holds no Jinja template"
+        yield Problem(
+            "file.format",
+            f"{where} '{template}' holds no Jinja template",
+            setting="roster.models[].options.chat_template",
+        )
     try:
         Environment(extensions=["jinja2.ext.loopcontrols"]).parse(text)
     except TemplateSyntaxError as error:
         # transformers has tags of its own.
         if "unknown tag" not in str(error):
-            yield f"{where} is no Jinja template: {error.message}, line {error.lineno} of it"
+            yield Problem(
+                "setting.format",
+                f"{where} is no Jinja template: {error.message}, line {error.lineno} of it",
+                setting="roster.models[].options.chat_template",
+            )
 
 
 _OURS = {"chat_template_kwargs"}

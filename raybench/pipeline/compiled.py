@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline import whole
 from raybench.reading import from_json
 
@@ -97,19 +97,34 @@ def read(path: Path) -> Entry:
     except (OSError, ValueError, LookupError, TypeError) as error:
         why = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
         raise ConfigurationError(
-            f"'{path}' is no compiled player ({why}): give a file that "
-            "+experiment=optimise_players left, or take it out of the folder"
+            Problem(
+                "file.format",
+                f"'{path}' is no compiled player ({why})",
+                given=str(path),
+                fix="give a file that +experiment=optimise_players left, or take it out of the "
+                "folder",
+            )
         ) from error
     if found.get(DIGEST) != _digest(entry.made, entry.state):
         raise ConfigurationError(
-            f"'{path}' was changed since it was compiled: what it holds is not what it says it "
-            "gained. Take it out of the folder, or name it yourself: "
-            "{use: program, compiled: FILE}"
+            Problem(
+                "file.changed",
+                f"'{path}' was changed since it was compiled: what it holds is not what it says "
+                "it gained",
+                given=str(path),
+                fix="Take it out of the folder, or name it yourself: {use: program, compiled: "
+                "FILE}",
+            )
         )
     if not path.stem.endswith(f".{entry.key}"):
         raise ConfigurationError(
-            f"'{path}' says that it was made from something else than its name does, which ends in "
-            f"'.{entry.key}.json' then: it was changed, or renamed. Take it out of the folder"
+            Problem(
+                "file.changed",
+                f"'{path}' says that it was made from something else than its name does, which "
+                f"ends in '.{entry.key}.json' then: it was changed, or renamed",
+                given=str(path),
+                fix="Take it out of the folder",
+            )
         )
     return entry
 
@@ -128,8 +143,13 @@ def copied(entry: Entry, folder: Path) -> Path:
     if (there := find(folder, entry.about)) is not None:
         if there.state != entry.state:
             raise ConfigurationError(
-                f"'{there.path}' is another player of the same key as '{entry.path}': games would "
-                "find either. Take the one away that is not wanted"
+                Problem(
+                    "file.changed",
+                    f"'{there.path}' is another player of the same key as '{entry.path}': games "
+                    "would find either",
+                    given=str(there.path),
+                    fix="Take the one away that is not wanted",
+                )
             )
         return there.path
     _write(path, text_of(entry.about, entry.made, entry.state))
@@ -146,6 +166,10 @@ def _write(path: Path, text: str) -> None:
         whole.write(path, [text])
     except OSError as error:
         raise RunFailed(
-            f"the compiled player {path} cannot be written: {error}. Mend that; what was learned "
-            "is in the run's journal"
+            Problem(
+                "file.unwritable",
+                f"the compiled player {path} cannot be written: {error}",
+                given=str(path),
+                fix="Mend that; what was learned is in the run's journal",
+            )
         ) from error

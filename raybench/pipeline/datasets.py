@@ -10,13 +10,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from textwrap import indent
 from typing import Any, TypeVar
 
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.config import DataConf
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.pipeline import questions, selection, shards, sources
 from raybench.pipeline.questions import Question
 from raybench.pipeline.selection import Choice, Selection, Survey
@@ -106,7 +105,7 @@ def prepare(
     questions cannot be written.
     """
     if wrong := list(_problems(asked, conf, chosen)):
-        raise ConfigurationError("\n".join(wrong))
+        raise ConfigurationError(wrong)
     if sources.at_hub(conf):  # some is known before anything is fetched
         selection.check_languages(asked, chosen)
         _of_each(asked, lambda it: sources.check_access(it, _wanted(it, chosen)))
@@ -151,44 +150,57 @@ def _pictured(found: Sequence[tuple[Place, Survey]]) -> Iterator[str]:
             )
 
 
-def _problems(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> Iterator[str]:
+def _problems(asked: Sequence[Benchmark], conf: DataConf, chosen: Selection) -> Iterator[Problem]:
     if chosen.limit is not None and chosen.limit < 1:
-        yield f"the limit is {chosen.limit} questions: it is 1 or more, or null for all"
+        yield Problem(
+            "setting.range",
+            f"the limit is {chosen.limit} questions",
+            setting="limit",
+            given=chosen.limit,
+            fix="it is 1 or more, or null for all",
+        )
     yield from sources.problems(conf, asked)
 
 
 def _of_each(asked: Sequence[Benchmark], work: Callable[[Benchmark], T]) -> list[T]:
     """Return what comes of each benchmark; the mistakes of all are told together."""
-    done, mistakes, absent = [], {}, {}
+    done = []
+    mistakes, absent = dict[str, Problem](), dict[str, Problem]()
     for benchmark in asked:
         try:
             done.append(work(benchmark))
-        except sources.NoFiles as error:
-            absent[benchmark.name] = f"{benchmark.name}: {error}"
         except ConfigurationError as error:
-            mistakes[benchmark.name] = f"{benchmark.name}: {error}"
+            kind = absent if isinstance(error, sources.NoFiles) else mistakes
+            kind[benchmark.name] = _of_benchmark(benchmark, error)
     if mistakes or absent:
-        told = [*mistakes.values(), *_absent(absent, alone=len(absent) == len(asked))]
-        broken = len(mistakes) + len(absent)
-        raise ConfigurationError(_together(told, broken) + _without(asked, mistakes, absent))
+        wrong = [*mistakes.values(), *_absent(absent, alone=len(absent) == len(asked))]
+        heading = f"the questions of {len(mistakes) + len(absent)} benchmarks cannot be asked:"
+        ending = _without(asked, mistakes, absent)
+        raise ConfigurationError(wrong, heading=heading, ending=ending)
     return done
 
 
-def _absent(absent: Mapping[str, str], *, alone: bool) -> list[str]:
+def _of_benchmark(benchmark: Benchmark, error: RaybenchError) -> Problem:
+    """Return what is wrong with a benchmark's questions as one problem, which names it."""
+    first, *others = error.problems
+    rest = "".join(f"\n{other}" for other in others)
+    return first.prefixed(f"{benchmark.name}: ").extended(rest)
+
+
+def _absent(absent: Mapping[str, Problem], *, alone: bool) -> list[Problem]:
     """Say of which benchmarks there are no files: in short, where there are files of others."""
     if alone or len(absent) == 1:
         return list(absent.values())
     if not absent:
         return []
-    return [f"there are no files of {', '.join(absent)}: name them so, as in {min(absent)}.jsonl"]
-
-
-def _together(mistakes: Sequence[str], benchmarks: int) -> str:
-    if len(mistakes) == 1:
-        return mistakes[0]
-    # The lines of one mistake stay together below its first.
-    told = "".join("\n  - " + indent(it, "    ").lstrip() for it in mistakes)
-    return f"the questions of {benchmarks} benchmarks cannot be asked:{told}"
+    return [
+        Problem(
+            "data.missing",
+            f"there are no files of {', '.join(absent)}",
+            setting="data.dir",
+            fix=f"name them so, as in {min(absent)}.jsonl",
+        )
+    ]
 
 
 def _without(asked: Sequence[Benchmark], mistaken: Collection[str], absent: Collection[str]) -> str:
@@ -199,7 +211,7 @@ def _without(asked: Sequence[Benchmark], mistaken: Collection[str], absent: Coll
         return ""
     them = "it" if len(mistaken) + len(absent) == 1 else "them"
     leave = f"leave {them} out" if sound else "ask only what there are files of"
-    return f"\nOr {leave}: benchmarks=[{','.join(sound or there)}]"
+    return f"Or {leave}: benchmarks=[{','.join(sound or there)}]"
 
 
 # --------------------------------------------------------------------------------------- reading
@@ -213,13 +225,22 @@ def _found(
     survey = Survey.of(benchmark, questions.of(benchmark, place), chosen)
     if place.files and not survey.ranks:
         raise ConfigurationError(
-            f"there is no question of it in {', '.join(file.name for file in place.files)} "
-            f"({place.origin}): choose other files with data.dir=FOLDER"
+            Problem(
+                "data.missing",
+                f"there is no question of it in {', '.join(file.name for file in place.files)} "
+                f"({place.origin})",
+                setting="data.dir",
+                fix="choose other files with data.dir=FOLDER",
+            )
         )
     if not chosen.languages and not chosen.spoken(benchmark, survey.ranks):
         raise ConfigurationError(
-            f"no language of the index is there, only {', '.join(sorted(survey.ranks))}: name "
-            "those to ask in with languages=[…]"
+            Problem(
+                "data.missing",
+                f"no language of the index is there, only {', '.join(sorted(survey.ranks))}",
+                setting="languages",
+                fix="name those to ask in with languages=[…]",
+            )
         )
     if sources.at_hub(conf):  # which has more than what was fetched
         survey = replace(survey, languages=benchmark.languages)
@@ -233,12 +254,10 @@ def _place(
         return sources.find(benchmark, conf, _wanted(benchmark, chosen))
     except RunFailed as failed:
         if len(asked) == 1:  # there is nothing else to ask
-            raise RunFailed(f"{benchmark.name}: {failed}") from failed
+            raise RunFailed(_of_benchmark(benchmark, failed)) from failed
         here = [it.name for it in asked if sources.is_here(it, _wanted(it, chosen))]
-        raise RunFailed(
-            f"{benchmark.name}: {failed}, or ask only what was fetched before: "
-            f"benchmarks=[{','.join(here) or '…'}]"
-        ) from failed
+        others = f", or ask only what was fetched before: benchmarks=[{','.join(here) or '…'}]"
+        raise RunFailed(_of_benchmark(benchmark, failed).extended(others)) from failed
 
 
 def _wanted(benchmark: Benchmark, chosen: Selection) -> tuple[str, ...]:
@@ -254,8 +273,11 @@ def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> 
     paths = shards.write(map(tally.counted, chosen), choice.questions, into / benchmark.name)
     if tally.by_language.total() != choice.questions:
         raise RunFailed(
-            f"{benchmark.name}: the files in {place.origin} changed while they were read: run "
-            "again when they are at rest"
+            Problem(
+                "data.changed",
+                f"{benchmark.name}: the files in {place.origin} changed while they were read",
+                fix="run again when they are at rest",
+            )
         )
     return Dataset(
         benchmark=benchmark.name,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 Read = tuple[int, dict[str, Any] | str]
 """Where a row stands in its file, counted from 1, and the row, or what is wrong with it."""
@@ -29,7 +29,12 @@ def rows(path: Path) -> Iterator[Read]:
     except (OSError, EOFError, zlib.error) as error:  # the last two: a .gz that is cut short
         why = getattr(error, "strerror", None) or error
         raise ConfigurationError(
-            f"{path} cannot be read ({why}): give a whole, readable file"
+            Problem(
+                "file.unreadable",
+                f"{path} cannot be read ({why})",
+                given=str(path),
+                fix="give a whole, readable file",
+            )
         ) from error
 
 
@@ -39,7 +44,10 @@ def _look(path: Path) -> None:
         head = file.read(4)
     for start, (of_kind, mend) in _STARTS.items():
         if head.startswith(start) and not (of_kind and path.name.lower().endswith(of_kind)):
-            raise ConfigurationError(f"{path} {mend}")
+            what, _, fix = mend.partition(": ")
+            raise ConfigurationError(
+                Problem("file.format", f"{path} {what}", given=str(path), fix=fix)
+            )
 
 
 def ending(name: str) -> str:
@@ -63,8 +71,13 @@ def _json_lines(path: Path) -> Iterator[Read]:
         for number, line in enumerate(file, start=1):
             if line.strip() in _OPENED:
                 raise ConfigurationError(
-                    f"{path}, line {number}, opens what goes on in other lines: write every row as "
-                    "one line, {COLUMN: VALUE, …}, with nothing around them"
+                    Problem(
+                        "file.format",
+                        f"{path}, line {number}, opens what goes on in other lines",
+                        given=str(path),
+                        fix="write every row as one line, {COLUMN: VALUE, …}, with nothing around "
+                        "them",
+                    )
                 )
             if line.strip():
                 yield number, _json_row(line)
@@ -123,8 +136,12 @@ def _table(path: Path, **dialect: Any) -> Iterator[Read]:
                     header = cells
                     if twice := [name for name, count in Counter(cells).items() if count > 1]:
                         raise ConfigurationError(
-                            f"{path}, line {number}, names the column '{twice[0]}' twice: rename "
-                            "one of them"
+                            Problem(
+                                "file.format",
+                                f"{path}, line {number}, names the column '{twice[0]}' twice",
+                                given=twice[0],
+                                fix="rename one of them",
+                            )
                         )
                 elif cells and len(cells) != len(header):
                     yield (

@@ -18,7 +18,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.config import labels
 from raybench.demands import may_come, new_name, withdrawn
-from raybench.errors import RaybenchError, RunFailed
+from raybench.errors import Problem, RaybenchError, RunFailed
 from raybench.fleet.client import Say
 from raybench.fleet.cluster import here, workplace
 from raybench.fleet.link import Link, listening
@@ -119,8 +119,11 @@ async def stream(
                 losses += 1
                 if losses == _LOSSES:
                     raise RunFailed(
-                        f"the pipeline broke {losses} times before anything was finished, as "
-                        f"{lost}. What was finished before is kept; look at `ray status`"
+                        Problem(
+                            "ray.lost",
+                            f"the pipeline broke {losses} times before anything was finished, as "
+                            f"{lost}. What was finished before is kept; look at `ray status`",
+                        )
                     ) from None
                 warn(f"{lost}: what was under way is begun anew")
 
@@ -156,7 +159,10 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
         await losses.look()
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]
         raise RunFailed(
-            f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest"
+            Problem(
+                "ray.lost",
+                f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest",
+            )
         ) from error
 
 

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from pathlib import Path
 
 from raybench.benchmarks import Source
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 
 _INSTEAD = (
     "or read the questions from files of yours (data.dir=FOLDER), or try things out with the few "
@@ -38,14 +38,24 @@ def fetch(source: Source, file: str) -> Path:
         errors.RemoteEntryNotFoundError,
     ) as error:
         raise ConfigurationError(
-            f"the hub shows no '{file}' of the dataset {source.repo} at revision "
-            f"{source.revision}: it was withdrawn, or HF_TOKEN is wrong, which hides everything. "
-            f"Mend or unset HF_TOKEN, {_INSTEAD}"
+            Problem(
+                "hub.missing",
+                f"the hub shows no '{file}' of the dataset {source.repo} at revision "
+                f"{source.revision}: it was withdrawn, or HF_TOKEN is wrong, which hides "
+                "everything",
+                given=file,
+                fix=f"Mend or unset HF_TOKEN, {_INSTEAD}",
+            )
         ) from error
     except Exception as error:  # of the network, its proxies, the hub's own, a full disk …
         raise RunFailed(
-            f"'{file}' of the dataset {source.repo} could not be fetched from the hub "
-            f"({_reason(error)}): look at the network and run again, {_INSTEAD}"
+            Problem(
+                "hub.unreachable",
+                f"'{file}' of the dataset {source.repo} could not be fetched from the hub "
+                f"({_reason(error)})",
+                given=file,
+                fix=f"look at the network and run again, {_INSTEAD}",
+            )
         ) from error
 
 
@@ -120,13 +130,15 @@ def _quiet() -> Iterator[None]:
         logging.set_verbosity(before)
 
 
-def _closed(source: Source) -> str:
+def _closed(source: Source) -> Problem:
     from huggingface_hub import constants
 
     page = f"{os.environ.get('HF_ENDPOINT') or constants.ENDPOINT}/datasets/{source.repo}"
-    return (
-        f"the dataset {source.repo} is handed out to those who accepted its terms: accept them at "
-        f"{page} and set HF_TOKEN to a token of that account, {_INSTEAD}"
+    return Problem(
+        "hub.access",
+        f"the dataset {source.repo} is handed out to those who accepted its terms",
+        given=source.repo,
+        fix=f"accept them at {page} and set HF_TOKEN to a token of that account, {_INSTEAD}",
     )
 
 

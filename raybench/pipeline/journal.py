@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.reading import from_json
 
 Keep = Callable[[dict[str, Any]], Any]
@@ -51,8 +51,12 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise RunFailed(
-                f"the journal {self.path} cannot be written: {error}. Mend that; what it holds is "
-                "kept"
+                Problem(
+                    "file.unwritable",
+                    f"the journal {self.path} cannot be written: {error}",
+                    given=str(self.path),
+                    fix="Mend that; what it holds is kept",
+                )
             ) from error
         if self._stored and text:
             self._stored(text)
@@ -78,8 +82,12 @@ class Journal:
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
                 raise RunFailed(
-                    f"{self.path}, line {number}, is not what a run leaves ({why}): the journal "
-                    "was changed from outside. Mend or delete the line, or start anew: resume=false"
+                    Problem(
+                        "journal.invalid",
+                        f"{self.path}, line {number}, is not what a run leaves ({why}): the "
+                        "journal was changed from outside",
+                        fix="Mend or delete the line, or start anew: resume=false",
+                    )
                 ) from error
             good += len(line)
         self._file.truncate(good)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from raybench.config import storage
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
 
 
@@ -18,7 +18,10 @@ def folder(run: str) -> Path:
 
     if (found := reading.fetched(run)) is None:
         raise ConfigurationError(
-            f"{run.partition('?')[0]} is no run: give the address of one in its storage, "
-            "PREFIX/EXPERIMENT/ID"
+            Problem(
+                "run.missing",
+                f"{run.partition('?')[0]} is no run",
+                fix="give the address of one in its storage, PREFIX/EXPERIMENT/ID",
+            )
         )
     return found

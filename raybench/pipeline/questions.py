@@ -9,7 +9,7 @@ from textwrap import shorten
 from typing import Any
 
 from raybench.benchmarks import Benchmark
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline import files
 from raybench.pipeline.digests import digest
 from raybench.pipeline.sources import File, Place
@@ -122,8 +122,8 @@ class _Mistakes:
             if len(self._lines[kind]) < _TOLD:
                 self._lines[kind].append(line)
 
-    def told(self, place: Place) -> str:
-        """Return all of it as one message."""
+    def told(self, place: Place) -> Problem:
+        """Return all of it as one problem."""
         lines = [f"\n  - {error}" for error in self.unreadable[:_TOLD]]
         lines += [f"\n  - {self._where(*kind)}: {kind[1]}" for kind in self._lines]
         if (more := self.wrong - self._counts.total()) > 0:
@@ -131,9 +131,11 @@ class _Mistakes:
         broken = len(self.unreadable)
         what = [f"{broken} file{'s' * (broken > 1)}"] if broken else []
         what += [f"{self.wrong} of {self.rows} rows"] if self.wrong else []
-        return (
-            f"{' and '.join(what)} in {place.origin} cannot be used:{''.join(lines)}\nMend them or "
-            "take them out, or choose other files with data.dir=FOLDER"
+        return Problem(
+            "data.invalid",
+            f"{' and '.join(what)} in {place.origin} cannot be used:{''.join(lines)}",
+            setting="data.dir",
+            fix="Mend them or take them out, or choose other files with data.dir=FOLDER",
         )
 
     def _where(self, file: str, what: str) -> str:

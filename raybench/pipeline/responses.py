@@ -14,7 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import embedded
 from raybench.paths import expanded
 from raybench.types import Finish, ModelSpec, Request
@@ -137,8 +137,13 @@ class Responses:
                 )
         except (OSError, sqlite3.Error) as error:
             raise RunFailed(
-                f"the cache of responses {self._path} cannot be used ({error}): mend or delete it, "
-                "or do without: cache=false"
+                Problem(
+                    "file.unreadable",
+                    f"the cache of responses {self._path} cannot be used ({error})",
+                    setting="cache",
+                    given=str(self._path),
+                    fix="mend or delete it, or do without: cache=false",
+                )
             ) from error
 
     def get(self, addresses: Sequence[str]) -> dict[str, Response]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline import written_once
 from raybench.pipeline.digests import digest
 from raybench.pipeline.written_once import Row, Rows
@@ -115,7 +115,14 @@ def _known(folder: Path, number: int | None) -> int:
         return there[-1] if number is None else number
     known = ", ".join(map(str, there)) or "none"
     which = "revision" if number is None else f"revision {number}"
-    raise ConfigurationError(f"{folder} has no {which}. There is: {known}")
+    raise ConfigurationError(
+        Problem(
+            "data.missing",
+            f"{folder} has no {which}",
+            setting="data.revision",
+            fix=f"There is: {known}",
+        )
+    )
 
 
 def publish(
@@ -166,7 +173,13 @@ def publish(
             return read(folder, number)
     except OSError as error:
         raise RunFailed(
-            f"the revision cannot be written to {folder}: {error}. Mend that, then run again"
+            Problem(
+                "file.unwritable",
+                f"the revision cannot be written to {folder}: {error}",
+                setting="hle_screen.dataset",
+                given=str(folder),
+                fix="Mend that, then run again",
+            )
         ) from error
 
 
@@ -179,8 +192,13 @@ def _alone(folder: Path, patience: float) -> Iterator[None]:
             yield
     except Timeout as error:
         raise RunFailed(
-            f"another process has been publishing to {folder} for {patience:g} s: wait until it "
-            "ends, then run again"
+            Problem(
+                "run.taken",
+                f"another process has been publishing to {folder} for {patience:g} s",
+                setting="hle_screen.dataset",
+                given=str(folder),
+                fix="wait until it ends, then run again",
+            )
         ) from error
 
 
@@ -196,8 +214,12 @@ def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[s
             there = halves[0].get(key) or halves[1].get(key)
             if there is not None and digest(there) != digest(row):
                 raise ConfigurationError(
-                    f"there is a question '{key}' already that says something else: give the new "
-                    "one another id, or remove the old one with it"
+                    Problem(
+                        "data.invalid",
+                        f"there is a question '{key}' already that says something else",
+                        given=key,
+                        fix="give the new one another id, or remove the old one with it",
+                    )
                 )
             if there is None:
                 halves[half_of.get(key, half)][key] = row

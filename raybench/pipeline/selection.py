@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from raybench.benchmarks import Benchmark
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
-from raybench.errors import ConfigurationError, closest, plain
+from raybench.errors import ConfigurationError, Problem, closest, plain
 from raybench.pipeline.questions import Question
 
 _CHOOSE = "Ask for what there is; +experiment=index can ask other benchmarks: benchmarks=[…]"
@@ -157,7 +157,7 @@ def settle(surveys: Sequence[Survey], selection: Selection) -> Settled:
         *_unknown_subjects(surveys, selection),
     ]
     if unknown:
-        raise ConfigurationError("\n".join([*unknown, _CHOOSE]))
+        raise ConfigurationError(unknown, ending=_CHOOSE)
     choices = {it.benchmark.name: it.choice(selection) for it in surveys}
     chosen = {name: choice for name, choice in choices.items() if choice.questions}
     left_out = {
@@ -167,7 +167,9 @@ def settle(surveys: Sequence[Survey], selection: Selection) -> Settled:
     }
     if not chosen:
         told = "".join(f"\n  - {name}: {why}" for name, why in left_out.items())
-        raise ConfigurationError(f"nothing is left to ask:{told}\n{_CHOOSE}")
+        raise ConfigurationError(
+            Problem("data.empty", f"nothing is left to ask:{told}", fix=_CHOOSE)
+        )
     notes = [f"{name} is left out: {why}" for name, why in left_out.items()]
     notes += [
         f"{it.benchmark.name} has no questions {lacks}"
@@ -182,31 +184,35 @@ def settle(surveys: Sequence[Survey], selection: Selection) -> Settled:
 def check_languages(asked: Sequence[Benchmark], selection: Selection) -> None:
     """Raise ConfigurationError where a chosen language is published for none of the benchmarks."""
     if unknown := list(_unknown_languages([(it, it.languages) for it in asked], selection)):
-        raise ConfigurationError("\n".join([*unknown, _CHOOSE]))
+        raise ConfigurationError(unknown, ending=_CHOOSE)
 
 
 def _unknown_languages(
     there: Sequence[tuple[Benchmark, Collection[str]]], selection: Selection
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     known = {benchmark.name: names for benchmark, names in there if _several(benchmark)}
     spoken = sorted({name for names in known.values() for name in names})
     if known and (unknown := _unspoken(selection, spoken)):
         # Two letters are close to any others: only longer names, or capitals, tell what is meant.
         meant = [next((it for it in spoken if name.lower().startswith(it)), "") for name in unknown]
-        yield _unknown("in", unknown, meant, known)
+        yield _unknown("in", "languages", unknown, meant, known)
 
 
-def _unknown_subjects(surveys: Sequence[Survey], selection: Selection) -> Iterator[str]:
+def _unknown_subjects(surveys: Sequence[Survey], selection: Selection) -> Iterator[Problem]:
     known = {survey.benchmark.name: survey.subjects for survey in surveys}
     names = {plain(name): name for subjects in known.values() for name in subjects}
     if unknown := _unnamed(selection, names.values()):
         meant = [names.get(closest(plain(name), names), "") for name in unknown]
-        yield _unknown("about", unknown, meant, known)
+        yield _unknown("about", "subjects", unknown, meant, known)
 
 
 def _unknown(
-    how: str, unknown: Sequence[str], meant: Iterable[str], known: Mapping[str, Collection[str]]
-) -> str:
+    how: str,
+    setting: str,
+    unknown: Sequence[str],
+    meant: Iterable[str],
+    known: Mapping[str, Collection[str]],
+) -> Problem:
     """Say what no benchmark has, what may have been meant, and what each has."""
     hints = ", ".join(f"'{name}'" for name in dict.fromkeys(meant) if name)
     asked = ", ".join(f"'{name}'" for name in unknown)
@@ -215,7 +221,8 @@ def _unknown(
         for name, names in known.items()
     )
     hint = f" Did you mean {hints}?" if hints else ""
-    return f"no chosen benchmark has questions {how} {asked}.{hint} There is:{there}"
+    message = f"no chosen benchmark has questions {how} {asked}.{hint} There is:{there}"
+    return Problem("setting.choice", message, setting=setting, given=", ".join(unknown))
 
 
 def _several(benchmark: Benchmark) -> bool:

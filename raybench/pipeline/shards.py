@@ -10,7 +10,7 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from itertools import count, islice
 from pathlib import Path
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.pipeline.questions import Question
 
 _SHARDS, _FEWEST, _MOST = 32, 25, 1000
@@ -39,7 +39,9 @@ def scratch() -> Iterator[Path]:
         flock(lock, LOCK_EX | LOCK_NB)
         folder = new.rename(new.with_name(new.name.removeprefix(".")))
     except OSError as error:
-        raise RunFailed(f"there is no place for the questions: {error}. {_ROOM}") from error
+        raise RunFailed(
+            Problem("file.unwritable", f"there is no place for the questions: {error}", fix=_ROOM)
+        ) from error
     try:
         yield folder
     finally:
@@ -82,7 +84,9 @@ def write(questions: Iterable[Question], expected: int, folder: Path) -> tuple[P
         names = list(_fill(aside, lines, size))
         aside.rename(folder)
     except OSError as error:
-        raise RunFailed(f"the questions cannot be written: {error}. {_ROOM}") from error
+        raise RunFailed(
+            Problem("file.unwritable", f"the questions cannot be written: {error}", fix=_ROOM)
+        ) from error
     return tuple(folder / name for name in names)
 
 

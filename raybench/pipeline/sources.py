@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark, Source
 from raybench.config import DataConf
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, not_a_choice
 from raybench.paths import expanded
 from raybench.pipeline import hub_files, revisions
 from raybench.pipeline.files import ENDINGS, ending
@@ -44,35 +44,55 @@ class Place:
     """Files that tell more of the questions, by the names that their benchmark has for them."""
 
 
-def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[str]:
+def problems(conf: DataConf, asked: Sequence[Benchmark]) -> Iterator[Problem]:
     """Yield what is wrong with where these benchmarks' questions are to come from."""
     if conf.source not in _SOURCES:
-        yield f"data.source is '{conf.source}'." + did_you_mean(conf.source, _SOURCES)
+        yield not_a_choice("data.source", conf.source, _SOURCES)
     elif conf.source == "rolling":
         yield from _rolling_problems(conf)
     elif conf.revision is not None and (conf.dir is None or not _grows(conf)):
-        yield (
-            f"data.revision is {conf.revision}, and {conf.dir or 'what is read'} has no revisions: "
-            "leave it out, or read a dataset that grows with data=rolling"
+        yield Problem(
+            "setting.conflict",
+            f"data.revision is {conf.revision}, and {conf.dir or 'what is read'} has no revisions",
+            setting="data.revision",
+            given=conf.revision,
+            fix="leave it out, or read a dataset that grows with data=rolling",
         )
     elif conf.source != "hub":  # the samples are shipped with all that goes with them
         for name in ("dir", "beside"):
             if getattr(conf, name) is not None:
-                yield f"data.{name} and data={conf.source} are both given: leave one of them out"
+                yield Problem(
+                    "setting.conflict",
+                    f"data.{name} and data={conf.source} are both given",
+                    setting=f"data.{name}",
+                    fix="leave one of them out",
+                )
     elif conf.beside is not None:
         yield from _beside_problems(conf.beside, asked)
 
 
-def _rolling_problems(conf: DataConf) -> Iterator[str]:
+def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
     if conf.dir is None:
-        yield "data=rolling takes data.dir=FOLDER, the dataset of a screening"
+        yield Problem(
+            "setting.missing",
+            "data=rolling takes data.dir=FOLDER, the dataset of a screening",
+            setting="data.dir",
+        )
     elif conf.beside is not None:
-        yield "data.beside and data=rolling are both given: leave one of them out"
+        yield Problem(
+            "setting.conflict",
+            "data.beside and data=rolling are both given",
+            setting="data.beside",
+            fix="leave one of them out",
+        )
     elif not _grows(conf):
-        yield (
+        yield Problem(
+            "data.missing",
             f"'{conf.dir}' holds no revision yet: a screening that accepts questions makes one "
             "(python -m raybench +experiment=hle_screen candidates=FILE), or name the dataset of "
-            "another with data.dir=FOLDER"
+            "another with data.dir=FOLDER",
+            setting="data.dir",
+            given=conf.dir,
         )
 
 
@@ -80,22 +100,32 @@ def _grows(conf: DataConf) -> bool:
     return conf.dir is not None and revisions.newest(expanded(conf.dir)) is not None
 
 
-def _beside_problems(given: str, asked: Sequence[Benchmark]) -> Iterator[str]:
+def _beside_problems(given: str, asked: Sequence[Benchmark]) -> Iterator[Problem]:
     """Yield why nothing of the folder would be read: what is asked for is not ignored silently."""
     known = [name for benchmark in asked for name in benchmark.beside]
     names = ", ".join(benchmark.name for benchmark in asked)
     if not known:
-        yield f"data.beside is '{given}', and no file goes with questions of {names}: leave it out"
+        yield Problem(
+            "setting.conflict",
+            f"data.beside is '{given}', and no file goes with questions of {names}",
+            setting="data.beside",
+            given=given,
+            fix="leave it out",
+        )
         return
     try:
         there = {path.name for path in _listed(expanded(given), "data.beside")}
     except ConfigurationError as error:
-        yield str(error)
+        yield from error.problems
         return
     if there.isdisjoint(known):
-        yield (
-            f"data.beside: '{given}' holds none of the files that go with the questions of {names} "
-            f"({', '.join(known)}): give the folder that does, or leave it out"
+        yield Problem(
+            "data.missing",
+            f"data.beside: '{given}' holds none of the files that go with the questions of "
+            f"{names} ({', '.join(known)})",
+            setting="data.beside",
+            given=given,
+            fix="give the folder that does, or leave it out",
         )
 
 
@@ -185,8 +215,12 @@ def _shipped(benchmark: Benchmark) -> Place:
     path = _SAMPLES / f"{benchmark.name}.jsonl"
     if not path.is_file():
         raise ConfigurationError(
-            f"no questions of {benchmark.name} are shipped: leave data=samples out, or give files "
-            "of yours with data.dir=FOLDER"
+            Problem(
+                "data.missing",
+                f"no questions of {benchmark.name} are shipped",
+                setting="data",
+                fix="leave data=samples out, or give files of yours with data.dir=FOLDER",
+            )
         )
     return Place(SAMPLES, (File(path, path.name),), _beside(benchmark, _SAMPLES))
 
@@ -214,10 +248,15 @@ def _in_folder(benchmark: Benchmark, folder: Path, *beside: Path) -> Place:
         named = dict.fromkeys((*own, *upstream))
         kinds = ", ".join(kind.removeprefix(".") for kind in ENDINGS)
         raise NoFiles(
-            f"'{folder}' holds no questions of {benchmark.name}. They are looked for in files "
-            f"named {', '.join(named)} or {benchmark.name}_LANGUAGE, and in a folder "
-            f"{benchmark.name}, with one of the endings {kinds}"
-            f"{_near(folder, names)}: name yours so, or choose another data.dir"
+            Problem(
+                "data.missing",
+                f"'{folder}' holds no questions of {benchmark.name}. They are looked for in files "
+                f"named {', '.join(named)} or {benchmark.name}_LANGUAGE, and in a folder "
+                f"{benchmark.name}, with one of the endings {kinds}{_near(folder, names)}",
+                setting="data.dir",
+                given=str(folder),
+                fix="name yours so, or choose another data.dir",
+            )
         )
     # The samples are known by their origin, and may be published: no folder has that name.
     origin = f"./{folder}" if str(folder) == SAMPLES else str(folder)
@@ -281,5 +320,11 @@ def _listed(folder: Path, setting: str = "data.dir") -> list[Path]:
         return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     except OSError as error:
         raise ConfigurationError(
-            f"{setting}: '{folder}' cannot be read ({error.strerror}): give a readable folder"
+            Problem(
+                "file.unreadable",
+                f"{setting}: '{folder}' cannot be read ({error.strerror})",
+                setting=setting,
+                given=str(folder),
+                fix="give a readable folder",
+            )
         ) from error

@@ -24,7 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.pipeline import whole
 from raybench.pipeline.journal import Journal, Keep, whole_record
 from raybench.reading import from_json
@@ -122,7 +122,12 @@ class Run:
             whole.write(path, parts)
         except OSError as error:
             raise RunFailed(
-                f"{path} cannot be written: {error}. Make room, then run again"
+                Problem(
+                    "file.unwritable",
+                    f"{path} cannot be written: {error}",
+                    given=str(path),
+                    fix="Make room, then run again",
+                )
             ) from error
         if name != RESULTS and self._hold:
             self._hold.put(name)
@@ -219,7 +224,12 @@ def open_run(
         return run
     except OSError as error:
         raise RunFailed(
-            f"the run folder cannot be written: {error}. Choose another with runs_dir=…"
+            Problem(
+                "file.unwritable",
+                f"the run folder cannot be written: {error}",
+                setting="runs_dir",
+                fix="Choose another with runs_dir=…",
+            )
         ) from error
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.reading import from_yaml
 
 if TYPE_CHECKING:
@@ -24,8 +24,12 @@ def config_in(path: Path) -> Config:
         return cast(Config, OmegaConf.to_object(told))
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
-            f"{path} is not what this version writes: {str(error).splitlines()[0]}. Use the "
-            "version that its first line names"
+            Problem(
+                "journal.version",
+                f"{path} is not what this version writes: {str(error).splitlines()[0]}",
+                given=str(path),
+                fix="Use the version that its first line names",
+            )
         ) from error
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline import files
 from raybench.pipeline.digests import digest
 
@@ -47,7 +47,11 @@ def about(folder: Path) -> dict[str, Any]:
         told["digest"]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ConfigurationError(
-            f"{folder / _ABOUT} cannot be read ({error}): put back what was published"
+            Problem(
+                "file.unreadable",
+                f"{folder / _ABOUT} cannot be read ({error})",
+                fix="put back what was published",
+            )
         ) from error
     return told
 
@@ -61,10 +65,14 @@ def read(folder: Path, name: str) -> tuple[Rows, dict[str, Any]]:
     rows: list[Row] = []
     for line, row in files.rows(folder / name):
         if isinstance(row, str):
-            raise ConfigurationError(f"{folder / name}, line {line}, {row}: {_MEND}")
+            raise ConfigurationError(
+                Problem("data.changed", f"{folder / name}, line {line}, {row}", fix=_MEND)
+            )
         rows.append(row)
     if digest_of(rows) != told["digest"]:
-        raise ConfigurationError(f"{folder / name} was changed after it was written: {_MEND}")
+        raise ConfigurationError(
+            Problem("data.changed", f"{folder / name} was changed after it was written", fix=_MEND)
+        )
     return tuple(rows), told
 
 

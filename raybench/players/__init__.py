@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench import modules
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.imported import imported
 from raybench.options import Options, contents, made
 from raybench.players.parts.contract import Player
@@ -87,13 +87,23 @@ def _own(path: str, options: Mapping[str, Any]) -> Player:
     if (dspy := sys.modules.get("dspy")) is not None and isinstance(found, dspy.Module):
         if options:
             raise ConfigurationError(
-                f"the program '{path}' takes no options here: write a class that fills them in"
+                Problem(
+                    "extension.invalid",
+                    f"the program '{path}' takes no options here",
+                    given=path,
+                    fix="write a class that fills them in",
+                )
             )
         return load("program", {"module": path})
     player: Player = found
     if not inspect.iscoroutinefunction(getattr(player, "move", None)):
         raise ConfigurationError(
-            f"the strategy '{path}' has no method 'async def move(self, decision)', and is no "
-            "dspy.Module: raybench/players/parts/contract.py says what it is given and returns"
+            Problem(
+                "extension.invalid",
+                f"the strategy '{path}' has no method 'async def move(self, decision)', and is no "
+                "dspy.Module",
+                given=path,
+                fix="raybench/players/parts/contract.py says what it is given and returns",
+            )
         )
     return player

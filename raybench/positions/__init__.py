@@ -4,7 +4,7 @@ A new file is found by its name; one's own are named by their import path, 'modu
 """
 
 from raybench import modules
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.imported import imported
 from raybench.positions.parts.contract import SPLITS, Positions, Split
 from raybench.positions.parts.digest import digest
@@ -30,6 +30,11 @@ def _own(path: str) -> Positions:
     found = imported(path, "set of positions")
     if not isinstance(found, Positions):
         raise ConfigurationError(
-            f"'{path}' is no set of positions: raybench/positions/parts/contract.py says what is"
+            Problem(
+                "extension.invalid",
+                f"'{path}' is no set of positions",
+                given=path,
+                fix="raybench/positions/parts/contract.py says what is",
+            )
         )
     return found

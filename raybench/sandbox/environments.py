@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.paths import expanded
 from raybench.sandbox import recipes
 from raybench.sandbox.interpreters import (
@@ -132,9 +132,15 @@ def _configured(python: str) -> Environment:
         facts = _libraries(where, fonts)
     except ValueError as error:
         raise ConfigurationError(
-            f"sandbox.scientific_python is '{python}', which will not do on this machine "
-            f"({platform.node()}): {error}. Give a Python that has {_named(wanted)}, or leave it "
-            "out, and an environment with these is made"
+            Problem(
+                "sandbox.python",
+                f"sandbox.scientific_python is '{python}', which will not do on this machine "
+                f"({platform.node()}): {error}",
+                setting="sandbox.scientific_python",
+                given=python,
+                fix=f"Give a Python that has {_named(wanted)}, or leave it out, and an "
+                "environment with these is made",
+            )
         ) from error
     own = [where, f"{facts['prefix']}/pyvenv.cfg", *facts["site"], str(fonts)]
     return _environment(where, found, facts, [path for path in own if Path(path).exists()], fonts)
@@ -240,8 +246,12 @@ def _make_alone(folder: Path, base: Interpreter, made_from: Mapping[str, Any]) -
             return facts
     except Timeout as error:
         raise RunFailed(
-            f"the scientific environment in {folder} is being prepared by another process, which "
-            f"has not ended within {_INSTALL_S + 3 * _STEP_S} s: look at who holds {lock}"
+            Problem(
+                "sandbox.python",
+                f"the scientific environment in {folder} is being prepared by another process, "
+                f"which has not ended within {_INSTALL_S + 3 * _STEP_S} s",
+                fix=f"look at who holds {lock}",
+            )
         ) from error
     except OSError as error:
         raise _failed(folder, f"{error.strerror or error}") from error
@@ -298,8 +308,11 @@ def _step(folder: Path, command: list[str], deadline_s: float = _STEP_S) -> None
 def _failed(folder: Path, why: str) -> RunFailed:
     wanted = recipes.pins(recipes.scientific_list().read_text(encoding="utf-8"))
     return RunFailed(
-        f"the scientific environment ({_named(wanted)}) could not be prepared in {folder}: {why}. "
-        + _MEND
+        Problem(
+            "sandbox.python",
+            f"the scientific environment ({_named(wanted)}) could not be prepared in {folder}: "
+            f"{why}. " + (_MEND),
+        )
     )
 
 

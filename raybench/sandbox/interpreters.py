@@ -17,7 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.paths import expanded
 
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin")
@@ -163,9 +163,14 @@ def _configured(python: str) -> Interpreter:
         except ValueError as error:
             why = str(error)
     raise ConfigurationError(
-        f"sandbox.python is '{python}', which will not do on {_here()}: {why}. Give the path or "
-        "the name of a Python 3.11 or newer (3.12 is the methodology's) that runs with an empty "
-        "environment, or leave it out"
+        Problem(
+            "sandbox.python",
+            f"sandbox.python is '{python}', which will not do on {_here()}: {why}",
+            setting="sandbox.python",
+            given=python,
+            fix="Give the path or the name of a Python 3.11 or newer (3.12 is the methodology's) "
+            "that runs with an empty environment, or leave it out",
+        )
     )
 
 
@@ -176,9 +181,14 @@ def _found(user: int | None) -> Interpreter:
             found = interpreter(_asked(candidate))
         except SilentError as error:  # scores by another version would go by as the methodology's
             raise RunFailed(
-                f"{candidate} on {_here()} is the methodology's Python and could not be asked what "
-                f"it is: {error}. Try again when the machine has less to do, or name another with "
-                "sandbox.python=/path"
+                Problem(
+                    "sandbox.python",
+                    f"{candidate} on {_here()} is the methodology's Python and could not be asked "
+                    f"what it is: {error}",
+                    setting="sandbox.python",
+                    fix="Try again when the machine has less to do, or name another with "
+                    "sandbox.python=/path",
+                )
             ) from error
         except ValueError:
             continue  # a dead shim, half an installation: the next one
@@ -193,8 +203,13 @@ def _found(user: int | None) -> Interpreter:
         return interpreter(ask(_own()))
     except ValueError as error:
         raise RunFailed(
-            f"no Python on {_here()} can run untrusted code: there is no 3.12, and {_own()} will "
-            f"not do with an empty environment: {error}. Name one with sandbox.python=/path"
+            Problem(
+                "sandbox.python",
+                f"no Python on {_here()} can run untrusted code: there is no 3.12, and {_own()} "
+                f"will not do with an empty environment: {error}",
+                setting="sandbox.python",
+                fix="Name one with sandbox.python=/path",
+            )
         ) from error
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import get_args
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, not_a_choice
 from raybench.sandbox import environments, interpreters, recipes, selftest
 from raybench.sandbox.errors import SandboxUnavailableError
 from raybench.sandbox.inside.box import Box
@@ -76,14 +76,14 @@ def start(settings: Settings, profile: Profile) -> Server:
     except BusyError:
         raise
     except FaultError as refusal:
-        raise SandboxUnavailableError(str(refusal)) from refusal
+        raise SandboxUnavailableError(Problem("sandbox.unavailable", str(refusal))) from refusal
 
 
 def _backend(settings: Settings) -> str:
     """Return the walls to use: those asked for, or the first that stand on this machine."""
     if settings.backend not in (AUTO, *get_args(Backend)):
-        known = did_you_mean(settings.backend, (AUTO, *get_args(Backend)))
-        raise ConfigurationError(f"sandbox.backend is '{settings.backend}'.{known}")
+        known = (AUTO, *get_args(Backend))
+        raise ConfigurationError(not_a_choice("sandbox.backend", settings.backend, known))
     if settings.backend != AUTO:
         return settings.backend
     return _best(settings.python)
@@ -103,9 +103,13 @@ def _best(python: str | None) -> str:
             return backend
     told = "".join(f"\n  - {refusal}" for refusal in refusals)
     raise SandboxUnavailableError(
-        f"programs cannot be confined on this machine ({os.uname().nodename}):{told}\nOr run them "
-        "without walls, which lets them do whatever you may: sandbox.backend=unsafe (every result "
-        "says so)"
+        Problem(
+            "sandbox.unavailable",
+            f"programs cannot be confined on this machine ({os.uname().nodename}):{told}",
+            setting="sandbox.backend",
+            fix="Or run them without walls, which lets them do whatever you may: "
+            "sandbox.backend=unsafe (every result says so)",
+        )
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from raybench import demands
 from raybench.config import labels
 from raybench.demands import Demand, NoneComesError
-from raybench.errors import RaybenchError
+from raybench.errors import Problem, RaybenchError
 from raybench.sandbox import slots
 from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
 from raybench.sandbox.outcome import Profile
@@ -99,14 +99,22 @@ class Pool:
             self._tell(refused)
         elif not refused:
             raise SandboxUnavailableError(
-                f"the cluster has no node for programs{self._where()}{lack}: look at `ray status`"
+                Problem(
+                    "sandbox.unavailable",
+                    f"the cluster has no node for programs{self._where()}{lack}",
+                    fix="look at `ray status`",
+                )
             )
         elif len(refused) == 1:
             raise refused[0][1]
         else:
             told = "".join(f"\n{address}: {why}" for address, why in refused[:_TOLD])
             more = f"\nand {len(refused) - _TOLD} more" if len(refused) > _TOLD else ""
-            raise SandboxUnavailableError(f"programs can run on none of the nodes:{told}{more}")
+            raise SandboxUnavailableError(
+                Problem(
+                    "sandbox.unavailable", f"programs can run on none of the nodes:{told}{more}"
+                )
+            )
 
     async def call(self, function: Callable[..., T], *arguments: Any, alone: bool = False) -> T:
         """Call a function in a free slot; `alone`, while its node's other slots do nothing.
@@ -139,8 +147,12 @@ class Pool:
                 return result
         nodes = f", and {len(gone)} nodes" if gone else ""
         raise SandboxFaultError(
-            f"a slot of the sandbox died {tries} times over the same work{nodes}: {last}. The work "
-            "has no outcome; run again, with fewer slots (sandbox.slots=1) if memory is short"
+            Problem(
+                "sandbox.failed",
+                f"a slot of the sandbox died {tries} times over the same work{nodes}: {last}. The "
+                "work has no outcome; run again, with fewer slots (sandbox.slots=1) if memory is "
+                "short",
+            )
         )
 
     @asynccontextmanager
@@ -286,8 +298,12 @@ class Pool:
         while not (there := [node for node in self._nodes if node.slots]):
             if time.monotonic() > until:
                 raise SandboxUnavailableError(
-                    "every node that programs ran on has died, and no other one came within "
-                    f"{_AWAITED_S:g} s{self._where()}: look at `ray status`, then run again"
+                    Problem(
+                        "sandbox.unavailable",
+                        "every node that programs ran on has died, and no other one came within "
+                        f"{_AWAITED_S:g} s{self._where()}",
+                        fix="look at `ray status`, then run again",
+                    )
                 )
             if not self._deserted:
                 self._deserted = True

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping
 from typing import get_args
 
+from raybench.errors import Problem
 from raybench.sandbox import places, verdict
 from raybench.sandbox.errors import SandboxFaultError
 from raybench.sandbox.outcome import Limits, Outcome, Profile
@@ -65,8 +66,11 @@ class Runner:
             )
         told_once = "; ".join(dict.fromkeys(faults))
         raise SandboxFaultError(
-            f"the sandbox failed {_TRIES} times on the same program: {told_once}. The program has "
-            "no outcome; run again, or see sandboxes/README.md"
+            Problem(
+                "sandbox.failed",
+                f"the sandbox failed {_TRIES} times on the same program: {told_once}. The program "
+                "has no outcome; run again, or see sandboxes/README.md",
+            )
         )
 
     def close(self) -> None:

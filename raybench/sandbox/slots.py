@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from raybench import sandbox
 from raybench.config import labels
-from raybench.errors import RaybenchError
+from raybench.errors import Problem, RaybenchError
 from raybench.sandbox.errors import SandboxUnavailableError
 from raybench.sandbox.outcome import Profile
 from raybench.sandbox.places import Settings
@@ -89,7 +89,11 @@ class Node:
             refusal = error
         except TimeoutError:
             refusal = SandboxUnavailableError(
-                f"a first program took more than {LONGEST_S:g} s: look at `ray status`"
+                Problem(
+                    "sandbox.unavailable",
+                    f"a first program took more than {LONGEST_S:g} s",
+                    fix="look at `ray status`",
+                )
             )
         if refusal is not None:
             for slot in self.slots:
@@ -113,7 +117,10 @@ class Node:
                     tries += await self.renew(slot)
                     if tries == TRIES:
                         raise SandboxUnavailableError(
-                            f"a slot died {TRIES} times over its first program: {error}"
+                            Problem(
+                                "sandbox.unavailable",
+                                f"a slot died {TRIES} times over its first program: {error}",
+                            )
                         ) from error
 
     async def renew(self, slot: Place) -> bool:

@@ -27,7 +27,7 @@ repeats. Neither believes that results vary as wins and losses do: ties make the
 
 from collections.abc import Hashable, Iterable, Sequence
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.stats.ratings.matches import Bundles, Match, Player, Side, bundled
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.rated import rated
@@ -72,8 +72,12 @@ def bundles(
         places = _PLACES.get(score)
         if places is None:
             raise ConfigurationError(
-                f"{first} scored {score!r} against {second}. A score has to be 1 for a win of who "
-                "moved first, 0.5 for a tie or 0 for a loss."
+                Problem(
+                    "ratings.invalid",
+                    f"{first} scored {score!r} against {second}. A score has to be 1 for a win of "
+                    "who moved first, 0.5 for a tie or 0 for a loss.",
+                    given=score,
+                )
             )
         return tuple(
             Side((Player(model, role),), place)

@@ -24,7 +24,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.stats.ratings.matches import Bundles, Match, Player, Side, bundled
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.rated import rated
@@ -83,7 +83,9 @@ def _lone(seat: Seat) -> Side:
 
 
 def _placeless(seat: Seat) -> ConfigurationError:
-    return ConfigurationError(f"{seat.model} has no place. Give one to each player.")
+    return ConfigurationError(
+        Problem("ratings.invalid", f"{seat.model} has no place", fix="Give one to each player.")
+    )
 
 
 def _match(seats: tuple[Seat, ...]) -> Match:
@@ -92,15 +94,23 @@ def _match(seats: tuple[Seat, ...]) -> Match:
         sides.setdefault(seat.team or number, []).append(seat)
     if len(sides) < 2:
         raise ConfigurationError(
-            f"A match of {', '.join(seat.model for seat in seats) or 'nobody'} has one side. It "
-            "takes two: give each team its name, or leave the match out."
+            Problem(
+                "ratings.invalid",
+                f"A match of {', '.join(seat.model for seat in seats) or 'nobody'} has one side. "
+                "It takes two",
+                fix="give each team its name, or leave the match out.",
+            )
         )
     for team, members in sides.items():
         places = {seat.place for seat in members}
         if len(places) > 1:
             raise ConfigurationError(
-                f"The team {team} has the places {', '.join(map(str, sorted(places)))} in one "
-                "match. Give all of a team the same."
+                Problem(
+                    "ratings.invalid",
+                    f"The team {team} has the places {', '.join(map(str, sorted(places)))} in one "
+                    "match",
+                    fix="Give all of a team the same.",
+                )
             )
         if any(place != place for place in places):
             raise _placeless(members[0])

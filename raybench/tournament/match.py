@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
 from raybench.games.parts.wording import Words, as_it_is
 from raybench.players.parts.contract import Try
@@ -126,9 +126,12 @@ async def play(
     ending = match.ending()
     if zero_sum and not math.isclose(math.fsum(ending.scores.values()), 0, abs_tol=1e-6):
         raise RunFailed(
-            f"The scores of a match do not come to 0, as they must where what one wins the others "
-            f"lose: {dict(ending.scores)} ({ending.outcome}). The game has a fault: leave it out "
-            "of games.names, and report the match."
+            Problem(
+                "game.fault",
+                "The scores of a match do not come to 0, as they must where what one wins the "
+                f"others lose: {dict(ending.scores)} ({ending.outcome}). The game has a fault",
+                fix="leave it out of games.names, and report the match.",
+            )
         )
     return ending
 

@@ -17,7 +17,7 @@ wants it, and a tournament never does.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.stats import overall, plackett_luce
 from raybench.stats.plackett_luce import Seat
 from raybench.stats.ratings.components import components
@@ -187,7 +187,9 @@ def _seats(result: Result, roles: Sequence[str]) -> tuple[Seat, ...]:
             Seat(model, place, role) for (model, place), role in zip(seats, roles, strict=True)
         )
     if len({*result.sides}) < 2:
-        raise ConfigurationError(f"{result.fixture}: all are of one side, {result.sides[0]}")
+        raise ConfigurationError(
+            Problem("ratings.invalid", f"{result.fixture}: all are of one side, {result.sides[0]}")
+        )
     return tuple(
         Seat(model, place, side, side)
         for (model, place), side in zip(seats, result.sides, strict=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import games, players
-from raybench.errors import ConfigurationError, closest, did_you_mean
+from raybench.errors import ConfigurationError, Problem, closest, did_you_mean
 from raybench.games.parts import choice
 from raybench.players import Player
 
@@ -98,17 +98,23 @@ def problems(
     single: Mapping[str, Any],
     models: Sequence[str],
     rules: Mapping[str, Mapping[str, Any]],
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """Yield what is wrong with choices of strategies; rules are by the games' own names."""
     yield from _problems("games.strategy", every, rules)
     for model, chosen in single.items():
         where = f"games.strategies.{model}"
         if model not in models:
-            yield f"{where}: no such model plays." + did_you_mean(model, models)
+            yield Problem(
+                "setting.choice",
+                f"{where}: no such model plays",
+                setting=where,
+                given=model,
+                fix=did_you_mean(model, models),
+            )
         yield from _problems(where, chosen, rules)
 
 
-def _problems(where: str, chosen: Any, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _problems(where: str, chosen: Any, rules: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     if not _is_table(chosen):
         yield from _wrong(where, chosen)
         return
@@ -119,7 +125,8 @@ def _problems(where: str, chosen: Any, rules: Mapping[str, Mapping[str, Any]]) -
             game = games.load(name)
         except ConfigurationError as error:
             # A strategy's option without the strategy's name is a likely slip.
-            yield f"{there}: {error} A strategy with options is {{{_USE}: NAME, OPTION: VALUE}}."
+            options = f" A strategy with options is {{{_USE}: NAME, OPTION: VALUE}}."
+            yield from (problem.extended(options) for problem in error.within(there))
             continue
         if not _is_table(of):
             yield from _wrong(there, of)
@@ -128,16 +135,22 @@ def _problems(where: str, chosen: Any, rules: Mapping[str, Mapping[str, Any]]) -
         known = {*roles, *(_NUMBER.sub("", role) for role in roles)}
         for role, chosen_for in of.items():
             if role not in known:
-                yield f"{there}.{role}: {game.name} has no such role." + did_you_mean(role, known)
+                yield Problem(
+                    "setting.choice",
+                    f"{there}.{role}: {game.name} has no such role",
+                    setting=f"{there}.{role}",
+                    given=role,
+                    fix=did_you_mean(role, known),
+                )
             yield from _wrong(f"{there}.{role}", chosen_for)
 
 
-def _wrong(where: str, chosen: Any) -> Iterator[str]:
+def _wrong(where: str, chosen: Any) -> Iterator[Problem]:
     """Yield what is wrong with a single strategy."""
     try:
         _loaded(chosen)
     except ConfigurationError as error:
-        yield f"{where}: {error}"
+        yield from error.within(where)
 
 
 def resolved(chosen: Any) -> Any:
@@ -161,15 +174,21 @@ def _loaded(chosen: Any) -> Player:
     name, options = _parts(chosen)
     if name == OPTIMISED:
         raise ConfigurationError(
-            f"{OPTIMISED} has no option '{next(iter(options))}': what was compiled how, the "
-            "settings of optimise_players say"
+            Problem(
+                "setting.unknown",
+                f"{OPTIMISED} has no option '{next(iter(options))}': what was compiled how, the "
+                "settings of optimise_players say",
+                setting=next(iter(options)),
+            )
         )
     try:
         return players.load(name, options)
     except ConfigurationError as error:
         if ":" in name or not closest(name, [OPTIMISED]):
             raise
-        raise ConfigurationError(f"{error} Did you mean '{OPTIMISED}'?") from error
+        *others, last = error.problems
+        hint = f" Did you mean '{OPTIMISED}'?"
+        raise ConfigurationError([*others, last.extended(hint)]) from error
 
 
 def _is_optimised(chosen: Any) -> bool:
@@ -183,7 +202,12 @@ def _parts(chosen: Any) -> tuple[str, dict[str, Any]]:
     if isinstance(chosen, Mapping) and isinstance(chosen.get(_USE), str):
         return chosen[_USE], {key: it for key, it in chosen.items() if key != _USE}
     raise ConfigurationError(
-        f"{chosen!r} is no strategy: give a name, or {{{_USE}: NAME, OPTION: VALUE}}"
+        Problem(
+            "setting.format",
+            f"{chosen!r} is no strategy",
+            given=chosen,
+            fix=f"give a name, or {{{_USE}: NAME, OPTION: VALUE}}",
+        )
     )
 
 

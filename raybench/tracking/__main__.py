@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.pipeline import hanging, named
 from raybench.tracking.mlflow import check_uri, spool, store, sync
 from raybench.tracking.text import one_line
@@ -64,11 +64,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _found(given: Sequence[str]) -> Iterator[Path]:
     for folder in map(named.folder, given):
         if not folder.is_dir():
-            raise ConfigurationError(f"'{folder}' is no folder: give that of a run, or of runs")
+            raise ConfigurationError(
+                Problem(
+                    "file.missing",
+                    f"'{folder}' is no folder",
+                    given=str(folder),
+                    fix="give that of a run, or of runs",
+                )
+            )
         if not (runs := sync.runs(folder)):
             raise ConfigurationError(
-                f"'{folder}' has nothing for MLflow: neither it nor a folder in it holds a run's "
-                f"{spool.SPOOL}. Give the folder of a run, or runs_dir"
+                Problem(
+                    "data.missing",
+                    f"'{folder}' has nothing for MLflow: neither it nor a folder in it holds a "
+                    f"run's {spool.SPOOL}",
+                    given=str(folder),
+                    fix="Give the folder of a run, or runs_dir",
+                )
             )
         yield from runs
 
@@ -80,8 +92,11 @@ def _address(folder: Path, given: str | None) -> str:
     uri = spool.address(folder)
     if uri is None:
         raise ConfigurationError(
-            f"{spool.SPOOL} does not say where it is to go, as a run's would: it was changed from "
-            "outside"
+            Problem(
+                "file.changed",
+                f"{spool.SPOOL} does not say where it is to go, as a run's would: it was changed "
+                "from outside",
+            )
         )
     around = os.environ.get("MLFLOW_TRACKING_URI", "")
     if redacted(around) == uri:
@@ -90,8 +105,12 @@ def _address(folder: Path, given: str | None) -> str:
         check_uri(uri)
         return uri
     raise ConfigurationError(
-        f"it is to be sent to {uri}, whose password is in no file: give the address with it in "
-        "--uri, or in MLFLOW_TRACKING_URI"
+        Problem(
+            "setting.missing",
+            f"it is to be sent to {uri}, whose password is in no file",
+            setting="--uri",
+            fix="give the address with it in --uri, or in MLFLOW_TRACKING_URI",
+        )
     )
 
 
@@ -150,12 +169,21 @@ def _send(folders: Sequence[Path], given: str | None, *, instead: bool) -> None:
         # As long as anything else was sent the command was no mistake.
         kind = ConfigurationError if mistaken and count == len(folders) else RunFailed
         raise kind(
-            f"{count} of {len(folders)} runs could not be sent:\n{why}\nWhat they hold stays where "
-            "it is: send it again when that is mended, or elsewhere with --uri (and with "
-            "--instead where an address is gone for good)"
+            Problem(
+                "tracking.unsent",
+                f"{count} of {len(folders)} runs could not be sent:\n{why}",
+                setting="--uri",
+                fix="What they hold stays where it is: send it again when that is mended, or "
+                "elsewhere with --uri (and with --instead where an address is gone for good)",
+            )
         )
     if refused:
-        raise RunFailed(f"of {refused} of {len(folders)} runs MLflow refuses some, as said above")
+        raise RunFailed(
+            Problem(
+                "tracking.refused",
+                f"of {refused} of {len(folders)} runs MLflow refuses some, as said above",
+            )
+        )
 
 
 def _of(folder: Path, error: Exception) -> bool:

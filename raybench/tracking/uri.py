@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from raybench import paths
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 _SQLITE = "sqlite:///"
 _MEND = "Set tracking.uri to sqlite:///path/to/mlflow.db or to a server such as http://host:5000."
@@ -128,7 +128,14 @@ def ui_command(uri: str) -> str:
 
 
 def _refused(uri: str, what: str, mend: str) -> ConfigurationError:
-    return ConfigurationError(f"tracking.uri: '{redacted(uri)}': {what}. {mend}")
+    return ConfigurationError(
+        Problem(
+            "tracking.store",
+            f"tracking.uri: '{redacted(uri)}': {what}",
+            setting="tracking.uri",
+            fix=mend,
+        )
+    )
 
 
 def _no_scheme(uri: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from raybench.arena.absence import Absence
 from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.room import House
 from raybench.arena.rooms import Rooms
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.sandbox import SandboxFaultError
 from raybench.tournament import records
@@ -151,7 +151,7 @@ async def test_where_the_sandbox_fails_its_games_wait_and_the_others_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fails(*_: object, **__: object) -> None:
-        raise SandboxFaultError("no processes left")
+        raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
 
     games = {"pyjail": 2, "liars_dice": 2}
     of = house()

@@ -16,6 +16,7 @@ from raybench.arena import rooms
 from raybench.arena.chair import Decoding
 from raybench.arena.manager import Manager, Programs
 from raybench.arena.room import House, Room
+from raybench.errors import Problem
 from raybench.games import Jury, Program
 from raybench.sandbox import Limits, SandboxFaultError
 from raybench.tournament.match import Terms, Void
@@ -227,7 +228,7 @@ async def test_one_that_others_kept_from_the_processor_is_run_again_alone(
 
 async def test_a_sandbox_that_fails_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
-        raise SandboxFaultError("no processes left")
+        raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
 
     monkeypatch.setattr(sandbox, "run", fails)
     with pytest.raises(Void, match="the sandbox failed: no processes left"):

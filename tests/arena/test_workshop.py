@@ -12,7 +12,7 @@ from raybench.arena.desk import Desk
 from raybench.arena.studies import PHASES, Curriculum, Learned, Study
 from raybench.arena.workshop import Workshop
 from raybench.config import FleetConf
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.fleet.link import Link
 from raybench.games.parts.phrasing import phrased
 from raybench.players.parts.programs.optimisers import Optimiser
@@ -218,7 +218,7 @@ async def test_reasons_are_told_with_what_a_move_is_worth() -> None:
     of = positions.load("liars_dice_odds")
 
     async def put(*_: object) -> Any:
-        raise RunFailed("nobody is asked")
+        raise RunFailed(Problem("model.unreachable", "nobody is asked"))
 
     desk = Desk(
         "m", "m", of, metrics.load("worth"), conf.decoding, put, asyncio.get_running_loop(),

@@ -9,7 +9,7 @@ from clusters import lasting
 
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import attendance
 from raybench.fleet.attendance import Attendance
 from raybench.fleet.cluster import cluster
@@ -42,7 +42,7 @@ class Cluster:
         self.asked.append(demand)
         while lacking():
             if self.none:
-                raise NoneComesError(self.none)
+                raise NoneComesError(Problem("resources.nodes", self.none))
             await asyncio.sleep(0.001)
 
     def nodes(self, conf: FleetConf, *, gpu: bool, only: set[str]) -> list[Node]:
@@ -56,7 +56,7 @@ class Cluster:
 
     async def reserve(self, places: dict[str, tuple[str, str]], *given: object, gpu: bool) -> None:
         if self.taken:
-            raise RunFailed("2 GPUs did not become free")
+            raise RunFailed(Problem("resources.gpus", "2 GPUs did not become free"))
         self.reserved.append({*places})
 
     def release(self, nodes: Iterable[str], engine: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from raybench.config import FleetConf
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import attendance, group_engines, keeper
 from raybench.fleet.keeper import Keeper
 from raybench.fleet.llm_config import Place
@@ -184,7 +184,7 @@ async def test_the_leases_of_a_silent_client_are_taken_back() -> None:
 
 async def test_nothing_is_kept_of_leases_that_are_over() -> None:
     noted = Noted("ab")
-    noted.broken["load b"] = RunFailed("broken")
+    noted.broken["load b"] = RunFailed(Problem("model.weights", "broken"))
     for turn in range(3):
         for model in "ab":
             await noted.ask(f"{model}{turn}")
@@ -207,7 +207,9 @@ async def test_an_engine_that_nobody_knows_leaves_nothing_behind() -> None:
 
 async def test_a_load_that_fails_refuses_who_waits_and_the_others_go_on() -> None:
     noted = Noted("ab")
-    noted.broken["load a"] = RunFailed("engine a: no weights. Download them")
+    noted.broken["load a"] = RunFailed(
+        Problem("model.weights", "engine a: no weights. Download them")
+    )
     first, second = asyncio.create_task(noted.ask("a1")), asyncio.create_task(noted.ask("a2"))
     await asyncio.sleep(0)
     assert await noted.ask("b1") == ""
@@ -225,7 +227,10 @@ async def test_an_error_without_words_is_named() -> None:
 
 async def test_a_failing_load_whose_remains_cannot_be_cleared_is_told_as_what_failed() -> None:
     noted = Noted("a")
-    noted.broken |= {"load a": RunFailed("why"), "unload a": OSError("and that")}
+    noted.broken |= {
+        "load a": RunFailed(Problem("model.weights", "why")),
+        "unload a": OSError("and that"),
+    }
     assert await noted.ask("a1") == "why"
 
 
@@ -397,7 +402,7 @@ async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> No
     await noted.release("b1")
     await waits
     assert noted.status().queued == {}
-    noted.broken["load b"] = RunFailed("no weights")
+    noted.broken["load b"] = RunFailed(Problem("model.weights", "no weights"))
     refused = asyncio.create_task(noted.ask("b2", work=4))
     await noted.release("a1")
     assert "no weights" in await refused

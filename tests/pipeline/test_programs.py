@@ -13,6 +13,7 @@ import pytest
 
 from raybench.benchmarks import Draw, Grade, Row
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet.link import Link
 from raybench.pipeline import programs, rows, stages
 from raybench.pipeline.chains import Said
@@ -159,7 +160,7 @@ async def test_what_the_sandbox_fails_at_has_no_verdict(
 ) -> None:
     async def call(function: Any, unit: Unit, *_: Any, alone: bool = False) -> Unit:
         if unit["key"] == "rb9_1":
-            raise SandboxFaultError("a slot of the sandbox died")
+            raise SandboxFaultError(Problem("sandbox.failed", "a slot of the sandbox died"))
         return {**unit, "correct": True}
 
     monkeypatch.setattr(pool, "call", call)

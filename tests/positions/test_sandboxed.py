@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from raybench import games, sandbox
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.games import InvalidMove, State
 from raybench.positions.parts import sandboxed
 from raybench.positions.parts.sandboxed import played
@@ -52,7 +52,7 @@ def test_it_is_played_until_no_program_is_needed(monkeypatch: pytest.MonkeyPatch
 
 def test_a_sandbox_that_fails_says_nothing_about_the_move(monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*_: object, **__: object) -> Outcome:
-        raise SandboxFaultError("no processes left")
+        raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
 
     told(run, monkeypatch)
     with pytest.raises(SandboxFaultError, match="no processes left"):

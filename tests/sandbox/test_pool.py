@@ -15,6 +15,7 @@ import pytest_asyncio
 
 from raybench import sandbox
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet.cluster import cluster
 from raybench.sandbox import Outcome, SandboxFaultError, SandboxUnavailableError, Settings
 from raybench.sandbox.pool import Pool
@@ -196,7 +197,7 @@ async def test_what_the_function_raises_is_raised(pool: Pool) -> None:
         await pool.call(broken, Odd("how", 7))
     assert (odd.value.args, odd.value.number) == (("how", 7), 7)
     with pytest.raises(SandboxUnavailableError, match=r"^no walls$") as told:
-        await pool.call(broken, SandboxUnavailableError("no walls"))
+        await pool.call(broken, SandboxUnavailableError(Problem("sandbox.unavailable", "no walls")))
     assert type(told.value) is SandboxUnavailableError
 
 

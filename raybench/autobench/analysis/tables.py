@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from raybench.errors import ConfigurationError, closest
+from raybench.errors import ConfigurationError, Problem, closest
 from raybench.paths import expanded
 
 FEWEST = 3
@@ -61,14 +61,24 @@ def read(name: str, path: str, models: Sequence[str], *, setting: str = SETTING)
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ConfigurationError(
-            f"{setting}.{name}: there is no file '{path}': give the path of a CSV with a "
-            "line 'model,score' and a line for each model"
+            Problem(
+                "file.missing",
+                f"{setting}.{name}: there is no file '{path}'",
+                setting=f"{setting}.{name}",
+                given=path,
+                fix="give the path of a CSV with a line 'model,score' and a line for each model",
+            )
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
         raise ConfigurationError(
-            f"{setting}.{name}: '{path}' cannot be read ({why}): give a readable CSV of "
-            "model and score"
+            Problem(
+                "file.unreadable",
+                f"{setting}.{name}: '{path}' cannot be read ({why})",
+                setting=f"{setting}.{name}",
+                given=path,
+                fix="give a readable CSV of model and score",
+            )
         ) from error
     return parse(text, name, path, models, setting=setting)
 
@@ -111,19 +121,25 @@ def parse(
             f"{FEWEST} or more, by the names of the roster ({_several(models)})"
         )
     if wrong:
-        raise ConfigurationError(f"{setting}.{name}: " + "\n    ".join(wrong))
+        raise ConfigurationError(
+            Problem(
+                "file.format",
+                f"{setting}.{name}: " + ("\n    ".join(wrong)),
+                setting=f"{setting}.{name}",
+            )
+        )
     return Table(name, ours, tuple(model for model in models if model not in ours), others)
 
 
 def problems(
     external: Mapping[str, str], models: Sequence[str], *, setting: str = SETTING
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """Yield what is wrong with the tables that the configuration names."""
     for name, path in external.items():
         try:
             read(name, path, models, setting=setting)
         except ConfigurationError as error:
-            yield str(error)
+            yield from error.problems
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -6,7 +6,7 @@ from raybench.compare import pairing, settings
 from raybench.compare.found import Compared, Pair, Score
 from raybench.compare.questions import flips, scores, texts
 from raybench.compare.questions.units import HLE, Units
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 
 def compare(
@@ -34,8 +34,11 @@ def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compa
         ]
         told = "; ".join([*why, *notes]) or "neither has a unit"
         raise ConfigurationError(
-            f"{pair.candidate.model} of {pair.candidate.run.folder} and {pair.baseline.model} of "
-            f"{pair.baseline.run.folder} have no question in common: {told}"
+            Problem(
+                "compare.nothing",
+                f"{pair.candidate.model} of {pair.candidate.run.folder} and {pair.baseline.model} "
+                f"of {pair.baseline.run.folder} have no question in common: {told}",
+            )
         )
     whole, why_not = scores.composites(units, pair, each)
     beside = list[Score]()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from raybench import autobench
 from raybench.autobench.settings import Task
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
 from raybench.reading import from_json
 
@@ -25,12 +25,25 @@ def read(path: str | Path, setting: str = "autobench.tasks") -> tuple[Task, ...]
         lines = expanded(path).read_bytes().splitlines()
     except OSError as error:
         raise ConfigurationError(
-            f"{setting}: {path} cannot be read ({error.strerror or error}): name a file "
-            f"in which {_MEND}"
+            Problem(
+                "file.unreadable",
+                f"{setting}: {path} cannot be read ({error.strerror or error})",
+                setting=setting,
+                given=str(path),
+                fix=f"name a file in which {_MEND}",
+            )
         ) from error
     found = tuple(_tasks(path, lines, setting))
     if not found:
-        raise ConfigurationError(f"{setting}: {path} holds no task: {_MEND}")
+        raise ConfigurationError(
+            Problem(
+                "file.format",
+                f"{setting}: {path} holds no task",
+                setting=setting,
+                given=str(path),
+                fix=_MEND,
+            )
+        )
     return found
 
 
@@ -47,7 +60,13 @@ def _tasks(path: str | Path, lines: list[bytes], setting: str) -> Iterator[Task]
                 raise ValueError("not all of its fields are texts")
         except ValueError as error:
             raise ConfigurationError(
-                f"{setting}: {path}, line {number}, is no task ({error}): {_MEND}"
+                Problem(
+                    "file.format",
+                    f"{setting}: {path}, line {number}, is no task ({error})",
+                    setting=setting,
+                    given=str(path),
+                    fix=_MEND,
+                )
             ) from error
         if text.strip():  # an iteration that found no task has none to give
             yield Task(text.strip(), *labels)

@@ -16,7 +16,7 @@ from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
 from raybench.config import Config, everybody
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.autobench import setup
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.reuse import Lines, spent
@@ -82,7 +82,11 @@ def standing_of(records: Iterable[Mapping[str, Any]], protocol: Settings, path: 
         return replay(records, protocol)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise RunFailed(
-            f"{path} is not what a run leaves ({error}). Mend it, or start anew with resume=false"
+            Problem(
+                "journal.invalid",
+                f"{path} is not what a run leaves ({error})",
+                fix="Mend it, or start anew with resume=false",
+            )
         ) from error
 
 

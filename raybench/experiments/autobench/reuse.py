@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from raybench.arena import known
 from raybench.autobench.steps import Reply
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
 from raybench.pipeline import named
 from raybench.pipeline.store import RESULTS
@@ -102,17 +102,27 @@ def _folder(name: str, runs: Path, mark: str) -> Path:
         )
         if not finished:
             raise ConfigurationError(
-                f"autobench.extends=last: {runs} holds no finished run; name the folder of one, or "
-                "leave it out"
+                Problem(
+                    "run.missing",
+                    f"autobench.extends=last: {runs} holds no finished run; name the folder of "
+                    "one, or leave it out",
+                    setting="autobench.extends",
+                    given="last",
+                )
             )
         return finished[-1]
     for folder in (named.folder(name), runs / name):
         if _file(folder).is_file():
             return folder
     raise ConfigurationError(
-        f"autobench.extends: {name} is not the folder of a peer assessment: there is no "
-        f"{_file(Path(name.partition('?')[0]))}. Name one like {runs}/RUN, or its address in a "
-        "storage, or last"
+        Problem(
+            "run.missing",
+            f"autobench.extends: {name} is not the folder of a peer assessment: there is no "
+            f"{_file(Path(name.partition('?')[0]))}",
+            setting="autobench.extends",
+            given=name,
+            fix=f"Name one like {runs}/RUN, or its address in a storage, or last",
+        )
     )
 
 
@@ -129,8 +139,12 @@ def _replies(path: Path) -> dict[str, Reply]:
                     found |= _read(line, f"{path}, line {number}")
     except OSError as error:
         raise ConfigurationError(
-            f"autobench.extends: {path} cannot be read ({error.strerror or error}): make it "
-            "readable, or name another run"
+            Problem(
+                "file.unreadable",
+                f"autobench.extends: {path} cannot be read ({error.strerror or error})",
+                setting="autobench.extends",
+                fix="make it readable, or name another run",
+            )
         ) from error
     return found
 
@@ -140,6 +154,10 @@ def _read(line: bytes, where: str) -> dict[str, Reply]:
         return known.read(json.loads(line))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(
-            f"autobench.extends: {where}, is not what a run leaves ({error}): mend or delete the "
-            "line"
+            Problem(
+                "journal.invalid",
+                f"autobench.extends: {where}, is not what a run leaves ({error})",
+                setting="autobench.extends",
+                fix="mend or delete the line",
+            )
         ) from error

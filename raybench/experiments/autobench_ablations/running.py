@@ -10,7 +10,7 @@ from raybench.autobench.records import checked
 from raybench.autobench.steps import Reply
 from raybench.config import Config
 from raybench.config.autobench_ablations import FULL, SINGLE, WORDS
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.autobench import setup as plain
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.autobench.playing import play, standing_of, tasks_of
@@ -116,8 +116,12 @@ def _by_variant(session: Session, several: Sequence[str]) -> dict[str, list[Reco
     for record in session.journal.records:
         if record.get(NAME) not in by:
             raise RunFailed(
-                f"{session.journal.path} is not what a run leaves (a record of the variant "
-                f"{record.get(NAME)!r}). Mend it, or start anew with resume=false"
+                Problem(
+                    "journal.invalid",
+                    f"{session.journal.path} is not what a run leaves (a record of the variant "
+                    f"{record.get(NAME)!r})",
+                    fix="Mend it, or start anew with resume=false",
+                )
             )
         by[record[NAME]].append(record)
     return by
@@ -134,8 +138,12 @@ def _single(config: Config, before: Sequence[Played]) -> str:
     known = {model: score for model, score in scores.items() if score is not None}
     if not known:
         raise RunFailed(
-            "no model has a score under the full protocol, so that none scored best: name the "
-            "single judge with autobench_ablations.single_judge=NAME"
+            Problem(
+                "data.empty",
+                "no model has a score under the full protocol, so that none scored best",
+                setting="autobench_ablations.single_judge",
+                fix="name the single judge with autobench_ablations.single_judge=NAME",
+            )
         )
     return max(known, key=known.__getitem__)
 

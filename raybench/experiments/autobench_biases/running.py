@@ -8,7 +8,7 @@ from raybench.autobench.biases import population
 from raybench.autobench.protocol import Record
 from raybench.autobench.trials import Trial
 from raybench.config import Config
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.autobench_biases.conclusion import concluded
 from raybench.experiments.autobench_biases.playing import Play, playing
 from raybench.experiments.autobench_biases.setup import Unit, plan, protocol, units
@@ -46,8 +46,11 @@ def _kept(session: Session) -> dict[tuple[str, int], Trial]:
         }
     except (LookupError, TypeError) as error:
         raise RunFailed(
-            f"{session.journal.path} is not what a run leaves ({error!r}). Mend it, or start anew "
-            "with resume=false"
+            Problem(
+                "journal.invalid",
+                f"{session.journal.path} is not what a run leaves ({error!r})",
+                fix="Mend it, or start anew with resume=false",
+            )
         ) from error
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.optimise_players import setup
 from raybench.games import Game
 from raybench.games.parts import choice as games
@@ -69,10 +69,15 @@ def entries_of(config: Config, played: Sequence[Game[Any]]) -> Found:
                 found[model, game].append(entry)
     if missing:
         raise ConfigurationError(
-            f"games.strategy: {len(missing)} players were never compiled with these settings: "
-            f"{'; '.join(missing)}. +experiment=optimise_players makes them; "
-            "optimise_players.positions=[…] names the sets that are wanted, and its other settings "
-            "are to be those that players were made with (+experiment=compiled_players lists them)"
+            Problem(
+                "player.missing",
+                f"games.strategy: {len(missing)} players were never compiled with these settings: "
+                f"{'; '.join(missing)}",
+                setting="games.strategy",
+                fix="+experiment=optimise_players makes them; optimise_players.positions=[…] "
+                "names the sets that are wanted, and its other settings are to be those that "
+                "players were made with (+experiment=compiled_players lists them)",
+            )
         )
     return found
 
@@ -83,8 +88,13 @@ def _one_for_each(sets: Sequence[Positions], played: Collection[str]) -> None:
         shared = {*one.actions} & {*other.actions} or not (one.actions and other.actions)
         if one.game == other.game and shared:
             raise ConfigurationError(
-                f"games.strategy: optimise_players.positions has '{one.name}' and '{other.name}' "
-                f"for the same moves of {one.game}, which one player makes: name one of them"
+                Problem(
+                    "setting.conflict",
+                    f"games.strategy: optimise_players.positions has '{one.name}' and "
+                    f"'{other.name}' for the same moves of {one.game}, which one player makes",
+                    setting="optimise_players.positions",
+                    fix="name one of them",
+                )
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from raybench import games
 from raybench.arena.room import House
 from raybench.config import Config, everybody, judges
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking, manners, setup
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
@@ -45,15 +45,23 @@ def check(config: Config) -> None:
     setup.matchmaking(config)
     if all(setup.weights(config).get(game.name, 1.0) == 0 for game in played):
         raise ConfigurationError(
-            "games.weights: no game that is played weighs anything in the overall rating: give one "
-            "of them a weight above 0"
+            Problem(
+                "setting.range",
+                "games.weights: no game that is played weighs anything in the overall rating",
+                setting="games.weights",
+                fix="give one of them a weight above 0",
+            )
         )
     if judged := [game.name for game in played if game.jury and setup.unjudged(config)]:
         raise ConfigurationError(
-            f"{', '.join(judged)}: nobody is left to judge a match of "
-            f"{' and '.join(setup.jurors(config))}, as who plays does not judge: name a third "
-            "juror, or one from outside (roster.judges), in games.jury, or leave the game out of "
-            "games.names"
+            Problem(
+                "setting.conflict",
+                f"{', '.join(judged)}: nobody is left to judge a match of "
+                f"{' and '.join(setup.jurors(config))}, as who plays does not judge",
+                setting="games.jury",
+                fix="name a third juror, or one from outside (roster.judges), in games.jury, or "
+                "leave the game out of games.names",
+            )
         )
 
 

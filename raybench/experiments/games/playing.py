@@ -11,7 +11,7 @@ from raybench import sandbox
 from raybench.arena.pool import Lines, Pool
 from raybench.arena.rooms import rooms
 from raybench.config import Config
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.games import setup
 from raybench.experiments.games.ratings import widest
 from raybench.experiments.games.spent import Spent
@@ -120,9 +120,15 @@ def resumed(
     begun |= {number: it.fixture for number, it in unfinished.items()}
     if (last := max(begun, default=0)) > (most := setup.units(config)):
         raise RunFailed(
-            f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
-            "wanted: give games.matches or games.cycles that are no lower, or start anew with "
-            "resume=false"
+            Problem(
+                "run.conflict",
+                f"{last:,} matches have begun in this run, which is unfinished, and {most:,} are "
+                "wanted",
+                setting="games.matches",
+                given=most,
+                fix="give games.matches or games.cycles that are no lower, or start anew with "
+                "resume=false",
+            )
         )
     stop = setup.stop(config, lambda results: widest(config, results), spent)
     try:
@@ -132,8 +138,11 @@ def resumed(
         schedule.unfinished()  # where nothing is, no engine has to be brought up
     except ValueError as error:
         raise RunFailed(
-            f"the journals beside {journal} are not what this run leaves: {error}. Mend them, "
-            "or start anew with resume=false"
+            Problem(
+                "journal.invalid",
+                f"the journals beside {journal} are not what this run leaves: {error}",
+                fix="Mend them, or start anew with resume=false",
+            )
         ) from error
     return schedule
 

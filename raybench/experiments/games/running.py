@@ -7,7 +7,7 @@ from typing import Any
 
 from raybench.arena.pool import Unplayed
 from raybench.config import Config
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.games import asking, manners, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
@@ -79,8 +79,12 @@ async def _completed(config: Config, session: Session) -> End:
                 account.append(spent.line())
         if not played:
             raise RunFailed(
-                f"the budget was spent before the first match began: {schedule.stopped}, with what "
-                "it took to bring up engines. Give a larger one"
+                Problem(
+                    "run.budget",
+                    f"the budget was spent before the first match began: {schedule.stopped}, with "
+                    "what it took to bring up engines",
+                    fix="Give a larger one",
+                )
             )
         return End(schedule.stopped)
 

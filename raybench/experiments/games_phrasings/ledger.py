@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from raybench.arena.pool import Lines
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.games.ledger import Ledger
 from raybench.experiments.games_phrasings.cells import CELL, Cell
 from raybench.pipeline.journal import Journal
@@ -33,8 +33,11 @@ def by_cell(ended: Iterable[Ended], cells: Sequence[Cell], where: object) -> dic
     for cell, match in ended:
         if cell not in found:
             raise RunFailed(
-                f"{where} is not what a run leaves (a match of {cell!r}). Mend it, or start anew "
-                "with resume=false"
+                Problem(
+                    "journal.invalid",
+                    f"{where} is not what a run leaves (a match of {cell!r})",
+                    fix="Mend it, or start anew with resume=false",
+                )
             )
         found[cell].append(match)
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from raybench.config import Config, judges, learns
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking, planning
 from raybench.experiments.games import setup as games
 from raybench.experiments.games_phrasings import cells
@@ -36,9 +36,14 @@ def plan(config: Config) -> Plan:
             games.house(cells.tournament(config, cell))
     if learns(config) and (missing := cells.untaught(config)):
         raise ConfigurationError(
-            f"{', '.join(missing)}: optimise_players.positions has no set to learn that from, so "
-            "that nothing would be optimised: leave it out of games.names, or compare wordings "
-            "without optimisation (games_phrasings.stages=[before])"
+            Problem(
+                "setting.conflict",
+                f"{', '.join(missing)}: optimise_players.positions has no set to learn that from, "
+                "so that nothing would be optimised",
+                setting="games.names",
+                fix="leave it out of games.names, or compare wordings without optimisation "
+                "(games_phrasings.stages=[before])",
+            )
         )
     return Plan(
         experiment="games_phrasings",

@@ -9,7 +9,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle.screening import reasons
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.hle_screen import caveats, entries
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.experiments.hle_screen.reviewed import Reviews
@@ -97,7 +97,13 @@ class Batch:
         """
         valid = self.valid
         if not valid and not config.hle_screen.reviewed:
-            raise ConfigurationError("\n".join([f"{self.told()}.", *self._why()]))
+            raise ConfigurationError(
+                Problem(
+                    "data.invalid",
+                    "\n".join([f"{self.told()}.", *self._why()]),
+                    setting="hle_screen.candidates",
+                )
+            )
         notes = [self.told()] if self.entries else []
         if self.reviews.decided:
             notes.append(self.reviews.note(self.standing.keys))

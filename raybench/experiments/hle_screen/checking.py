@@ -1,6 +1,6 @@
 """The check of candidates by itself: all that is wrong with each, and no model is asked."""
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.tracking import console
 from raybench.types import Plan
@@ -30,4 +30,10 @@ def check(batch: Batch) -> None:
             console.out(f"{name}: note: {note}")
     console.out(batch.told())
     if wrong := len(batch.invalid):
-        raise RunFailed(f"{wrong:,} of {len(batch.entries):,} candidates cannot be screened")
+        raise RunFailed(
+            Problem(
+                "data.invalid",
+                f"{wrong:,} of {len(batch.entries):,} candidates cannot be screened",
+                setting="hle_screen.candidates",
+            )
+        )

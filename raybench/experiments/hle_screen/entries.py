@@ -10,7 +10,7 @@ from raybench import benchmarks
 from raybench.benchmarks.parts.hle.screening import candidates
 from raybench.benchmarks.parts.hle.screening.candidates import Candidate
 from raybench.config import SHIPPED
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
 from raybench.pipeline import files
 from raybench.pipeline.digests import digest
@@ -62,17 +62,33 @@ def paths(given: str) -> list[Path]:
         if shown := [it for it in found if not it.name.startswith(".")]:
             return shown
         raise ConfigurationError(
-            f"hle_screen.candidates: '{given}' holds no file that ends in one of {kinds}: put the "
-            "candidates there, or name another folder or a file"
+            Problem(
+                "data.missing",
+                f"hle_screen.candidates: '{given}' holds no file that ends in one of {kinds}",
+                setting="hle_screen.candidates",
+                given=given,
+                fix="put the candidates there, or name another folder or a file",
+            )
         )
     if not path.is_file():
         raise ConfigurationError(
-            f"hle_screen.candidates: there is no '{given}': name a file or a folder, or 'samples' "
-            "for the shipped ones"
+            Problem(
+                "file.missing",
+                f"hle_screen.candidates: there is no '{given}'",
+                setting="hle_screen.candidates",
+                given=given,
+                fix="name a file or a folder, or 'samples' for the shipped ones",
+            )
         )
     if not files.ending(path.name):
         raise ConfigurationError(
-            f"hle_screen.candidates: '{given}' has none of the endings {kinds}: name it so"
+            Problem(
+                "file.format",
+                f"hle_screen.candidates: '{given}' has none of the endings {kinds}",
+                setting="hle_screen.candidates",
+                given=given,
+                fix="name it so",
+            )
         )
     return [path]
 

@@ -8,7 +8,7 @@ from typing import Any
 from raybench.benchmarks.parts.hle.screening import decisions, review
 from raybench.benchmarks.parts.hle.screening.decisions import Decided
 from raybench.benchmarks.parts.hle.screening.review import SheetError
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.paths import expanded
 from raybench.pipeline.written_once import Row
 
@@ -40,8 +40,14 @@ class Reviews:
             except (OSError, UnicodeDecodeError, SheetError) as error:
                 why = getattr(error, "strerror", None) or error
                 raise ConfigurationError(
-                    f"hle_screen.reviewed: '{sheet}' cannot be read ({why}): give a review "
-                    "sheet of a screening as reviewers filled it in, saved as CSV in UTF-8"
+                    Problem(
+                        "file.unreadable",
+                        f"hle_screen.reviewed: '{sheet}' cannot be read ({why})",
+                        setting="hle_screen.reviewed",
+                        given=sheet,
+                        fix="give a review sheet of a screening as reviewers filled it in, saved "
+                        "as CSV in UTF-8",
+                    )
                 ) from error
             read.append(filled)
         shown = {row["id"].strip(): row for filled in read for _, row in filled}

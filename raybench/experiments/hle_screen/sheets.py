@@ -7,7 +7,7 @@ from pathlib import Path
 from raybench.benchmarks.parts.hle import images
 from raybench.benchmarks.parts.hle.screening import plain, review, rubric
 from raybench.benchmarks.parts.hle.screening.review import Reviewed
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.hle_screen.sets import Screened
 from raybench.pipeline import whole
 
@@ -36,7 +36,11 @@ def write(folder: Path, questions: Sequence[Screened], reviewers: int) -> Path |
         whole.write(path, [text])
     except OSError as error:
         raise RunFailed(
-            f"the review sheet cannot be written to {folder}: {error}. Mend that, then run again"
+            Problem(
+                "file.unwritable",
+                f"the review sheet cannot be written to {folder}: {error}",
+                fix="Mend that, then run again",
+            )
         ) from error
     return path
 

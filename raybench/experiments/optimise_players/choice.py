@@ -9,7 +9,7 @@ import yaml
 
 from raybench import games, players, positions
 from raybench.config import OptimisePlayersConf
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.games.parts import wording
 from raybench.positions import SPLITS, Positions
 from raybench.positions.parts import metrics
@@ -17,11 +17,17 @@ from raybench.positions.parts import metrics
 _USE = "use"
 
 
-def problems(conf: OptimisePlayersConf, phrasing: Any = wording.OWN) -> Iterator[str]:
+def problems(conf: OptimisePlayersConf, phrasing: Any = wording.OWN) -> Iterator[Problem]:
     """Yield what is wrong with it, and with the words in which positions are told."""
     where = "optimise_players"
     if importlib.util.find_spec("dspy") is None:
-        yield f"{where} needs DSPy: pip install 'raybench[dspy]'"
+        yield Problem(
+            "package.missing",
+            f"{where} needs DSPy",
+            setting=where,
+            given="dspy",
+            fix="pip install 'raybench[dspy]'",
+        )
         return
     for name in conf.positions:
         try:
@@ -29,13 +35,17 @@ def problems(conf: OptimisePlayersConf, phrasing: Any = wording.OWN) -> Iterator
             if ":" in name:
                 _tried(found)
         except ConfigurationError as error:
-            yield f"{where}.positions: {error}"
+            yield from error.within(f"{where}.positions")
     try:
         for name, count in Counter(it.name for it in chosen(conf)).items():
             if count > 1:
-                yield (
+                yield Problem(
+                    "setting.duplicate",
                     f"{where}.positions: {count} sets are called '{name}', by which results are "
-                    "kept: give each its own name"
+                    "kept",
+                    setting=f"{where}.positions",
+                    given=name,
+                    fix="give each its own name",
                 )
         taught = [games.load(it.game) for it in chosen(conf)]
         yield from wording.problems("games.phrasing", phrasing, taught)
@@ -44,19 +54,19 @@ def problems(conf: OptimisePlayersConf, phrasing: Any = wording.OWN) -> Iterator
     try:
         players.load("program", {"module": conf.program})
     except ConfigurationError as error:
-        yield f"{where}.program: {error}"
+        yield from error.within(f"{where}.program")
     try:
         metrics.load(conf.metric)
     except ConfigurationError as error:
-        yield f"{where}.metric: {error}"
+        yield from error.within(f"{where}.metric")
     try:
         name, options = optimiser(conf)
     except ConfigurationError as error:
-        yield f"{where}.optimiser: {error}"
+        yield from error.within(f"{where}.optimiser")
         return
     from raybench.players.parts.programs.optimisers import Optimiser
 
-    yield from (f"{where}.optimiser: {it}" for it in Optimiser(name, options).problems())
+    yield from (it.within(f"{where}.optimiser") for it in Optimiser(name, options).problems())
 
 
 def _tried(of: Positions) -> None:
@@ -68,8 +78,12 @@ def _tried(of: Positions) -> None:
                 move = of.answer(state) or (state.legal() or ("",))[0]
                 if of.best is not None and (why := metrics.refusal(state, move)) is not None:
                     raise ConfigurationError(
-                        f"the set '{of.name}' has '{move}' for a best move, which {of.game} "
-                        f"refuses: {why}"
+                        Problem(
+                            "extension.invalid",
+                            f"the set '{of.name}' has '{move}' for a best move, which {of.game} "
+                            f"refuses: {why}",
+                            given=move,
+                        )
                     )
                 of.family(state), of.score(state, move)
         hash(of)
@@ -77,8 +91,13 @@ def _tried(of: Positions) -> None:
         raise
     except Exception as error:  # whatever somebody's functions raise
         raise ConfigurationError(
-            f"the set '{of.name}' cannot be used ({type(error).__name__}: {error}): see "
-            "raybench/positions/parts/contract.py for what its fields are given and return"
+            Problem(
+                "extension.failed",
+                f"the set '{of.name}' cannot be used ({type(error).__name__}: {error})",
+                given=of.name,
+                fix="see raybench/positions/parts/contract.py for what its fields are given and "
+                "return",
+            )
         ) from error
 
 
@@ -101,5 +120,10 @@ def optimiser(conf: OptimisePlayersConf) -> tuple[str, dict[str, Any]]:
     if isinstance(of, Mapping) and isinstance(of.get(_USE), str):
         return of[_USE], {str(key): it for key, it in of.items() if key != _USE}
     raise ConfigurationError(
-        f"{of!r} is none: give a name, {{{_USE}: NAME, OPTION: VALUE}}, or 'NAME OPTION=VALUE'"
+        Problem(
+            "setting.format",
+            f"{of!r} is none",
+            given=of,
+            fix=f"give a name, {{{_USE}: NAME, OPTION: VALUE}}, or 'NAME OPTION=VALUE'",
+        )
     )

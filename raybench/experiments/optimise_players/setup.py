@@ -8,7 +8,7 @@ from typing import Any
 from raybench import positions
 from raybench.arena.studies import Curriculum, Study
 from raybench.config import Config, judges
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.games import asking
 from raybench.experiments.optimise_players import choice, identity
 from raybench.fleet import group_engines
@@ -109,8 +109,12 @@ def _learned_from(
     for split, states in drawn.items():
         if not states:
             raise ConfigurationError(
-                f"the positions '{of.name}' have none in the split '{split}': a third of their "
-                "families is in each, so draw more different ones"
+                Problem(
+                    "data.missing",
+                    f"the positions '{of.name}' have none in the split '{split}': a third of "
+                    "their families is in each, so draw more different ones",
+                    setting="optimise_players.positions",
+                )
             )
     every = [state for states in drawn.values() for state in states]
     scores = [of.score(state, move) for state in every[:_SCORED] for move in _some(state)]

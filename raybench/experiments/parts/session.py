@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raybench.config import Config
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.parts import (
     leaving,
     recording,
@@ -280,16 +280,22 @@ class Session:
         """Raise RunFailed where models could not be had: what there is, is written and told."""
         if why := self._concluded().unfinished:
             raise RunFailed(
-                f"{why}.\nWhat there is, is in {self._run.folder}, and this run is not over: when "
-                "that is mended, the same command goes on with it"
+                Problem(
+                    "run.unfinished",
+                    f"{why}.\nWhat there is, is in {self._run.folder}, and this run is not over: "
+                    "when that is mended, the same command goes on with it",
+                )
             )
         if failed := self._failed():
             every = [model.name for model in self._plan.models]
             reasons = "\n".join(f"  - {model}: {reason}" for model, reason in failed.items())
             raise RunFailed(
-                f"{len(failed)} of {len({*failed, *every})} models could not be had:\n{reasons}\n"
-                f"What the others achieved is in {self._run.folder}, and this run is over: when "
-                "that is mended, the same command starts a new one"
+                Problem(
+                    "model.unreachable",
+                    f"{len(failed)} of {len({*failed, *every})} models could not be had:\n"
+                    f"{reasons}\nWhat the others achieved is in {self._run.folder}, and this run "
+                    "is over: when that is mended, the same command starts a new one",
+                )
             )
 
     def _failed(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from raybench import experiments as rooms
 from raybench.config import Config, parts, storage
 from raybench.config.suite import PARTS, TITLES
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.parts.within import House
 from raybench.pipeline.store import HEADLINE, RESULTS, fingerprint, marked, settings
 from raybench.reading import from_json
@@ -194,8 +194,11 @@ def read(part: Part) -> Found | None:
         joint = Joint.read(rows)
     except ValueError as error:
         raise RunFailed(
-            f"{lines} is not what a run leaves ({error}): delete {file.parent}, and the same "
-            "command plays that part anew"
+            Problem(
+                "journal.invalid",
+                f"{lines} is not what a run leaves ({error})",
+                fix=f"delete {file.parent}, and the same command plays that part anew",
+            )
         ) from error
     metric = joint.metric or HEADLINES.get(part.name, _INTELLIGENCE)
     return Found(part.name, results, metric, joint, file.parent)

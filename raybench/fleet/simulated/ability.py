@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from raybench.errors import did_you_mean
+from raybench.errors import Problem, did_you_mean
 
 JudgeKind = Literal["skilled", "random", "adversary"]
 _INFINITE = float("inf")
@@ -94,23 +94,41 @@ _BOUNDS = {
 _MAY_BE_NONE = {"tokens", "words"}
 
 
-def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
+def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with a simulated model's options."""
     known = {field.name for field in fields(Ability)}
     for name in options:
         if name not in known:
-            yield f"{where}: unknown simulated option '{name}'." + did_you_mean(name, known)
+            yield Problem(
+                "setting.unknown",
+                f"{where}: unknown simulated option '{name}'",
+                setting=f"roster.models[].options.{name}",
+                fix=did_you_mean(name, known),
+            )
     if options.get("judge", "skilled") not in get_args(JudgeKind):
-        yield f"{where}: judge is '{options['judge']}'." + did_you_mean(
-            str(options["judge"]), get_args(JudgeKind)
+        yield Problem(
+            "setting.choice",
+            f"{where}: judge is '{options['judge']}'",
+            setting="roster.models[].options.judge",
+            given=options["judge"],
+            fix=did_you_mean(str(options["judge"]), get_args(JudgeKind)),
         )
     family = options.get("family")
     if family is not None and not (isinstance(family, str) and family.strip()):
-        yield f"{where}: simulated option 'family' is {family!r}; it is a name, or left out"
+        yield Problem(
+            "setting.type",
+            f"{where}: simulated option 'family' is {family!r}; it is a name, or left out",
+            setting="roster.models[].options.family",
+            given=family,
+        )
     if options.get("favouritism") and family is None:
-        yield (
+        yield Problem(
+            "setting.conflict",
             f"{where}: simulated option 'favouritism' is {options['favouritism']!r}, and 'family' "
-            "does not say which family: name one"
+            "does not say which family",
+            setting="roster.models[].options.favouritism",
+            given=options["favouritism"],
+            fix="name one",
         )
     for name in (known - {"judge", "family"}) & set(options):
         value = options[name]
@@ -119,7 +137,10 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[str]:
         lower, upper = _BOUNDS.get(name, (0.0, _INFINITE))
         number = isinstance(value, int | float) and math.isfinite(value)
         if not (number and lower <= value <= upper):
-            yield (
+            yield Problem(
+                "setting.range",
                 f"{where}: simulated option '{name}' is {value!r}; it is a number from {lower:g} "
-                + ("up" if upper == _INFINITE else f"to {upper:g}")
+                + ("up" if upper == _INFINITE else f"to {upper:g}"),
+                setting=f"roster.models[].options.{name}",
+                given=value,
             )

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any
 
 from raybench import games
-from raybench.errors import ConfigurationError, plain
+from raybench.errors import ConfigurationError, Problem, plain
 from raybench.games.parts.contract import Game
 
 
@@ -19,17 +19,23 @@ def problems(
     rules: Mapping[str, Any],
     weights: Mapping[str, float],
     roster_rules: Mapping[str, Any],
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """Yield what is wrong with a choice of games, of their rules and of their weights."""
     seen = set()
     for name in names:
         try:
             game = games.load(name)
         except ConfigurationError as error:
-            yield f"games.names: {error}"
+            yield from error.within("games.names")
             continue
         if game.name in seen:
-            yield f"games.names names '{game.name}' twice: once is enough"
+            yield Problem(
+                "setting.duplicate",
+                f"games.names names '{game.name}' twice",
+                setting="games.names",
+                given=game.name,
+                fix="once is enough",
+            )
         seen.add(game.name)
     yield from _ruled("games.rules", rules)
     yield from _ruled("games.roster_rules", roster_rules)
@@ -38,10 +44,10 @@ def problems(
         try:
             games.load(name)
         except ConfigurationError as error:
-            yield f"games.weights.{name}: {error}"
+            yield from error.within(f"games.weights.{name}")
 
 
-def anchor_problems(anchors: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+def anchor_problems(anchors: Sequence[str], names: Sequence[str]) -> Iterator[Problem]:
     """Yield which of these scripts some game that is played does not have."""
     known = [games.load(name) for name in names if plain(name) in map(plain, games.names())]
     for game in known or (chosen(()) if not names else ()):
@@ -49,7 +55,7 @@ def anchor_problems(anchors: Sequence[str], names: Sequence[str]) -> Iterator[st
             try:
                 game.script(anchor)
             except ConfigurationError as error:
-                yield f"games.anchors: {error}"
+                yield from error.within("games.anchors")
 
 
 def merged(*tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -61,21 +67,27 @@ def merged(*tables: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]
     return found
 
 
-def _ruled(table: str, rules: Mapping[str, Any]) -> Iterator[str]:
+def _ruled(table: str, rules: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with a table of rules."""
     yield from twice(table, rules)
     for name, settings in rules.items():
         given = f"{table}.{name}"
         if not isinstance(settings, Mapping):
-            yield f"{given} is {settings!r}: give rules, as in {given}.NAME=VALUE"
+            yield Problem(
+                "setting.type",
+                f"{given} is {settings!r}",
+                setting=given,
+                given=settings,
+                fix=f"give rules, as in {given}.NAME=VALUE",
+            )
             continue
         try:
             games.load(name).ruled(settings)
         except ConfigurationError as error:
-            yield f"{given}: {error}"
+            yield from error.within(given)
 
 
-def twice(table: str, given: Iterable[str]) -> Iterator[str]:
+def twice(table: str, given: Iterable[str]) -> Iterator[Problem]:
     """Yield which games are named in several spellings: one of them would be of no effect."""
     spellings: dict[str, list[str]] = {}
     for name in given:
@@ -84,7 +96,12 @@ def twice(table: str, given: Iterable[str]) -> Iterator[str]:
     for names in spellings.values():
         if len(names) > 1:
             listed = " and ".join(f"'{name}'" for name in names)
-            yield f"{table} has {listed}, which are one game: keep one of them"
+            yield Problem(
+                "setting.duplicate",
+                f"{table} has {listed}, which are one game",
+                setting=table,
+                fix="keep one of them",
+            )
 
 
 def seats(game: Game[Any], rules: Mapping[str, Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.games.parts.needs import Jury, Need, Program
 from raybench.options import Options, made
 from raybench.types import Observation
@@ -206,7 +206,12 @@ class Game(Generic[R]):
         known = {RANDOM: _random, ABLE: _able, **self.scripts}
         if name not in known:
             raise ConfigurationError(
-                f"{self.name} has no script '{name}'." + did_you_mean(name, known)
+                Problem(
+                    "setting.choice",
+                    f"{self.name} has no script '{name}'",
+                    given=name,
+                    fix=did_you_mean(name, known),
+                )
             )
         return known[name]
 

@@ -10,7 +10,7 @@ game that is changed keeps its old words unnoticed in some of its phrasings.
 from dataclasses import replace
 from functools import lru_cache
 
-from raybench.errors import ConfigurationError, did_you_mean, plain
+from raybench.errors import ConfigurationError, Problem, did_you_mean, plain
 from raybench.games.parts.phrasings.sentences import MANNERS, Unphrased, known, reworded, sentences
 from raybench.types import Observation
 
@@ -29,8 +29,12 @@ def phrased(game: str, number: int, seen: Observation) -> Observation:
     name = _named(game)
     if not 0 <= number <= len(MANNERS):
         raise ConfigurationError(
-            f"{name} has no phrasing {number}: give 0 for its own words, or 1 to {len(MANNERS)} "
-            f"({', '.join(MANNERS)})"
+            Problem(
+                "setting.choice",
+                f"{name} has no phrasing {number}",
+                given=number,
+                fix=f"give 0 for its own words, or 1 to {len(MANNERS)} ({', '.join(MANNERS)})",
+            )
         )
     if number == 0:
         return seen
@@ -42,8 +46,14 @@ def _named(game: str) -> str:
     """Return the name of a game as its file has it."""
     by_name = {plain(name): name for name in known()}
     if (name := by_name.get(plain(game))) is None:
-        hint = did_you_mean(game, by_name.values())
-        raise ConfigurationError(f"no phrasings of a game '{game}'.{hint}")
+        raise ConfigurationError(
+            Problem(
+                "setting.choice",
+                f"no phrasings of a game '{game}'",
+                given=game,
+                fix=did_you_mean(game, by_name.values()),
+            )
+        )
     return name
 
 
@@ -54,5 +64,10 @@ def _said(game: str, number: int, text: str, task: bool) -> str:
     try:
         return reworded(text, said.task if task else said.rules, number - 1)
     except Unphrased as error:
-        mend = f"write it down in raybench/games/parts/phrasings/{game}.toml"
-        raise Unphrased(f"{game}: {error}: {mend}") from error
+        raise Unphrased(
+            Problem(
+                "game.fault",
+                f"{game}: {error}",
+                fix=f"write it down in raybench/games/parts/phrasings/{game}.toml",
+            )
+        ) from error

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raybench import games
-from raybench.errors import ConfigurationError, RaybenchError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RaybenchError, RunFailed
 from raybench.games.parts import choice
 from raybench.games.parts.contract import MANAGER, Game
 from raybench.games.parts.phrasing import phrased
@@ -61,11 +61,21 @@ class Wording:
             chosen = by_name.get(games.load(game).name, OWN)
         if isinstance(chosen, bool) or not isinstance(chosen, int | str):
             raise ConfigurationError(
-                f"{chosen!r} is no phrasing: give a number, or a function of your own: MODULE:NAME"
+                Problem(
+                    "setting.format",
+                    f"{chosen!r} is no phrasing",
+                    given=chosen,
+                    fix="give a number, or a function of your own: MODULE:NAME",
+                )
             )
         if isinstance(chosen, str) and ":" not in chosen:
             raise ConfigurationError(
-                f"'{chosen}' is no phrasing: give a number, or a function of your own: MODULE:NAME"
+                Problem(
+                    "setting.format",
+                    f"'{chosen}' is no phrasing",
+                    given=chosen,
+                    fix="give a number, or a function of your own: MODULE:NAME",
+                )
             )
         return chosen
 
@@ -77,7 +87,13 @@ def _own(path: str) -> Words:
     """Return a function of somebody's own, which may change words and nothing else."""
     function = named(path, "phrasing")
     if not callable(function):
-        raise ConfigurationError(f"the phrasing '{path}' is no function of an observation")
+        raise ConfigurationError(
+            Problem(
+                "extension.invalid",
+                f"the phrasing '{path}' is no function of an observation",
+                given=path,
+            )
+        )
 
     def said(seen: Observation) -> Observation:
         try:
@@ -86,23 +102,34 @@ def _own(path: str) -> Words:
             raise
         except Exception as error:
             raise RunFailed(
-                f"the phrasing '{path}' failed at '{seen.action}' of {seen.role} "
-                f"({type(error).__name__}: {error}): mend the function"
+                Problem(
+                    "extension.failed",
+                    f"the phrasing '{path}' failed at '{seen.action}' of {seen.role} "
+                    f"({type(error).__name__}: {error})",
+                    setting="games.phrasing",
+                    given=path,
+                    fix="mend the function",
+                )
             ) from error
         kept = ("role", "action", "form")
         if not isinstance(found, Observation) or any(
             getattr(found, name) != getattr(seen, name) for name in kept
         ):
             raise RunFailed(
-                f"the phrasing '{path}' returned {type(found).__name__}: it returns the "
-                f"observation that it is given in other words, with its {', '.join(kept)}"
+                Problem(
+                    "extension.failed",
+                    f"the phrasing '{path}' returned {type(found).__name__}: it returns the "
+                    f"observation that it is given in other words, with its {', '.join(kept)}",
+                    setting="games.phrasing",
+                    given=path,
+                )
             )
         return found
 
     return said
 
 
-def problems(where: str, chosen: Any, played: Sequence[Game[Any]]) -> Iterator[str]:
+def problems(where: str, chosen: Any, played: Sequence[Game[Any]]) -> Iterator[Problem]:
     """Yield what is wrong with a choice: what there is none of, what fails at the first position.
 
     `where` is the setting that it comes from; `played` are the games that are played.
@@ -113,21 +140,21 @@ def problems(where: str, chosen: Any, played: Sequence[Game[Any]]) -> Iterator[s
             try:
                 yield from _wrong(f"{where}.{name}", of, games.load(name))
             except ConfigurationError as error:
-                yield f"{where}.{name}: {error}"
+                yield from error.within(f"{where}.{name}")
         return
     for problem in (it for game in played for it in _wrong(where, chosen, game)):
         yield problem
         return  # the others have the same
 
 
-def _wrong(where: str, chosen: Any, game: Game[Any]) -> Iterator[str]:
+def _wrong(where: str, chosen: Any, game: Game[Any]) -> Iterator[Problem]:
     try:
         words = Wording(chosen).of(game.name)
         state = game.begin(0, game.rules())
         if state.to_move not in (None, MANAGER):
             words(state.observe(str(state.to_move)))
     except RaybenchError as error:
-        yield f"{where}: {error}"
+        yield from error.within(where)
 
 
 def resolved(chosen: Any) -> Any:

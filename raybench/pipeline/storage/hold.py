@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.pipeline import hanging, whole
 from raybench.pipeline.storage import lease as leases
 from raybench.pipeline.storage import segments
@@ -159,10 +159,13 @@ class Hold:
     def _refuse_if_lost(self) -> None:
         if self._lost:
             raise RunFailed(
-                f"another process has taken over this run: its lease in {self._patience.where}, "
-                f"{self._at(leases.PATH)}, is not ours any more. It goes on there. What this one "
-                f"wrote since does not count; to be at work here again, end the other, delete "
-                f"{self._folder} and give the same command"
+                Problem(
+                    "run.taken",
+                    "another process has taken over this run: its lease in "
+                    f"{self._patience.where}, {self._at(leases.PATH)}, is not ours any more. It "
+                    "goes on there. What this one wrote since does not count; to be at work here "
+                    f"again, end the other, delete {self._folder} and give the same command",
+                )
             )
 
     def _confirm(self) -> None:
@@ -272,10 +275,14 @@ def agree(file: Path, stored: list[Piece], fetched: Callable[[Piece], bytes]) ->
         first = fetched(missing[0])
         if standing.apart(stored) or not first.startswith(begun):
             raise ApartError(
-                f"{file} is not what the store has of it: both begin alike and go on differently "
-                f"after {standing.at} bytes. Another machine went on with this run, or one of them "
-                f"was changed from outside. Move {file.parents[1]} away, and the same command goes "
-                "on with what the store has; or start anew: resume=false"
+                Problem(
+                    "storage.changed",
+                    f"{file} is not what the store has of it: both begin alike and go on "
+                    f"differently after {standing.at} bytes. Another machine went on with this "
+                    "run, or one of them was changed from outside",
+                    fix=f"Move {file.parents[1]} away, and the same command goes on with what the "
+                    "store has; or start anew: resume=false",
+                )
             )
         local.truncate(standing.at)
         local.write(first)
@@ -299,8 +306,11 @@ def fetched(
     found = data[: piece.size] if isinstance(data, bytes) else b""
     if segments.digest(found) != piece.digest:
         raise RunFailed(
-            f"{path}/{piece.path} in the store was removed or changed from outside: start anew "
-            "(resume=false), or go on with what is here alone (storage=null)"
+            Problem(
+                "storage.changed",
+                f"{path}/{piece.path} in the store was removed or changed from outside",
+                fix="start anew (resume=false), or go on with what is here alone (storage=null)",
+            )
         )
     return found
 
@@ -344,8 +354,12 @@ def _read(raw: bytes, patience: Patience, path: str) -> Lease:
 
 def _broken(error: Broken, patience: Patience, path: str) -> RunFailed:
     return RunFailed(
-        f"{path} in {patience.where} is not what a run leaves: {error}. It was changed from "
-        "outside: start anew (resume=false), or go on with what is here alone (storage=null)"
+        Problem(
+            "storage.changed",
+            f"{path} in {patience.where} is not what a run leaves: {error}. It was changed from "
+            "outside",
+            fix="start anew (resume=false), or go on with what is here alone (storage=null)",
+        )
     )
 
 

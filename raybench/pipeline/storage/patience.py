@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from typing import TypeVar
 
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.pipeline import hanging
 
 _T = TypeVar("_T")
@@ -70,9 +70,14 @@ class Patience:
                 silent = isinstance(error, SilentError)
                 if silent or given_up() or time.monotonic() >= until:
                     raise AwayError(
-                        f"{self.where} could not be reached for {self._seconds:g} s (storage, "
-                        f"storage_patience_s): {reason(error)}. What the run has is kept on this "
-                        "machine: when that is mended, the same command goes on with it"
+                        Problem(
+                            "storage.unreachable",
+                            f"{self.where} could not be reached for {self._seconds:g} s (storage, "
+                            f"storage_patience_s): {reason(error)}. What the run has is kept on "
+                            "this machine: when that is mended, the same command goes on with it",
+                            setting="storage",
+                            given=self.where,
+                        )
                     ) from error
                 if not told:
                     self._say(

@@ -3,12 +3,13 @@
 import hashlib
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from raybench.config import storage as rules
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline.storage.hold import ApartError
 from raybench.pipeline.storage.patience import AwayError, reason
 from raybench.pipeline.storage.storage import Storage
@@ -23,7 +24,8 @@ def fetched(uri: str) -> Path | None:
     Raises ConfigurationError where the store cannot be asked.
     """
     if wrong := next(rules.problems(uri, 0), None):
-        raise ConfigurationError(wrong.replace("storage", "the run's address", 1))
+        message = wrong.message.replace("storage", "the run's address", 1)
+        raise ConfigurationError(replace(wrong, message=message, setting=None))
     parts = urlsplit(uri)
     above, experiment, run = f"//{parts.path.strip('/')}".rsplit("/", 2)
     path = f"/{above.strip('/')}" if above.strip("/") or parts.scheme == "file" else ""
@@ -51,7 +53,9 @@ def fetched(uri: str) -> Path | None:
 
 
 def _unread(uri: str, why: str, mend: str = "") -> ConfigurationError:
-    return ConfigurationError(f"{uri.partition('?')[0]} cannot be read: {why}{mend}")
+    return ConfigurationError(
+        Problem("storage.unreachable", f"{uri.partition('?')[0]} cannot be read: {why}{mend}")
+    )
 
 
 def _cache() -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import count, islice
 from typing import Literal, get_args
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.games import InvalidMove, State
 
 Split = Literal["train", "validation", "held_out"]
@@ -59,8 +59,12 @@ class Positions:
         worth = self.worth(state, move)
         if not 0 <= worth <= 1:
             raise ConfigurationError(
-                f"the positions '{self.name}' say that the move '{move}' is worth {worth}: it is 0 "
-                "to 1"
+                Problem(
+                    "extension.invalid",
+                    f"the positions '{self.name}' say that the move '{move}' is worth {worth}",
+                    given=worth,
+                    fix="it is 0 to 1",
+                )
             )
         return worth
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.games import InvalidMove, State
 from raybench.imported import imported
 from raybench.positions.parts.contract import Positions
@@ -46,17 +46,36 @@ def load(name: str) -> Metric:
     if ":" not in name:
         if name not in _SHIPPED:
             raise ConfigurationError(
-                f"unknown metric '{name}'.{did_you_mean(name, _SHIPPED)} Your own: MODULE:NAME."
+                Problem(
+                    "setting.choice",
+                    f"unknown metric '{name}'",
+                    given=name,
+                    fix=f"{did_you_mean(name, _SHIPPED)} Your own: MODULE:NAME.",
+                )
             )
         return _SHIPPED[name]
     own = imported(name, "metric")
     if not callable(own):
-        raise ConfigurationError(f"'{name}' is no metric: give a function of a state and a move")
+        raise ConfigurationError(
+            Problem(
+                "extension.invalid",
+                f"'{name}' is no metric",
+                given=name,
+                fix="give a function of a state and a move",
+            )
+        )
 
     def metric(of: Positions, state: State, move: str) -> float:
         found = float(own(state, move))
         if not 0 <= found <= 1:
-            raise ConfigurationError(f"the metric '{name}' is {found} for a move: it is 0 to 1")
+            raise ConfigurationError(
+                Problem(
+                    "extension.invalid",
+                    f"the metric '{name}' is {found} for a move",
+                    given=found,
+                    fix="it is 0 to 1",
+                )
+            )
         return found
 
     return metric

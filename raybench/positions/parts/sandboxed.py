@@ -4,7 +4,7 @@ import os
 import threading
 from contextlib import ExitStack
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.games import Program, State
 from raybench.games.parts import programs
 
@@ -24,8 +24,12 @@ def played(state: State, move: str) -> State:
     while (need := state.needed) is not None:
         if not isinstance(need, Program):
             raise ConfigurationError(
-                f"after {move[:60]!r} the game needs opinions of a jury, which only an arena asks "
-                "for: take positions whose moves can be scored without them"
+                Problem(
+                    "setting.conflict",
+                    f"after {move[:60]!r} the game needs opinions of a jury, which only an arena "
+                    "asks for",
+                    fix="take positions whose moves can be scored without them",
+                )
             )
         state = state.apply(_ran(need))
     return state

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from raybench.errors import RaybenchError
+from raybench.errors import Problem, RaybenchError
 from raybench.stats.ratings.components import Components, components, parted, untold, within
 from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.matches import Bundles, kept, teams_in
@@ -92,8 +92,12 @@ def fit(
             }
         else:
             raise RaybenchError(
-                "The ratings did not settle, which matches cannot cause that lie within some "
-                "thousand points. Give a prior, or rate fewer models at once."
+                Problem(
+                    "ratings.unsettled",
+                    "The ratings did not settle, which matches cannot cause that lie within some "
+                    "thousand points",
+                    fix="Give a prior, or rate fewer models at once.",
+                )
             )
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 
 
 class Player(NamedTuple):
@@ -44,8 +44,12 @@ def bundled(
     listed = list(entries)
     if len(listed) != len(clusters):
         raise ConfigurationError(
-            f"There are {len(listed)} results and {len(clusters)} clusters. Give one cluster for "
-            "each result, in the same order, or none at all."
+            Problem(
+                "ratings.invalid",
+                f"There are {len(listed)} results and {len(clusters)} clusters",
+                setting="clusters",
+                fix="Give one cluster for each result, in the same order, or none at all.",
+            )
         )
     read = {entry: match(entry) for entry in set(listed)}
     by_cluster: dict[Hashable, Counter[Match]] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.stats.ratings.components import Above, Components
 from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.scale import MEAN, SCALE, SPREAD, told
@@ -83,7 +83,9 @@ class Ratings:
         """
         self._known(one, other)
         if bool(role) != bool(against):
-            raise ConfigurationError("A chance takes a role for both sides, or for neither.")
+            raise ConfigurationError(
+                Problem("ratings.invalid", "A chance takes a role for both sides, or for neither.")
+            )
         if (why := self._apart(one, other)) is not None:
             return self._refused(why)
         aim = self.pair(one, other)
@@ -192,8 +194,8 @@ class Ratings:
     def _known(self, *names: str) -> None:
         for name in names:
             if name not in self.table:
-                message = f"No model '{name}' was rated." + did_you_mean(name, self.table)
-                raise ConfigurationError(message)
+                message, fix = f"No model '{name}' was rated", did_you_mean(name, self.table)
+                raise ConfigurationError(Problem("ratings.invalid", message, given=name, fix=fix))
 
     @staticmethod
     def _refused(why: str) -> Estimate:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.stats.ratings import groups
 from raybench.stats.ratings.bounds import bound
 from raybench.stats.ratings.components import (
@@ -148,30 +148,64 @@ def _shares(games: Mapping[str, Bundles], weights: Mapping[str, float]) -> dict[
     if set(weights) != set(games):
         wrong = ", ".join(sorted(set(weights) ^ set(games)))
         raise ConfigurationError(
-            f"Weights have to be for the games that were played, all of them: {wrong} is on one "
-            "side only. Name each game in both."
+            Problem(
+                "ratings.invalid",
+                f"Weights have to be for the games that were played, all of them: {wrong} is on "
+                "one side only",
+                setting="weights",
+                fix="Name each game in both.",
+            )
         )
     if not all(math.isfinite(it) and it > 0 for it in weights.values()):
         raise ConfigurationError(
-            "A game's weight has to be above 0. Leave out the games that are to have none."
+            Problem(
+                "ratings.invalid",
+                "A game's weight has to be above 0",
+                setting="weights",
+                fix="Leave out the games that are to have none.",
+            )
         )
     found = matches(games)
     whole = math.fsum(weights.values())
     for name, many in found.items():
         if not many:
-            raise ConfigurationError(f"No match of {name} was played. Leave the game out.")
+            raise ConfigurationError(
+                Problem(
+                    "ratings.invalid",
+                    f"No match of {name} was played",
+                    setting="games",
+                    given=name,
+                    fix="Leave the game out.",
+                )
+            )
     total = sum(found.values())
     return {name: weights[name] / whole * total / found[name] for name in games}
 
 
 def _check(n: Mapping[str, int], replicates: int, prior: float | None) -> None:
     if not n:
-        raise ConfigurationError("There are no matches to rate. Give one result at least.")
+        raise ConfigurationError(
+            Problem(
+                "ratings.invalid", "There are no matches to rate", fix="Give one result at least."
+            )
+        )
     if replicates < 0:
         raise ConfigurationError(
-            f"There cannot be {replicates} bootstrap replicates. Give 0 for none, or 1000."
+            Problem(
+                "ratings.invalid",
+                f"There cannot be {replicates} bootstrap replicates",
+                setting="replicates",
+                given=replicates,
+                fix="Give 0 for none, or 1000.",
+            )
         )
     if prior is not None and not (math.isfinite(prior) and prior > 0):
         raise ConfigurationError(
-            f"A prior of {prior} imaginary matches is none. Give a number above 0, or None."
+            Problem(
+                "ratings.invalid",
+                f"A prior of {prior} imaginary matches is none",
+                setting="prior",
+                given=prior,
+                fix="Give a number above 0, or None.",
+            )
         )

@@ -17,7 +17,7 @@ from math import comb
 
 import numpy as np
 
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.stats.ratings.design import Design, Floats, Integers, Sparse, design, made
 from raybench.stats.ratings.matches import Bundles, Match, Player
 
@@ -122,8 +122,12 @@ class _Build:
             placed = placed[len(tied) :]
             if len(tied) > MOST_TIED:
                 raise ConfigurationError(
-                    f"{len(tied)} sides share a place in one match of {game or 'the game'}. At "
-                    f"most {MOST_TIED} can: give a place to each, or leave the match out."
+                    Problem(
+                        "ratings.invalid",
+                        f"{len(tied)} sides share a place in one match of {game or 'the game'}. "
+                        f"At most {MOST_TIED} can",
+                        fix="give a place to each, or leave the match out.",
+                    )
                 )
             self.ahead |= {(one, other) for one in tied for other in behind}
             self.ahead |= {(one, other) for one in tied for other in tied if one != other}

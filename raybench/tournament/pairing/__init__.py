@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.tournament.pairing.contract import Pairing
 from raybench.tournament.pairing.information import InformationGain
 from raybench.tournament.pairing.random_balanced import RandomBalanced
@@ -38,21 +38,40 @@ def matchmaking(
     Raises ConfigurationError for a way there is not, and for cycles of one that has none.
     """
     if way not in WAYS:
-        raise ConfigurationError(f"unknown matchmaking '{way}'." + did_you_mean(way, WAYS))
+        raise ConfigurationError(
+            Problem(
+                "setting.choice",
+                f"unknown matchmaking '{way}'",
+                setting="games.pairing",
+                given=way,
+                fix=did_you_mean(way, WAYS),
+            )
+        )
     choosing = WAYS[way]
     if cycles is not None:
         if way != "round_robin" or cycles < 1:
             raise ConfigurationError(
-                f"matchmaking '{way}' with cycles={cycles}: only a round robin has them, one or "
-                "more; leave them out, or choose 'round_robin'"
+                Problem(
+                    "setting.conflict",
+                    f"matchmaking '{way}' with cycles={cycles}: only a round robin has them, one "
+                    "or more; leave them out, or choose 'round_robin'",
+                    setting="games.cycles",
+                    given=cycles,
+                )
             )
         if short := [game for game, seats in games.items() if seats > len(models)]:
             raise ConfigurationError(
-                f"cycles={cycles}, but there are fewer models ({len(models)}) than seats in "
-                f"{', '.join(short)}: no cycle ends there. Say how many matches are to be played"
+                Problem(
+                    "setting.range",
+                    f"cycles={cycles}, but there are fewer models ({len(models)}) than seats in "
+                    f"{', '.join(short)}: no cycle ends there",
+                    setting="games.cycles",
+                    given=cycles,
+                    fix="Say how many matches are to be played",
+                )
             )
         choosing = partial(RoundRobin, cycles=cycles)
     try:
         return Rounds(choosing, models, games, seed=seed, size=size, endless=cycles is None)
     except ValueError as error:
-        raise ConfigurationError(f"matchmaking: {error}") from error
+        raise ConfigurationError(Problem("setting.conflict", f"matchmaking: {error}")) from error

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from raybench.errors import RaybenchError
 from raybench.tracking.console import events, modes
 from raybench.tracking.console.progress import shown
 from raybench.tracking.console.streams import write
@@ -132,9 +133,12 @@ def failed(error: Exception) -> None:
 
 
 def _document(code: int, error: BaseException | None, kind: str) -> dict[str, Any]:
-    told = None
+    told: dict[str, Any] | None = None
     if error is not None or kind:
         told = {"kind": kind or type(error).__name__, "message": str(error or kind)}
+        if isinstance(error, RaybenchError):
+            problems = [problem.to_json() for problem in error.problems]
+            told = {**problems[0], **told, "problems": problems}
         events.emit("error", exit_code=code, **told)
     document: dict[str, Any] = {"exit_code": code, "error": told, **_ending.facts}
     if _ending.said:

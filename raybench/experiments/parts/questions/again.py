@@ -16,7 +16,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts.choices import MultipleChoice
 from raybench.config import Config
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.experiments.parts.questions.lookup import withheld
 from raybench.experiments.parts.questions.reading import Place, Record, place_of
 from raybench.experiments.parts.questions.setup import prepared, repeats_of
@@ -122,8 +122,12 @@ class Again:
                 self._said |= chains.heard([record])
             except (ValueError, LookupError, TypeError) as error:
                 raise RunFailed(
-                    f"{path}, line {number}, is not what the run leaves ({error}): the journal was "
-                    "changed from outside. Mend or delete the line"
+                    Problem(
+                        "journal.invalid",
+                        f"{path}, line {number}, is not what the run leaves ({error}): the "
+                        "journal was changed from outside",
+                        fix="Mend or delete the line",
+                    )
                 ) from error
             self._units.setdefault((name, model), array("Q")).append(place)
 
@@ -151,15 +155,31 @@ def config_of(folder: Path) -> Config:
     path = folder / CONFIG
     if not path.is_file():
         raise ConfigurationError(
-            f"'{folder}' is no run's folder, for it has no {CONFIG}: give one such as "
-            "runs/index/20260101-120000-000000-0123456789"
+            Problem(
+                "run.missing",
+                f"'{folder}' is no run's folder, for it has no {CONFIG}",
+                given=str(folder),
+                fix="give one such as runs/index/20260101-120000-000000-0123456789",
+            )
         )
     config = config_in(path)
     if config.experiment not in EXPERIMENTS:
         why = _WHY_NOT.get(str(config.experiment), _NONE)
-        raise ConfigurationError(f"{folder} is a run of {config.experiment}, {why}")
+        raise ConfigurationError(
+            Problem(
+                "run.kind",
+                f"{folder} is a run of {config.experiment}, {why}",
+                given=config.experiment,
+            )
+        )
     if not (folder / _JOURNAL).is_file():
-        raise ConfigurationError(f"{folder} has no {_JOURNAL}: nothing was asked in it yet")
+        raise ConfigurationError(
+            Problem(
+                "file.missing",
+                f"{folder} has no {_JOURNAL}: nothing was asked in it yet",
+                given=str(folder),
+            )
+        )
     return config
 
 
@@ -171,7 +191,14 @@ def results_of(folder: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise RunFailed(f"{path} cannot be read: {error}. Copy the run's folder anew") from error
+        raise RunFailed(
+            Problem(
+                "file.unreadable",
+                f"{path} cannot be read: {error}",
+                given=str(path),
+                fix="Copy the run's folder anew",
+            )
+        ) from error
 
 
 def _same(folder: Path, data: Prepared) -> None:
@@ -180,9 +207,13 @@ def _same(folder: Path, data: Prepared) -> None:
     there = {part.benchmark: part.digest for part in data}
     if other := sorted(name for name, digest in there.items() if began.get(name) != digest):
         raise ConfigurationError(
-            f"the questions of {', '.join(other)} are not those that {folder} asked: what they "
-            f"were read from has changed ({', '.join(sorted({part.origin for part in data}))}). "
-            "Put back what was there then"
+            Problem(
+                "data.changed",
+                f"the questions of {', '.join(other)} are not those that {folder} asked: what "
+                "they were read from has changed "
+                f"({', '.join(sorted({part.origin for part in data}))})",
+                fix="Put back what was there then",
+            )
         )
 
 

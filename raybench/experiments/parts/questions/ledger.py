@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from raybench import benchmarks
 from raybench.benchmarks.parts.tally import Tally, Unit
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.experiments.parts.questions.reading import Samples
 from raybench.pipeline import chains
 from raybench.pipeline.units import unit_id
@@ -45,8 +45,11 @@ class Ledger:
                 watcher.enter(unit, record)
         except (LookupError, TypeError) as error:
             raise RunFailed(
-                f"the journal holds a record that is none of a unit ({error!r}): mend it, or start "
-                "anew with resume=false"
+                Problem(
+                    "journal.invalid",
+                    f"the journal holds a record that is none of a unit ({error!r})",
+                    fix="mend it, or start anew with resume=false",
+                )
             ) from error
         self.reused += record["reused"]
         self.samples.enter(record)

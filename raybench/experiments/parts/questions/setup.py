@@ -6,7 +6,7 @@ from pathlib import Path
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.config import Config, DataConf, judges
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
@@ -29,8 +29,13 @@ def prepared(config: Config, folder: Path, read: Path | None = None) -> Prepared
     chosen = [benchmarks.load(name) for name in terms.benchmarks]
     if twice := {each.name for each in chosen if chosen.count(each) > 1}:
         raise ConfigurationError(
-            f"{terms.section}.benchmarks names {', '.join(sorted(twice))} more than once: once is "
-            "enough"
+            Problem(
+                "setting.duplicate",
+                f"{terms.section}.benchmarks names {', '.join(sorted(twice))} more than once",
+                setting=f"{terms.section}.benchmarks",
+                given=", ".join(sorted(twice)),
+                fix="once is enough",
+            )
         )
     unjudged = _unjudged(terms, chosen)
     selection = Selection(
@@ -60,7 +65,9 @@ def _unjudged(terms: Terms, chosen: Sequence[Benchmark]) -> dict[str, str]:
     names = [benchmark.name for benchmark in chosen if benchmark.judged]
     why = f"its replies take a judge, and none is named ({terms.section}.judges=[NAME])"
     if len(names) == len(chosen):
-        raise ConfigurationError(f"{', '.join(names)} cannot be asked: {why}")
+        raise ConfigurationError(
+            Problem("setting.conflict", f"{', '.join(names)} cannot be asked: {why}")
+        )
     return dict.fromkeys(names, why)
 
 

@@ -10,7 +10,7 @@ from raybench import benchmarks
 from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.judged import Judged
 from raybench.config import FleetConf
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.client import Say
 from raybench.fleet.remote import may_pass
@@ -49,7 +49,9 @@ async def try_judges(
         )
     failing = [f"{name}, who judges, {why}" for name, why in zip(remote, told, strict=True) if why]
     if failing:
-        raise RunFailed(f"{'; '.join(failing)}. Nobody was asked anything else")
+        raise RunFailed(
+            Problem("model.unreachable", f"{'; '.join(failing)}. Nobody was asked anything else")
+        )
 
 
 async def _failing(

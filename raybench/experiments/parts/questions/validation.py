@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from raybench import benchmarks
 from raybench.benchmarks.parts.contract import UngradableError
-from raybench.errors import RunFailed
+from raybench.errors import Problem, RunFailed
 from raybench.pipeline.datasets import Prepared
 from raybench.tracking import console
 from raybench.types import Grader
@@ -48,7 +48,7 @@ def validate(data: Prepared, grader: Grader) -> None:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN])
         more = f"\n  and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         answers = "1 gold answer is" if len(wrong) == 1 else f"{len(wrong):,} gold answers are"
-        raise RunFailed(f"{answers} not graded right:\n{shown}{more}")
+        raise RunFailed(Problem("data.ungradable", f"{answers} not graded right:\n{shown}{more}"))
 
 
 def _told(ungraded: Mapping[str, Sequence[str]]) -> Iterator[str]:

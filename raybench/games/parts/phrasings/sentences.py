@@ -9,7 +9,7 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from raybench.errors import RaybenchError
+from raybench.errors import Problem, RaybenchError
 
 MANNERS = ("terse", "full", "formal", "plain")
 """How all is said in other words: briefly, at length, as in a rule book, as among friends."""
@@ -69,7 +69,11 @@ def reworded(text: str, among: Sequence[Sentence], manner: int) -> str:
             if found := sentence.pattern.match(text, at):
                 break
         else:
-            raise Unphrased(f"no other words are known for '{_NEXT.split(text[at:], 1)[0]}'")
+            raise Unphrased(
+                Problem(
+                    "game.fault", f"no other words are known for '{_NEXT.split(text[at:], 1)[0]}'"
+                )
+            )
         said.append(sentence.others[manner].format_map(found.groupdict()) + found[_GAP])
         at = found.end()
     return "".join(said)

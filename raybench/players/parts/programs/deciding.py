@@ -9,7 +9,7 @@ from typing import Any
 import dspy
 from dspy.utils.exceptions import AdapterParseError
 
-from raybench.errors import ConfigurationError, RunFailed, did_you_mean
+from raybench.errors import ConfigurationError, Problem, RunFailed, did_you_mean
 from raybench.imported import imported
 from raybench.players.parts.contract import Decision, Made, NoMove
 from raybench.players.parts.programs.lm import Linked, linked
@@ -38,8 +38,13 @@ def program(name: str, saved: Saved = NOTHING) -> Any:
             found.load_state(_harmless(json.loads(saved.state)))
         except Exception as error:  # whatever may be wrong with a file
             raise ConfigurationError(
-                f"the compiled program '{saved.name}' cannot be loaded ({type(error).__name__}: "
-                f"{error}): give a JSON file that '{name}' was saved to"
+                Problem(
+                    "extension.invalid",
+                    f"the compiled program '{saved.name}' cannot be loaded "
+                    f"({type(error).__name__}: {error})",
+                    given=saved.name,
+                    fix=f"give a JSON file that '{name}' was saved to",
+                )
             ) from error
     return found
 
@@ -70,17 +75,33 @@ def _made(name: str) -> Any:
     if name in SHIPPED:
         return SHIPPED[name](Move)
     if ":" not in name:
-        there = did_you_mean(name, SHIPPED)
-        raise ConfigurationError(f"unknown program '{name}'.{there} Your own: MODULE:NAME.")
+        raise ConfigurationError(
+            Problem(
+                "setting.choice",
+                f"unknown program '{name}'",
+                given=name,
+                fix=f"{did_you_mean(name, SHIPPED)} Your own: MODULE:NAME.",
+            )
+        )
     found = imported(name, "program")
     if not isinstance(found, dspy.Module):
         raise ConfigurationError(
-            f"'{name}' is no program: give a dspy.Module, or a class of such without arguments"
+            Problem(
+                "extension.invalid",
+                f"'{name}' is no program",
+                given=name,
+                fix="give a dspy.Module, or a class of such without arguments",
+            )
         )
     if not hasattr(found, "aforward"):
         raise ConfigurationError(
-            f"the program '{name}' has no aforward: what waits for a reply by a plain call would "
-            "hold up all other matches, so write 'async def aforward', and ask by acall in it"
+            Problem(
+                "extension.invalid",
+                f"the program '{name}' has no aforward: what waits for a reply by a plain call "
+                "would hold up all other matches, so write 'async def aforward', and ask by acall "
+                "in it",
+                given=name,
+            )
         )
     return found.deepcopy()
 
@@ -117,7 +138,13 @@ def adapter(name: str, decision: Decision, engine: Linked, *, lenient: bool = Fa
 
 def failed(name: str, error: Exception) -> RunFailed:
     """Return what is said where a program raises something of its own."""
-    return RunFailed(f"the program '{name}' failed: {type(error).__name__}: {error}")
+    return RunFailed(
+        Problem(
+            "extension.failed",
+            f"the program '{name}' failed: {type(error).__name__}: {error}",
+            given=name,
+        )
+    )
 
 
 def move_of(prediction: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any
 
-from raybench.errors import ConfigurationError, did_you_mean
+from raybench.errors import ConfigurationError, Problem, did_you_mean
 from raybench.imported import named
 
 _REST = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
@@ -60,7 +60,7 @@ class Optimiser:
     """The name of a class of DSPy's, or MODULE:NAME."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    def problems(self) -> Iterator[str]:
+    def problems(self) -> Iterator[Problem]:
         """Yield what is wrong with the choice."""
         import dspy
 
@@ -69,7 +69,7 @@ class Optimiser:
         try:
             kind = self.kind
         except ConfigurationError as error:
-            yield str(error)
+            yield from error.problems
             return
         known = {**_parameters(kind.__init__), **_parameters(kind.compile)}
         known = {name: it for name, it in known.items() if name not in _OURS}
@@ -82,20 +82,35 @@ class Optimiser:
         filled = {*self.options, *handed.every(), *_OURS}
         for name, it in {**_parameters(kind.__init__), **_parameters(kind.compile)}.items():
             if it.default is it.empty and name not in filled:
-                yield f"{self.name} needs '{name}': give it as an option"
+                yield Problem(
+                    "setting.missing",
+                    f"{self.name} needs '{name}'",
+                    setting=name,
+                    fix="give it as an option",
+                )
                 return
         try:
             with redirect_stdout(StringIO()):  # some tell what they will do
                 self._made(handed)
         except Exception as error:  # whatever it looks at
-            yield f"{self.name}: {' '.join(str(error).split())}"
+            why = " ".join(str(error).split())
+            yield Problem("extension.failed", f"{self.name}: {why}", given=self.name)
 
-    def _wrong_options(self, known: Mapping[str, Any]) -> Iterator[str]:
+    def _wrong_options(self, known: Mapping[str, Any]) -> Iterator[Problem]:
         for name in self.options:
             if name in _OURS:
-                yield f"{self.name}: the option '{name}' is not chosen here: raybench fills it in"
+                yield Problem(
+                    "setting.conflict",
+                    f"{self.name}: the option '{name}' is not chosen here: raybench fills it in",
+                    setting=name,
+                )
             elif name not in known and not _takes_all(self.kind.__init__):
-                yield f"{self.name} has no option '{name}'." + did_you_mean(name, known)
+                yield Problem(
+                    "setting.unknown",
+                    f"{self.name} has no option '{name}'",
+                    setting=name,
+                    fix=did_you_mean(name, known),
+                )
 
     @property
     def kind(self) -> type[Any]:
@@ -112,8 +127,12 @@ class Optimiser:
             }
             if self.name not in known:
                 raise ConfigurationError(
-                    f"unknown optimiser '{self.name}'.{did_you_mean(self.name, known)} "
-                    "Your own: MODULE:NAME."
+                    Problem(
+                        "setting.choice",
+                        f"unknown optimiser '{self.name}'",
+                        given=self.name,
+                        fix=f"{did_you_mean(self.name, known)} Your own: MODULE:NAME.",
+                    )
                 )
             found = known[self.name]
         return found
@@ -154,7 +173,12 @@ def _own(path: str) -> type[Any]:
     found = named(path, "optimiser")
     if not isinstance(found, type) or not _is_optimiser(found):
         raise ConfigurationError(
-            f"'{path}' is no optimiser: give a class with compile(student, *, trainset, …)"
+            Problem(
+                "extension.invalid",
+                f"'{path}' is no optimiser",
+                given=path,
+                fix="give a class with compile(student, *, trainset, …)",
+            )
         )
     return found
 
