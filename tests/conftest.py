@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import composing
 import pytest
 import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks
@@ -105,6 +106,13 @@ def _told(request: pytest.FixtureRequest) -> Iterator[None]:
 
 told_by_file = pytest.fixture(scope="module", autouse=True)(_told)
 told_by_test = pytest.fixture(autouse=True)(_told)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compositions() -> Iterator[None]:
+    """Have every choice of configuration groups composed once."""
+    with composing.remembered():
+        yield
 
 
 @pytest.fixture(scope="session")
