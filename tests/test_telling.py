@@ -41,9 +41,9 @@ def events(text: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", [*cli.experiments()])
 def test_every_plan_is_one_document(
-    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     given = PLANNED.get(name, [f"+experiment={name}", *DRY])
     code = job(*given, mode="json")
     said = capsys.readouterr()
@@ -63,9 +63,9 @@ def test_every_plan_is_one_document(
 
 @pytest.mark.parametrize("name", ["autobench", "games", "index"])
 def test_a_quiet_plan_is_only_an_exit_code(
-    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     assert job(f"+experiment={name}", *DRY, mode="quiet") == 0
     assert capsys.readouterr() == ("", "")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import contest
 import pytest
+from command import run_command
 
 from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
@@ -178,3 +179,11 @@ def test_a_mistake_is_told_with_its_mend(name: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         planned(*overrides)
     assert told in str(caught.value)
+
+
+def test_a_mistake_in_the_data_ends_the_command_with_2(tmp_path: Path) -> None:
+    command = ("+experiment=index", "roster=simulated", f"roster.models=[{MODELS}]", "data=samples")
+    done = run_command(*command, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "'xx'" in done.stderr
+    assert not (tmp_path / "runs").exists()
