@@ -139,6 +139,15 @@ def own_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def known_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have plans name a Python for programs that models write without starting one to ask it."""
+    from raybench.sandbox import interpreters
+
+    python = interpreters.Interpreter("/usr/bin/python3.12", "3.12.0", "CPython", ())
+    monkeypatch.setattr(interpreters, "chosen", lambda *_, **__: python)
+
+
+@pytest.fixture
 def ready(tmp_path: Path) -> Path:
     """A folder of the test's own, in which runs find MLflow's store made already."""
     return with_store(tmp_path)

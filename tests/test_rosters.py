@@ -34,6 +34,9 @@ PAPER = {
 }
 
 
+pytestmark = pytest.mark.usefixtures("known_python")
+
+
 @pytest.fixture(autouse=True)
 def _keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENDPOINT_API_KEY", "a key")

@@ -39,6 +39,7 @@ def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.usefixtures("known_python")
 @pytest.mark.parametrize("name", [*cli.experiments()])
 def test_every_plan_is_one_document(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -61,6 +62,7 @@ def test_every_plan_is_one_document(
         assert {"event", "time"} <= set(event)
 
 
+@pytest.mark.usefixtures("known_python")
 @pytest.mark.parametrize("name", ["autobench", "games", "index"])
 def test_a_quiet_plan_is_only_an_exit_code(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
