@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command import run_command
 from flipping import opened
 from helpers import last_run, raybench, results_of, start_raybench, with_store
 from keyed import check
@@ -122,7 +121,7 @@ def test_games_are_played_by_them_and_say_so(finished: Path) -> None:
         assert by["stubborn"] == "direct"
     ratings = results_of(finished, "games")["models"]
     assert ratings["taught"]["games/rating"]["value"] > ratings["stubborn"]["games/rating"]["value"]
-    again = run_command(*play, "optimise_players.train=17", cwd=finished)
+    again = raybench(*play, "optimise_players.train=17", cwd=finished)
     assert again.returncode == 2 and "1 players were never compiled" in again.stderr
 
 
@@ -144,7 +143,7 @@ def test_players_are_listed_given_and_taken(finished: Path, tmp_path: Path) -> N
     empty = raybench("+experiment=compiled_players", "names=[chess]", cwd=finished)
     assert "No compiled players" in empty.stdout and "(2 are of other" in empty.stdout
     (shared / "wrong.json").write_text("{}")
-    wrong = run_command("+experiment=compiled_players", f"take=[{shared}]", cwd=other)
+    wrong = raybench("+experiment=compiled_players", f"take=[{shared}]", cwd=other)
     assert wrong.returncode == 2 and "wrong.json' is no compiled player" in wrong.stderr
 
 
