@@ -10,6 +10,7 @@ import pytest
 from command import run_command
 from helpers import ROOT, SIMULATED, raybench
 from hydra._internal.hydra import Hydra
+from omegaconf import OmegaConf
 
 from raybench import __version__, cli
 from raybench.errors import ConfigurationError
@@ -326,6 +327,20 @@ def test_a_mistake_exits_with_2_and_leaves_nothing(
     assert done.returncode == 2
     assert done.stderr.startswith("raybench: ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_changes_neither_the_schema_nor_what_was_composed() -> None:
+    wanted = [AUTOBENCH, "roster=simulated", "++fleet.nodes.zone=a", "autobench.topics=[math]"]
+    composed = cli.compose(wanted)
+    before = OmegaConf.to_yaml(composed), OmegaConf.to_yaml(cli._schema())
+    first = cli.check(composed)
+    first.autobench.topics.append("logic")
+    first.fleet.nodes["zone"] = "b"
+    with pytest.raises(ConfigurationError):
+        cli.check(cli.compose([*wanted, "+autobench.unknown=1"]))
+    assert (OmegaConf.to_yaml(composed), OmegaConf.to_yaml(cli._schema())) == before
+    again = cli.check(composed)
+    assert (again.autobench.topics, again.fleet.nodes) == (["math"], {"zone": "a"})
 
 
 def test_all_mistakes_are_told_at_once() -> None:

@@ -66,20 +66,23 @@ def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
         assert text in told.stderr
 
 
-@pytest.mark.parametrize("setting", labels.SETTINGS)
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("setting", "value", "told"),
     [
-        (
-            "[near,far]",
-            'is a list: for any of several values write "in(near,far)", with the quotes',
+        *(
+            (
+                setting,
+                "[near,far]",
+                'is a list: for any of several values write "in(near,far)", with the quotes',
+            )
+            for setting in labels.SETTINGS
         ),
-        ("[yes]", 'is a list: for any of several values write "in(yes)"'),
-        ("[a b,c]", 'write "in(a,b)"'),
-        ("[]", 'write "in(a,b)"'),
-        ("[true,1]", 'write "in(true,1)"'),
-        ("{a: b}", "is no text: give a label's value, !value, in(a, b) or !in(a, b)"),
-        ("true", "is true, no text: quote it"),
+        ("fleet.nodes", "[yes]", 'is a list: for any of several values write "in(yes)"'),
+        ("fleet.nodes", "[a b,c]", 'write "in(a,b)"'),
+        ("fleet.nodes", "[]", 'write "in(a,b)"'),
+        ("fleet.nodes", "[true,1]", 'write "in(true,1)"'),
+        ("sandbox.nodes", "{a: b}", "is no text: give a label's value, !value, in(a, b) or !in("),
+        ("sandbox.nodes", "true", "is true, no text: quote it"),
     ],
 )
 def test_what_is_no_text_is_told_with_what_to_write(setting: str, value: str, told: str) -> None:
