@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from command import run_command
 from helpers import ROOT, SIMULATED, raybench
 from hydra._internal.hydra import Hydra
+from hydra.core.config_store import ConfigStore
 from omegaconf import OmegaConf
 
 from raybench import __version__, cli
@@ -343,6 +345,14 @@ def test_a_check_changes_neither_the_schema_nor_what_was_composed() -> None:
     assert (again.autobench.topics, again.fleet.nodes) == (["math"], {"zone": "a"})
 
 
+def test_hydra_shares_the_store_of_schemas_and_copies_what_it_reads_there() -> None:
+    cli.compose([AUTOBENCH])
+    store = ConfigStore.instance()
+    assert deepcopy(store) is store
+    store.load("schema.yaml").node["seed"] = 5
+    assert store.load("schema.yaml").node["seed"] == 0
+
+
 def test_all_mistakes_are_told_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         cli.check(cli.compose([AUTOBENCH, "autobench.iterations=0", "tracking.uri=ftp://x"]))
@@ -417,7 +427,6 @@ def test_its_version_is_its_own(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, f"raybench {__version__}\n")
 
 
-@pytest.mark.slow
 def test_help_names_the_groups(tmp_path: Path) -> None:
     done = run_command("--help", cwd=tmp_path)
     assert done.returncode == 0
