@@ -11,6 +11,7 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -238,8 +239,9 @@ def check(composed: "DictConfig") -> Config:
 
     try:
         # A '+' adds any key past the schema; laying the values over it again refuses those.
-        typed = OmegaConf.merge(
-            OmegaConf.structured(Config), OmegaConf.to_container(composed, resolve=True)
+        # Neither input is used afterwards, so nothing needs to be copied while they are merged.
+        typed = OmegaConf.unsafe_merge(
+            deepcopy(_schema()), OmegaConf.to_container(composed, resolve=True)
         )
         config = cast(Config, OmegaConf.to_object(typed))
     except OmegaConfBaseException as error:
@@ -362,10 +364,24 @@ def _sweep(overrides: Sequence[str]) -> list[list[str]]:
 def _register_schema() -> None:
     from hydra.core.config_store import ConfigStore
 
-    ConfigStore.instance().store("schema", Config)
+    store = ConfigStore.instance()
+    store.store("schema", _schema())
+    # Hydra copies what it reads from, this store included, at each composition and for each group
+    # that it lists: `--help` took three times as long. What is in the store, it copies when it
+    # reads it, so the store itself need not be copied.
+    vars(store)["__deepcopy__"] = lambda _: store
 
 
-def _known_keys() -> set[str]:
+@cache
+def _schema() -> "DictConfig":
+    """Return the typed configuration with its defaults; copy it before you change it."""
+    from omegaconf import OmegaConf
+
+    return cast("DictConfig", OmegaConf.structured(Config))
+
+
+@cache
+def _known_keys() -> frozenset[str]:
     """Return every key of the configuration, dotted."""
     from omegaconf import DictConfig, OmegaConf
 
@@ -376,7 +392,7 @@ def _known_keys() -> set[str]:
             if not OmegaConf.is_missing(node, key) and isinstance(node[key], DictConfig):
                 yield from walk(node[key], f"{dotted}.")
 
-    return set(walk(OmegaConf.structured(Config), ""))
+    return frozenset(walk(_schema(), ""))
 
 
 def _welcome() -> str:

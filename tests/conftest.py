@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import composing
 import pytest
 import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks
@@ -107,6 +108,13 @@ told_by_file = pytest.fixture(scope="module", autouse=True)(_told)
 told_by_test = pytest.fixture(autouse=True)(_told)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def compositions() -> Iterator[None]:
+    """Have every choice of configuration groups composed once."""
+    with composing.remembered():
+        yield
+
+
 @pytest.fixture(scope="session")
 def lasting_ray() -> Iterator[str]:
     """Yield the address of a Ray that goes on while these tests do."""
@@ -128,6 +136,15 @@ def own_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a test's runs start a Ray of their own, as everywhere where there is none."""
     for name in ("RAY_ADDRESS", "RAY_AUTH_MODE"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def known_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have plans name a Python for programs that models write without starting one to ask it."""
+    from raybench.sandbox import interpreters
+
+    python = interpreters.Interpreter("/usr/bin/python3.12", "3.12.0", "CPython", ())
+    monkeypatch.setattr(interpreters, "chosen", lambda *_, **__: python)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import raybench
+from command import run_command
 
 from raybench import paths, problems
 from raybench.cli import check, compose
@@ -65,7 +65,7 @@ def test_places_in_the_home_of_nobody_are_told(
     setting: str, others: list[str], tmp_path: Path
 ) -> None:
     given = f"{setting}='~no-such-user/x'"
-    done = raybench(*others, "roster=simulated", "dry_run=true", given, cwd=tmp_path)
+    done = run_command(*others, "roster=simulated", "dry_run=true", given, cwd=tmp_path)
     assert done.returncode == 2
     assert setting in done.stderr and "~no-such-user/x" in done.stderr
     assert "Traceback" not in done.stderr

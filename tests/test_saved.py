@@ -2,16 +2,17 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from command import run_command
 from helpers import SIMULATED, raybench
+from omegaconf import DictConfig, OmegaConf
 
 from raybench import cli, saved
+from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.tracking.uri import redacted
 
@@ -28,8 +29,6 @@ def test_the_flag_is_taken_wherever_it_stands() -> None:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    from omegaconf import OmegaConf
-
     file = tmp_path / "config.yaml"
     file.write_text(
         OmegaConf.to_yaml(cli.compose([*SIMULATED, "autobench.iterations=3"]), resolve=True),
@@ -125,33 +124,23 @@ def test_the_home_of_nobody_is_a_place_that_is_not_there() -> None:
         saved.experiment_of("~no-such-user/config.yaml")
 
 
-_NOISY = """
-from raybench import cli
-real = cli.check
-def check(composed):
-    print("noise of a library")
-    return real(composed)
-cli.check = check
-cli.main()
-"""
-
-
 @pytest.mark.parametrize("asked", ["saved", "given"])
-def test_nothing_but_the_document_is_on_stdout(config: Path, asked: str) -> None:
+def test_nothing_but_the_document_is_on_stdout(
+    config: Path, asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(composed: DictConfig) -> Config:
+        print("noise of a library")
+        return real(composed)
+
+    real = cli.check
+    monkeypatch.setattr(cli, "check", check)
     flags = ["--json"]
     if asked == "saved":
         held = yaml.safe_load(config.read_text())
         held["console"]["mode"] = "json"
         config.write_text(yaml.safe_dump(held))
         flags = []
-    done = subprocess.run(
-        [sys.executable, "-c", _NOISY, "--from", str(config), "dry_run=true", *flags],
-        cwd=config.parent,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = run_command("--from", str(config), "dry_run=true", *flags, cwd=config.parent)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["plan"]["experiment"] == "autobench"
     assert "noise of a library" in done.stderr

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from command import run_command
 from helpers import only_run, raybench
 from http_endpoint import Handler, HttpEndpoint
 from stores import serving
@@ -153,7 +154,7 @@ def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
 
 def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_path: Path) -> None:
     asked = (f"fleet.address=ray://me:{PASSWORD}@127.0.0.1:10001", "roster=simulated")
-    done = raybench("+experiment=autobench", *asked, cwd=tmp_path)
+    done = run_command("+experiment=autobench", *asked, cwd=tmp_path)
     assert done.returncode == 2
     assert "fleet.address holds a login" in done.stderr
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []

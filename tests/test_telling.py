@@ -39,11 +39,12 @@ def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.usefixtures("known_python")
 @pytest.mark.parametrize("name", [*cli.experiments()])
 def test_every_plan_is_one_document(
-    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     given = PLANNED.get(name, [f"+experiment={name}", *DRY])
     code = job(*given, mode="json")
     said = capsys.readouterr()
@@ -61,11 +62,12 @@ def test_every_plan_is_one_document(
         assert {"event", "time"} <= set(event)
 
 
+@pytest.mark.usefixtures("known_python")
 @pytest.mark.parametrize("name", ["autobench", "games", "index"])
 def test_a_quiet_plan_is_only_an_exit_code(
-    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     assert job(f"+experiment={name}", *DRY, mode="quiet") == 0
     assert capsys.readouterr() == ("", "")
 
@@ -110,9 +112,9 @@ QUICK = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 def test_every_experiment_is_followed_and_ends_in_one_document(
-    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     assert job(f"+experiment={name}", *QUICK[name], mode="json") == 0
     said = capsys.readouterr()
     document = json.loads(said.out)
@@ -132,16 +134,16 @@ def test_every_experiment_is_followed_and_ends_in_one_document(
 
 @pytest.mark.slow
 def test_a_quiet_run_leaves_the_path_of_its_results(
-    ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     assert job(*SIMULATED, "autobench.iterations=3", mode="quiet") == 0
     said = capsys.readouterr()
-    assert said.out == f"{only_run(ready) / 'results.json'}\n"
+    assert said.out == f"{only_run(tmp_path) / 'results.json'}\n"
     assert said.err == ""
     # The same run in another mode: it is finished, and a new one is made as ever.
     assert job(*SIMULATED, "autobench.iterations=3", mode="json") == 0
-    marks = {run.name.rpartition("-")[2] for run in (ready / "runs" / "autobench").iterdir()}
+    marks = {run.name.rpartition("-")[2] for run in (tmp_path / "runs" / "autobench").iterdir()}
     assert len(marks) == 1
 
 
@@ -229,7 +231,7 @@ def test_what_nobody_foresaw_is_a_document_too(
 
 @pytest.mark.slow
 def test_a_run_that_fails_says_in_quiet_what_is_kept(
-    ready: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raybench.errors import Problem, RunFailed
     from raybench.experiments.parts.session import Session
@@ -238,7 +240,7 @@ def test_a_run_that_fails_says_in_quiet_what_is_kept(
         raise RunFailed(Problem("file.unwritable", "the disk is full", fix="Make room"))
 
     monkeypatch.setattr(Session, "keep", full)
-    monkeypatch.chdir(ready)
+    monkeypatch.chdir(tmp_path)
     out, err = io.StringIO(), io.StringIO()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from helpers import SIMULATED, raybench
+from command import run_command
+from helpers import SIMULATED
 from hypothesis import given
 from hypothesis import strategies as st
 from ray._private.label_utils import validate_label_key, validate_label_selector_value
@@ -55,7 +56,7 @@ def test_a_value_and_its_opposite_choose_every_node_once(label: str, value: str)
 
 
 def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
-    told = raybench(
+    told = run_command(
         "+experiment=index", "roster=simulated", "data=samples", "dry_run=true",
         "fleet.nodes={role: 'in(a b)'}", "sandbox.nodes={role: true}", "fleet.work_nodes={a//b: c}",
         cwd=tmp_path,
@@ -65,20 +66,23 @@ def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
         assert text in told.stderr
 
 
-@pytest.mark.parametrize("setting", labels.SETTINGS)
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("setting", "value", "told"),
     [
-        (
-            "[near,far]",
-            'is a list: for any of several values write "in(near,far)", with the quotes',
+        *(
+            (
+                setting,
+                "[near,far]",
+                'is a list: for any of several values write "in(near,far)", with the quotes',
+            )
+            for setting in labels.SETTINGS
         ),
-        ("[yes]", 'is a list: for any of several values write "in(yes)"'),
-        ("[a b,c]", 'write "in(a,b)"'),
-        ("[]", 'write "in(a,b)"'),
-        ("[true,1]", 'write "in(true,1)"'),
-        ("{a: b}", "is no text: give a label's value, !value, in(a, b) or !in(a, b)"),
-        ("true", "is true, no text: quote it"),
+        ("fleet.nodes", "[yes]", 'is a list: for any of several values write "in(yes)"'),
+        ("fleet.nodes", "[a b,c]", 'write "in(a,b)"'),
+        ("fleet.nodes", "[]", 'write "in(a,b)"'),
+        ("fleet.nodes", "[true,1]", 'write "in(true,1)"'),
+        ("sandbox.nodes", "{a: b}", "is no text: give a label's value, !value, in(a, b) or !in("),
+        ("sandbox.nodes", "true", "is true, no text: quote it"),
     ],
 )
 def test_what_is_no_text_is_told_with_what_to_write(setting: str, value: str, told: str) -> None:
@@ -96,6 +100,6 @@ def test_numbers_and_words_are_labels(value: str) -> None:
 
 
 def test_a_list_ends_without_a_traceback(tmp_path: Path) -> None:
-    told = raybench(*SIMULATED, "dry_run=true", "sandbox.nodes={a: [b]}", cwd=tmp_path)
+    told = run_command(*SIMULATED, "dry_run=true", "sandbox.nodes={a: [b]}", cwd=tmp_path)
     assert told.returncode == 2
     assert told.stderr.count("\n") == 1

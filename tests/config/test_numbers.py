@@ -34,20 +34,30 @@ def test_there_are_such_settings() -> None:
     assert not SETTINGS["storage_patience_s"]
 
 
-@pytest.mark.parametrize(
-    ("setting", "number"),
-    [
-        *((it, "nan") for it in SETTINGS),
-        ("storage_patience_s", "inf"),
-        ("games.patience_s", "-inf"),
-    ],
-)
-def test_each_is_told_once_and_alone(setting: str, number: str) -> None:
-    composed = cli.compose(cli.with_tables([*SIMULATED, f"{setting}={number}"]))
+def refusal(*overrides: str) -> list[str]:
+    """Return the lines of the error that ends such a command, without what leads them in."""
+    composed = cli.compose(cli.with_tables([*SIMULATED, *overrides]))
     with pytest.raises(ConfigurationError) as caught:
         cli.check(composed)
-    or_null = ", or null" * SETTINGS[setting]
-    assert str(caught.value) == f"{setting} is {number}: give a finite number{or_null}"
+    lines = str(caught.value).splitlines()
+    return [line.removeprefix("  - ") for line in lines if not line.endswith(":")]
+
+
+def test_each_of_them_is_refused_once_and_without_what_else_is_wrong() -> None:
+    told = refusal("autobench.iterations=0", *(f"{setting}=nan" for setting in SETTINGS))
+    assert sorted(line.partition(" is nan: ")[0] for line in told) == sorted(SETTINGS)
+    for line in told:
+        setting, _, fix = line.partition(" is nan: ")
+        assert fix.endswith("or null") == SETTINGS[setting], line
+
+
+@pytest.mark.parametrize(
+    ("setting", "number"),
+    [("storage_patience_s", "inf"), ("games.patience_s", "-inf"), ("games.weights.chess", "nan")],
+)
+def test_one_of_them_is_refused(setting: str, number: str) -> None:
+    (told,) = refusal(f"{setting}={number}")
+    assert told.startswith(f"{setting} is {number}: ")
 
 
 def test_they_are_found_in_an_engines_options_too() -> None:

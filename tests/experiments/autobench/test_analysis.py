@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command import run_command
 from helpers import SIMULATED, only_run, raybench
 from panels import named, rounded, world
 
@@ -137,6 +138,7 @@ def test_wrong_tables_are_told_before_anything_starts(tmp_path: Path) -> None:
         cli.check(cli.compose(cli.with_tables((*SIMULATED, "autobench.external.mmlu=''"))))
 
 
+@pytest.mark.process
 def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
     lines = [f"sim-{n:02d},{n}%" for n in range(1, 13)]
     (tmp_path / "mmlu.csv").write_text("\n".join(["model,score", *lines]))
@@ -153,6 +155,6 @@ def test_one_command_compares_with_a_table(tmp_path: Path) -> None:
     assert found["kendall_tau"]["ci95"][0] < found["kendall_tau"]["value"]
     assert re.search(rf"mmlu +{found['kendall_tau']['value']:.3f} \[", done.stdout)
     assert "## Agreement with other tables" in (only_run(tmp_path) / "leaderboard.md").read_text()
-    wrong = raybench(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
+    wrong = run_command(*given[:-1], "autobench.external.mmlu=none.csv", cwd=tmp_path)
     assert wrong.returncode == 2
     assert "there is no file 'none.csv'" in wrong.stderr

@@ -1,8 +1,10 @@
 """What a tournament would do, and what it takes for that."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+from command import run_command
 
 from raybench import cli
 from raybench.config import Config, everybody
@@ -208,3 +210,47 @@ def test_it_is_said_where_matches_would_be_the_same_again() -> None:
     assert "the same match again" in "\n".join(planning.told(config(GREEDY, "temperature=0")))
     assert "the same match again" not in notes(GREEDY, "temperature=0", "names=[poker]")
     assert "the same match again" not in notes()
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["games.names=[ches]"], ["unknown game 'ches'", "Did you mean 'chess'"]),
+        (["games.rules.poker.player=3"], ["no rule 'player'", "Did you mean 'players'"]),
+        (["games.rules.chess.start=nonsense"], ["games.rules.chess"]),
+        (["games.pairing=swis"], ["games.pairing is 'swis'", "'swiss'"]),
+        (["games.cycles=1", "games.pairing=swiss"], ["only a round robin has cycles"]),
+        (["games.jury=[nobody]"], ["games.jury names 'nobody'"]),
+        (["games.tries=0"], ["games.tries is 0"]),
+        (["games.narrow=nan"], ["games.narrow is nan"]),
+        (["games.weights.chess=inf"], ["games.weights.chess is inf"]),
+        (["games.names=[chess]", "games.weights.chess=0"], ["no game that is played weighs"]),
+        (
+            ["games.names=[debate]", "games.jury=[sim-01,sim-02]"],
+            ["nobody is left to judge a match of sim-01 and sim-02", "a third juror"],
+        ),
+        (["games.matches=0"], ["games.matches is 0"]),
+        (["games.deadline_s=0"], ["games.deadline_s is 0"]),
+        (["games.weights.ches=2"], ["games.weights", "Did you mean 'chess'"]),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_starts(
+    given: list[str], told: list[str], tmp_path: Path
+) -> None:
+    done = run_command("+experiment=games", "roster=simulated", *given, cwd=tmp_path)
+    assert done.returncode == 2
+    for words in told:
+        assert words in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+def test_the_plan_says_what_would_be_played(tmp_path: Path) -> None:
+    done = run_command(
+        "+experiment=games", "roster=simulated", "games.names=[poker]",
+        "games.rules.poker.players=6", "games.cycles=1", "games.matches=500", "dry_run=true",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "500 matches" in done.stdout
+    assert "poker: 6 seats, players=6" in done.stdout
+    assert not (tmp_path / "runs").exists()

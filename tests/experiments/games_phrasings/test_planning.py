@@ -87,8 +87,9 @@ def test_what_optimisation_does_not_go_by_is_said() -> None:
 
 def test_players_that_were_never_compiled_in_a_wording_are_missed_before_anything_starts() -> None:
     with pytest.raises(ConfigurationError, match="3 players were never compiled"):
+        few = [f"optimise_players.{name}=2" for name in ("train", "validation", "held_out")]
         games_phrasings.plan(
-            configured("stages=[before]", "games.strategy=optimised", "games.names=[poker]")
+            configured("stages=[before]", "games.strategy=optimised", "games.names=[poker]", *few)
         )
 
 

@@ -1,8 +1,12 @@
 """What a screening tells before it asks anybody: its plan, and mistakes."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+from command import run_command
+from hle_rows import exact
 
 from raybench import cli
 from raybench.config import Config
@@ -121,3 +125,19 @@ def test_a_mistake_is_told_with_its_mend(name: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         planned(*overrides)
     assert told in str(caught.value)
+
+
+def test_where_no_candidate_is_valid_nothing_begins(tmp_path: Path) -> None:
+    rows = [json.dumps(exact(name, rationale="")) for name in "ab"]
+    (tmp_path / "in.jsonl").write_text("\n".join(rows) + "\n")
+    screen = (
+        "+experiment=hle_screen", "roster=simulated", f"roster.models=[{MODELS}]", "judges=[a]",
+        "candidates=in.jsonl",
+    )  # fmt: skip
+    done = run_command(*screen, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "2: 'rationale' is empty (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
+    assert not (tmp_path / "runs").exists()
+    checked = run_command(*screen, "validate=true", cwd=tmp_path)
+    assert checked.returncode == 1
+    assert "in.jsonl, line 1 (a): 'rationale' is empty: explain step by step" in checked.stdout

@@ -256,15 +256,3 @@ def test_a_thousand_are_screened_and_as_many_pass_as_the_panels_abilities_make(
         assert low - 0.03 < ability < high + 0.03
     told = results_of(ready)["run"]["screening"]
     assert 0.15 < told["private"] / told["accepted"] < 0.25
-
-
-def test_where_nothing_is_valid_all_is_told_and_nothing_begins(tmp_path: Path) -> None:
-    given = written(tmp_path / "in.jsonl", [exact(it, rationale="") for it in "ab"])
-    done = raybench(*SCREEN, *panel(), given, cwd=tmp_path)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "2: 'rationale' is empty (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "runs").exists()
-    checked = raybench(*SCREEN, *panel(), given, "validate=true", cwd=tmp_path)
-    assert checked.returncode == 1
-    assert "in.jsonl, line 1 (a): 'rationale' is empty: explain step by step" in checked.stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import contest
 import pytest
+from command import run_command
 
 from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
@@ -34,6 +35,7 @@ def planned(*overrides: str) -> str:
     return describe(index.plan(configured("data=samples", *overrides)))
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("grader", ["parity", "improved"])
 def test_the_gold_of_all_samples_is_graded_right(
     grader: str, capsys: pytest.CaptureFixture[str]
@@ -43,6 +45,7 @@ def test_the_gold_of_all_samples_is_graded_right(
     assert f"14 of 14 gold answers are graded right by grader={grader}" in told
 
 
+@pytest.mark.sandbox
 def test_questions_without_a_known_right_answer_are_told_of(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -57,6 +60,7 @@ def test_questions_without_a_known_right_answer_are_told_of(
     assert "Note: livecodebench: 3 questions are there; the methodology counts 315" in noted
 
 
+@pytest.mark.sandbox
 def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     chosen = ("data=samples", "benchmarks=[humaneval]", "validate=true", "sandbox.backend=unsafe")
     try:
@@ -70,6 +74,7 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
     assert graded.startswith("humaneval: 12 of 12 gold answers are graded right")
 
 
+@pytest.mark.process
 def test_a_python_for_scientific_programs_that_will_not_do_is_told_before(tmp_path: Path) -> None:
     for setting in ("python", "scientific_python"):
         with pytest.raises(ConfigurationError, match=f"sandbox.{setting} is '/no/such/python', wh"):
@@ -83,6 +88,7 @@ def test_a_python_for_scientific_programs_that_will_not_do_is_told_before(tmp_pa
     assert "programs" not in planned("benchmarks=[mgsm]", given, "limit=1")  # it runs none
 
 
+@pytest.mark.usefixtures("known_python")
 def test_the_plan_names_another_python_that_scientific_programs_run_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -100,6 +106,7 @@ def test_the_plan_names_another_python_that_scientific_programs_run_in(
         assert told in f"{planned(*asked)}\n"
 
 
+@pytest.mark.sandbox
 def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +137,7 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
         asyncio.run(index.run(config, {}))
 
 
+@pytest.mark.usefixtures("known_python")
 def test_the_plan_counts_units_and_names_the_data() -> None:
     told = planned("limit=2")
     # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode (2) x 3,
@@ -178,3 +186,11 @@ def test_a_mistake_is_told_with_its_mend(name: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         planned(*overrides)
     assert told in str(caught.value)
+
+
+def test_a_mistake_in_the_data_ends_the_command_with_2(tmp_path: Path) -> None:
+    command = ("+experiment=index", "roster=simulated", f"roster.models=[{MODELS}]", "data=samples")
+    done = run_command(*command, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "'xx'" in done.stderr
+    assert not (tmp_path / "runs").exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import run_command
 from helpers import path_without, raybench
 
 from raybench.errors import RaybenchError
@@ -61,7 +62,7 @@ def test_walls_that_cannot_be_had_are_told_before_engines_come_up(ready: Path) -
 @pytest.mark.usefixtures("on_lasting_ray")
 def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     command = (*INDEX, "limit=2", "sandbox.backend=unsafe", f"sandbox.python={_open_python()}")
-    plan = raybench(*command, "dry_run=true", cwd=ready)
+    plan = run_command(*command, "dry_run=true", cwd=ready)
     assert plan.returncode == 0, plan.stderr
     assert "humaneval: replies are programs and run WITHOUT WALLS" in plan.stdout
     done = raybench(*command, cwd=ready, timeout=240)

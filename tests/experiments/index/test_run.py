@@ -199,10 +199,3 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
     inputs = json.loads((run_of(finished) / "inputs.json").read_text())
     read = results_of(finished)["run"]["data"]
     assert inputs == {name: about["digest"] for name, about in read.items()}
-
-
-def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
-    done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
-    assert done.returncode == 2, done.stdout + done.stderr
-    assert "no chosen benchmark has questions in 'xx'" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -56,6 +56,7 @@ def test_who_writes_instructions_is_asked_too() -> None:
     assert setup.curriculum(conf).own_proposer == "sim-judge"
 
 
+@pytest.mark.slow
 def test_a_player_is_known_by_all_that_it_is_made_from() -> None:
     keys = {
         compiled.key_of(it)
@@ -174,6 +175,7 @@ GOOD = Positions('good', 'liars_dice', dice, worth)
 """
 
 
+@pytest.mark.slow
 def test_positions_of_ones_own_are_tried_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch)
         (["+experiment=serve"], True),
     ],
 )
+@pytest.mark.usefixtures("known_python")
 def test_who_needs_a_cluster(given: list[str], ray: bool) -> None:
     asked = cli.check(cli.compose([*given, "dry_run=true"]))
     assert load(asked.experiment or "").plan(asked).ray == ray

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from helpers import raybench
+from command import run_command
 from suites import SMALL, roster
 
 from raybench.config.suite import PARTS, SuiteConf, problems
@@ -12,7 +12,7 @@ TWO = roster([0.2, 0.8])
 
 
 def refused(folder: Path, *settings: str) -> str:
-    done = raybench(*SMALL, *TWO, *settings, cwd=folder)
+    done = run_command(*SMALL, *TWO, *settings, cwd=folder)
     assert done.returncode == 2, done.stdout
     assert not (folder / "runs").exists() and "Traceback" not in done.stderr
     return done.stderr
@@ -54,7 +54,7 @@ def test_a_table_is_not_called_as_one_of_our_rankings(name: str) -> None:
 
 
 def test_the_plan_has_all_parts_and_their_sum(tmp_path: Path) -> None:
-    done = raybench(*SMALL, *TWO, "dry_run=true", cwd=tmp_path)
+    done = run_command(*SMALL, *TWO, "dry_run=true", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     for line in (
         "Experiment  suite",
@@ -67,6 +67,6 @@ def test_the_plan_has_all_parts_and_their_sum(tmp_path: Path) -> None:
 
 
 def test_parts_can_be_chosen(tmp_path: Path) -> None:
-    done = raybench(*SMALL, *TWO, "parts=[games,hle]", "dry_run=true", cwd=tmp_path)
+    done = run_command(*SMALL, *TWO, "parts=[games,hle]", "dry_run=true", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Units       2 parts" in done.stdout and "Experiment  index" not in done.stdout
