@@ -165,6 +165,16 @@ def engine_processes(mark: str | None = None) -> dict[int, str]:
     return found
 
 
+def engines_of_tests(name: str) -> list[psutil.Process]:
+    """Return the engine processes whose name begins so, without those that the session shares."""
+    processes = []
+    for pid, line in engine_processes().items():
+        if line.startswith(name):
+            with suppress(psutil.NoSuchProcess):
+                processes.append(psutil.Process(pid))
+    return processes
+
+
 def last_run(folder: Path, experiment: str) -> Path:
     """Return the folder of the last run of an experiment."""
     *_, run = sorted((folder / "runs" / experiment).iterdir())

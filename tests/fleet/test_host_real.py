@@ -19,11 +19,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
-import psutil
 import pytest
 import pytest_asyncio
 from examined import verdicts
-from helpers import NEEDS_MODEL, ON_GPU, THINKER, engine_processes, wait_for_silence
+from helpers import (
+    MARK,
+    NEEDS_MODEL,
+    ON_GPU,
+    THINKER,
+    engine_processes,
+    engines_of_tests,
+    wait_for_silence,
+)
 from hubs import Hub
 from listening import listeners
 from vision import picture, seeing
@@ -92,16 +99,6 @@ async def until(condition: Callable[[], object], what: str) -> None:
         await asyncio.sleep(0.1)
 
 
-def hosting(name: str) -> list[psutil.Process]:
-    """Return the processes of this name that this process's own Ray has started."""
-    processes = []
-    for process in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):
-            if process.name().startswith(name):
-                processes.append(process)
-    return processes
-
-
 @pytest.fixture(scope="module")
 def logs() -> Iterator[Path]:
     """Return where Ray writes: a short path, because its sockets lie there too."""
@@ -128,7 +125,8 @@ async def fleet(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncIt
 
 
 async def test_engines_listen_where_only_this_machine_gets_to(fleet: Fleet) -> None:
-    there = listeners()
+    # The session's shared Ray, which others may reach, is below this process too.
+    there = listeners((MARK, os.environ[MARK]))
     assert any("VLLM" in it.process for it in there)
     assert [it for it in there if not it.inside] == []
 
@@ -447,7 +445,7 @@ async def test_templates_and_tokens_do_not_hold_up_the_replica(fleet: Fleet) -> 
 
 
 async def test_secrets_reach_the_engine(fleet: Fleet) -> None:
-    engines = [*hosting("ray::ServeReplica"), *hosting("VLLM::")]
+    engines = [*engines_of_tests("ray::ServeReplica"), *engines_of_tests("VLLM::")]
     assert engines
     for process in engines:
         assert process.environ()["HF_TOKEN"] == CANARY  # gated weights can be downloaded
@@ -467,14 +465,14 @@ async def test_batches_and_streams_outlive_the_engine_under_them(fleet: Fleet) -
         arrived.append(placed)
         if len(arrived) == 5:
             assert not batch.done()
-            (core,) = hosting("VLLM::EngineCore")
+            (core,) = engines_of_tests("VLLM::EngineCore")
             killed.append(core.pid)
             core.kill()
     assert sorted(place for place, _ in arrived) == list(range(16))
     completions = [*(reply for _, reply in arrived), *await batch]
     assert {completion.error for completion in completions} == {None}
     assert fleet.account.total.requests == before + 16 + 4
-    (core,) = hosting("VLLM::EngineCore")
+    (core,) = engines_of_tests("VLLM::EngineCore")
     assert [core.pid] != killed
     assert fleet.account.failed == {}
 

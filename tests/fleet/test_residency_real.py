@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import psutil
 import pytest
 import pytest_asyncio
-from helpers import NEEDS_MODEL, half_depth, wait_for_silence
+from helpers import NEEDS_MODEL, engines_of_tests, half_depth, wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.experiments.parts.taking_part import seen
@@ -140,9 +139,9 @@ async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
     before = await swaps(scene.fleet)
     (core,) = (
         process
-        for process in psutil.Process().children(recursive=True)
-        if "EngineCore" in process.name()  # on a GPU the other one sleeps in its own
-        and scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
+        for process in engines_of_tests("VLLM::EngineCore")
+        # On a GPU the other one sleeps in its own.
+        if scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
     )
     # One ends after its first token, and the others long after it.
     first, *others = [request(number, tokens=250 if number else 1) for number in range(9)]

@@ -6,10 +6,9 @@ The short forms are in test_host_real.py, whose engine holds all prompts in its 
 import random
 from collections.abc import AsyncIterator, Sequence
 
-import psutil
 import pytest
 import pytest_asyncio
-from helpers import NEEDS_MODEL, wait_for_silence
+from helpers import NEEDS_MODEL, engines_of_tests, wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
@@ -56,18 +55,6 @@ async def fleet() -> AsyncIterator[Fleet]:
     async with open_fleet([SMALL], FleetConf(), lambda _: None) as fleet:
         yield fleet
     assert not wait_for_silence()
-
-
-def hosting() -> list[psutil.Process]:
-    """Return the replicas of this process's own Ray."""
-    found = []
-    for process in psutil.Process().children(recursive=True):
-        try:
-            if process.name().startswith(("ray::ServeReplica", "VLLM::")):
-                found.append(process)
-        except psutil.NoSuchProcess:
-            continue
-    return found
 
 
 def hit_rate(completions: Sequence[Completion]) -> float:
@@ -128,10 +115,10 @@ async def test_a_stream_outlives_its_replica_and_nothing_comes_twice(fleet: Flee
     async for placed in fleet.stream("small", requests):
         arrived.append(placed)
         if len(arrived) == 5:
-            (replica,) = [p for p in hosting() if p.name().startswith("ray::ServeReplica")]
+            (replica,) = engines_of_tests("ray::ServeReplica")
             replica.kill()
     assert sorted(place for place, _ in arrived) == list(range(16))
     assert {completion.error for _, completion in arrived} == {None}
     assert fleet.account.total.requests == before + 16
-    (new,) = [p for p in hosting() if p.name().startswith("ray::ServeReplica")]
+    (new,) = engines_of_tests("ray::ServeReplica")
     assert new.pid != replica.pid
