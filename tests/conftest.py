@@ -17,6 +17,7 @@ from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
 from scheduling import EnginesApart
+from served import served as served
 
 os.environ[MARK] = str(os.getpid())
 # Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.

@@ -147,10 +147,11 @@ def only_run(folder: Path) -> Path:
     return run
 
 
-def engine_processes() -> dict[int, str]:
+def engine_processes(mark: str | None = None) -> dict[int, str]:
     """Return what of Ray, Serve and vLLM these tests have started and still runs, by process id.
 
-    Others on this machine run their own, and so do these tests' other halves.
+    Others on this machine run their own, and so do these tests' other halves. `mark` selects the
+    processes of a program that was started with another value of the variable MARK.
     """
     found = {}
     for process in psutil.process_iter(["name", "cmdline", "status"]):
@@ -159,9 +160,19 @@ def engine_processes() -> dict[int, str]:
             r"raylet|gcs_server|ray::|raybench::|VLLM|EngineCore|ray/_private|ray/dashboard", line
         ):
             with suppress(psutil.Error):  # it has just ended
-                if process.environ().get(MARK) == os.environ[MARK]:
+                if process.environ().get(MARK) == (mark or os.environ[MARK]):
                     found[process.pid] = line[:120]
     return found
+
+
+def engines_of_tests(name: str) -> list[psutil.Process]:
+    """Return the engine processes whose name begins so, without those that the session shares."""
+    processes = []
+    for pid, line in engine_processes().items():
+        if line.startswith(name):
+            with suppress(psutil.NoSuchProcess):
+                processes.append(psutil.Process(pid))
+    return processes
 
 
 def last_run(folder: Path, experiment: str) -> Path:
@@ -182,11 +193,16 @@ def units_of(folder: Path, experiment: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
-def wait_for_silence(seconds: float = 15, but: Container[int] = ()) -> list[str]:
-    """Wait for every engine process but these to end; return what is left."""
+def wait_for_silence(
+    seconds: float = 120, but: Container[int] = (), mark: str | None = None
+) -> list[str]:
+    """Wait for every engine process but these to end; return what is left.
+
+    It returns as soon as nothing is left: the deadline only decides what hangs.
+    """
     deadline = time.monotonic() + seconds
     while True:
-        left = [line for pid, line in engine_processes().items() if pid not in but]
+        left = [line for pid, line in engine_processes(mark).items() if pid not in but]
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.5)

@@ -2,6 +2,8 @@
 
 import ipaddress
 import socket
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import psutil
@@ -21,13 +23,22 @@ class Listener(NamedTuple):
         return (getattr(found, "ipv4_mapped", None) or found).is_loopback
 
 
-def listeners() -> list[Listener]:
-    """Return where this process and all below it listen."""
-    us = psutil.Process()
+def listeners(variable: tuple[str, str] | None = None) -> list[Listener]:
+    """Return where this process and those below it listen that have a variable with this value."""
     return [
         Listener(process.name(), link.laddr.ip, link.laddr.port)
-        for process in (us, *us.children(recursive=True))
+        for process in _family(variable)
         for link in process.net_connections("inet")
         # What UDP hears it hears of everybody.
         if link.status == psutil.CONN_LISTEN or (link.type == socket.SOCK_DGRAM and not link.raddr)
     ]
+
+
+def _family(variable: tuple[str, str] | None) -> Iterator[psutil.Process]:
+    """Yield this process, and those below it that have the variable, if one is given."""
+    us = psutil.Process()
+    yield us
+    for process in us.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if variable is None or variable in process.environ().items():
+                yield process

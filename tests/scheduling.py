@@ -1,4 +1,7 @@
-"""Decide which worker runs a test file, where several files run at once."""
+"""Decide which worker runs a test file, where several files run at once.
+
+xdist deals out files before the workers have collected them, so the text of a file decides.
+"""
 
 import re
 from functools import cache
@@ -6,21 +9,27 @@ from pathlib import Path
 
 from xdist.scheduler import LoadFileScheduling
 
-_ENGINE_MARK = re.compile(r"\bmark\.engine\b")
+_GROUPS = {
+    "engines": re.compile(r"\bmark\.engine\b"),
+    "importing vLLM": re.compile(r"^\s*(from|import) (vllm|transformers|ray\.serve\.llm)\b", re.M),
+}
+"""What files of one worker use; the first group that a file belongs to counts."""
 
 
 class EnginesApart(LoadFileScheduling):
-    """Gives whole files to workers, and all files that start real engines to the same one.
+    """Gives whole files to workers, and the files of a group all to the same one.
 
-    An engine takes all processors. Two at once hold each other up more than they work.
+    An engine takes all processors. Two at once hold each other up more than they work. The import
+    of vLLM takes seconds of a processor, and is the same for all files of a process.
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file: str = super()._split_scope(nodeid)
-        return "engines" if _starts_engines(self.config.rootpath / file) else file
+        return _group(self.config.rootpath / file) or file
 
 
 @cache
-def _starts_engines(file: Path) -> bool:
-    """Return whether the file uses the marker `engine`; xdist knows no markers here."""
-    return bool(_ENGINE_MARK.search(file.read_text(encoding="utf-8")))
+def _group(file: Path) -> str | None:
+    """Return the group of a file."""
+    text = file.read_text(encoding="utf-8")
+    return next((group for group, sign in _GROUPS.items() if sign.search(text)), None)

@@ -22,16 +22,21 @@ from raybench.autobench.protocol import replay
 from raybench.experiments.autobench.setup import settings
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.engine,
+    pytest.mark.long(
+        short="tests/experiments/test_real.py"
+        "::test_a_suite_that_was_killed_goes_on_where_it_was_and_leaves_nothing"
+    ),
     pytest.mark.timeout(900),
     NEEDS_MODEL,
 ]
 
-# The demo, with short replies, an iteration after the other: there is time between them.
+# The demo, with short replies, an iteration after the other. There are so many that neither kill
+# nor Ctrl-C can come too late.
+ITERATIONS = 8
 DEMO = (
     "+experiment=autobench",
-    "autobench.iterations=3",
+    f"autobench.iterations={ITERATIONS}",
     "autobench.at_once=1",
     "autobench.task_tokens=16",
     "autobench.answer_tokens=16",
@@ -44,10 +49,10 @@ def units(folder: Path) -> int:
 
 
 def wait_for_units(folder: Path, wanted: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + 600
     while units(folder) < wanted:
         assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline, f"no {wanted} units within five minutes"
+        assert time.monotonic() < deadline, f"no {wanted} units within ten minutes"
         time.sleep(0.2)
 
 
@@ -60,19 +65,16 @@ def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> No
     process.kill()
     process.wait()
     first = units(tmp_path)
-    assert 1 <= first < 3
+    assert 1 <= first < ITERATIONS - 2
 
     # Ctrl-C in a terminal reaches the whole process group.
     process = start_raybench(*DEMO, cwd=tmp_path)
     wait_for_units(tmp_path, first + 1, process)
     os.killpg(process.pid, signal.SIGINT)
-    told = process.communicate(timeout=60)[0]
-    assert f"Resuming runs/autobench/{only_run(tmp_path).name}: {first} of 3" in told
-    if process.returncode == 0:
-        pytest.skip("the run ended before Ctrl-C reached it")
+    told = process.communicate(timeout=180)[0]
+    assert f"{only_run(tmp_path).name}: {first} of {ITERATIONS}" in told
     assert process.returncode == 130, told
     assert "Traceback" not in told
-    assert "the same command goes on from there" in told
     assert wait_for_silence(but=dying) == []
 
     # The same command ends it.
@@ -83,7 +85,7 @@ def test_killed_interrupted_and_resumed_it_ends_as_one_run(tmp_path: Path) -> No
     run = only_run(tmp_path)
     lines = (run / "journal" / "iterations.jsonl").read_bytes().splitlines()
     records = [json.loads(line) for line in lines]
-    assert [record["iteration"] for record in records] == [1, 2, 3]
+    assert [record["iteration"] for record in records] == [*range(1, ITERATIONS + 1)]
     results = json.loads((run / "results.json").read_text())
     assert results["simulated"] is False
     standing = replay(records, settings(cli.check(cli.compose(DEMO))))

@@ -1,16 +1,32 @@
-"""Files that bring up real engines are tested by one worker; all others by whoever is free."""
+"""Files of a group are tested by one worker; all others by the worker that is free."""
 
 from types import SimpleNamespace
 
+import pytest
 from helpers import ROOT
 from scheduling import EnginesApart
 
 
-def test_engines_are_never_brought_up_at_once() -> None:
-    dealt = EnginesApart.__new__(EnginesApart)
-    dealt.config = SimpleNamespace(rootpath=ROOT)
-    real = [str(it.relative_to(ROOT)) for it in (ROOT / "tests" / "fleet").glob("test_*_real.py")]
-    scopes = {dealt._split_scope(f"{file}::test_it[a::b]") for file in real}
-    assert len(real) >= 5 and len(scopes) == 1
+def scope(file: str) -> str:
+    """Return the scope in which the scheduler puts a test of this file."""
+    scheduler = EnginesApart.__new__(EnginesApart)
+    scheduler.config = SimpleNamespace(rootpath=ROOT)
+    return str(scheduler._split_scope(f"{file}::test_it[a::b]"))
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["fleet/test_host_real.py", "fleet/test_endpoint_real.py", "experiments/test_real.py"],
+        ["fleet/test_replica.py", "fleet/test_cpu_norms.py", "fleet/test_deployment.py"],
+    ],
+    ids=["engines", "imports of vLLM"],
+)
+def test_files_of_a_group_have_one_worker(files: list[str]) -> None:
+    assert len({scope(f"tests/{file}") for file in files}) == 1
+
+
+def test_other_files_are_groups_of_their_own() -> None:
     plain = "tests/test_paths.py"
-    assert dealt._split_scope(f"{plain}::test_it") == plain
+    assert scope(plain) == plain
+    assert scope("tests/test_demo.py") != scope("tests/fleet/test_replica.py")

@@ -92,6 +92,8 @@ class Account:
         """Requests that wait for the turn of the model's engine, of all processes."""
         self.running: Mapping[str, int] = {}
         """Requests that are with it, of all processes."""
+        self.reports = 0
+        """How often the engines' state was noted."""
         self._clock = clock
         self._lent: list[Account] = []
         self._lender: Account | None = None
@@ -112,6 +114,7 @@ class Account:
         self.arriving = [name for name in arriving if name in self.models]
         self.failed = {name: why for name, why in failed.items() if name in self.models}
         self.states, self.queued, self.running = states, queued, running
+        self.reports += 1
         for account in self._lent:
             account.note(swaps, arriving, failed, states=states, queued=queued, running=running)
 

@@ -1,22 +1,38 @@
-"""All four ways with one real model under Ray Serve and vLLM, which comes up once for all of them.
+"""All four ways with one real model under Ray Serve and vLLM, in a suite that is killed once.
 
-What is asked, judged and played here is what stands-ins cannot show: text of a real model, replies
-held to a schema or to the moves there are, and that none of it is asked for twice.
+This shows what stand-ins cannot: text of a real model, replies held to a schema or to the moves
+there are, that nothing is asked for twice, and that no engine outlives the run that started it.
 """
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from helpers import NEEDS_MODEL, last_run, own_cache, raybench, results_of, units_of, with_store
+from helpers import (
+    NEEDS_MODEL,
+    engine_processes,
+    last_run,
+    own_cache,
+    raybench,
+    results_of,
+    units_of,
+    wait_for_silence,
+    with_store,
+)
 from suites import PARTS
 
-from raybench import benchmarks
+from raybench import benchmarks, cli
+from raybench.autobench.protocol import replay
+from raybench.experiments.autobench.setup import settings
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(900)]
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples"
 MODELS = (
@@ -28,7 +44,11 @@ INDEX = (
     "index.repeats=1", "index.max_tokens=96", "index.checker=cool", "index.temperature=0",
 )  # fmt: skip
 HLE = ("hle.max_tokens=60",)
-AUTOBENCH = ("autobench.iterations=1", "autobench.task_tokens=16", "autobench.answer_tokens=16")
+ITERATIONS = 4
+AUTOBENCH = (
+    f"autobench.iterations={ITERATIONS}", "autobench.at_once=1",
+    "autobench.task_tokens=16", "autobench.answer_tokens=16",
+)  # fmt: skip
 GAMES = (
     "games.names=[liars_dice,debate]", "games.jury=[smollm2-judge]", "games.matches=8",
     "games.rules.debate.rebuttals=1", "games.speech_tokens=24", "games.bootstrap=100",
@@ -40,7 +60,12 @@ class Real(NamedTuple):
     """A suite that has run, and what it takes to run one of its parts again."""
 
     folder: Path
-    said: str
+    before: str
+    """What the run said until it was killed, in the third part."""
+    after: str
+    """What the run said that resumed it."""
+    kept: int
+    """Iterations of the third part that were in its journal when it was killed."""
     common: tuple[str, ...]
     environment: Mapping[str, str]
 
@@ -101,19 +126,61 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Real:
         "fleet.kv_cache_gib=0.5",
     )  # fmt: skip
     environment = own_cache(folder)
-    done = raybench(
-        "+experiment=suite", *common, *INDEX, *HLE, *AUTOBENCH, *GAMES,
-        cwd=folder, environment=environment, timeout=850,
-    )  # fmt: skip
+    suite = ("+experiment=suite", *common, *INDEX, *HLE, *AUTOBENCH, *GAMES)
+    before, kept = killed_in_autobench(*suite, folder=folder, environment=environment)
+    # What the dead run started has to notice by itself, which takes a while. Nobody waits for it.
+    dying = set(engine_processes())
+    done = raybench(*suite, cwd=folder, environment=environment, timeout=850)
     assert done.returncode == 0, done.stderr + done.stdout
-    return Real(folder, done.stderr, common, environment)
+    assert wait_for_silence(but=dying) == []
+    assert wait_for_silence(300) == []
+    return Real(folder, before, done.stderr, kept, common, environment)
+
+
+def killed_in_autobench(
+    *command: str, folder: Path, environment: Mapping[str, str]
+) -> tuple[str, int]:
+    """Run a suite, kill its driver after an iteration; return what it said and kept until then."""
+    log, deadline = folder / "killed.log", time.monotonic() + 850
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "raybench", *command], cwd=folder,
+            env={**os.environ, "NO_COLOR": "1", **environment},
+            stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    try:
+        while not (kept := iterations(folder)):
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.1)
+    finally:
+        process.kill()
+        process.wait()
+    return log.read_text(), kept
+
+
+def iterations(folder: Path) -> int:
+    """Return how many iterations of the autobench part are in its journal."""
+    files = folder.glob("runs/suite/*/parts/autobench/*/journal/iterations.jsonl")
+    return sum(file.read_bytes().count(b"\n") for file in files)
+
+
+def test_a_suite_that_was_killed_goes_on_where_it_was_and_leaves_nothing(real: Real) -> None:
+    assert len([*(real.folder / "runs" / "suite").iterdir()]) == 1
+    assert 1 <= real.kept < ITERATIONS
+    records = real.journal("autobench", "iterations")
+    assert [record["iteration"] for record in records] == [*range(1, ITERATIONS + 1)]
+    results = real.results("autobench")
+    composed = cli.compose(["+experiment=autobench", *real.common, *AUTOBENCH])
+    standing = replay(records, settings(cli.check(composed)))
+    weights = {name: of["autobench/weight"]["value"] for name, of in results["models"].items()}
+    assert weights == standing.weights
 
 
 def test_one_engine_serves_all_parts(real: Real) -> None:
     # It takes longer than progress is silent, so that another start would be told of.
-    first, rest = real.said.split("Part 2 of 4")
     starting = "starting 1 vLLM engine"
-    assert starting in first and starting not in rest
+    assert real.before.count(starting) == real.after.count(starting) == 1
     for name in PARTS:
         results = real.results(name)
         assert results["simulated"] is False

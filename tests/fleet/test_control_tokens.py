@@ -127,7 +127,7 @@ def tokenizer() -> Any:
     return AutoTokenizer.from_pretrained(str(embedded.prepare()))
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of transformers
 @NEEDS_MODEL
 def test_a_prompt_has_the_templates_control_tokens_and_no_more(tokenizer: Any) -> None:
     every = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
@@ -151,7 +151,7 @@ def test_a_prompt_has_the_templates_control_tokens_and_no_more(tokenizer: Any) -
         assert re.sub(r"\s", "", safe[1].content) == re.sub(r"\s", "", text)
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of transformers
 @NEEDS_MODEL
 def test_no_hostile_response_brings_a_control_token_into_the_judges_prompt(tokenizer: Any) -> None:
     hle = cast(Judged, benchmarks.load("hle"))

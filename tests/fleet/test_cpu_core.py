@@ -16,7 +16,7 @@ pytest.importorskip("vllm")
 
 from raybench.fleet import cpu_core, on_cpu
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow  # the import of vLLM
 MINE = "mine.Worker"
 
 

@@ -8,7 +8,10 @@ from helpers import ON_GPU
 from torch import Tensor
 from vllm import ir
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(ON_GPU, reason="vLLM's build is for a GPU")]
+pytestmark = [
+    pytest.mark.slow,  # the import of vLLM
+    pytest.mark.skipif(ON_GPU, reason="vLLM's build is for a GPU"),
+]
 
 NORM, ADD = ir.ops.rms_norm, ir.ops.fused_add_rms_norm
 

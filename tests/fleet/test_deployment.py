@@ -7,7 +7,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from engine_configs import checkpoint, config
+from helpers import ROOT
 
 from raybench.config import FleetConf
 from raybench.fleet.deployment import deployed_as, options
@@ -19,7 +21,7 @@ def weights(tmp_path: Path) -> str:
     return checkpoint(tmp_path / "checkpoint", max_position_embeddings=8192)
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of vLLM
 @pytest.mark.parametrize(
     "asked",
     [
@@ -63,6 +65,19 @@ def test_serve_is_told_what_ray_would_tell_it(
     assert theirs._deployment_config.autoscaling_config is None
 
 
+@pytest.mark.slow  # the import of vLLM
+def test_a_configuration_of_serve_builds_the_endpoint_and_its_keeper() -> None:
+    """That `serve deploy` brings it up: test_endpoint_real.py."""
+    pytest.importorskip("vllm")
+    from raybench.serving import build
+
+    (given,) = yaml.safe_load((ROOT / "serving" / "cpu.yaml").read_text())["applications"]
+    front = build(given["args"])._bound_deployment
+    (models, _, keeper, key) = front.init_args
+    assert (front.name, keeper._bound_deployment.name, key) == ("Endpoint", "Keeper", None)
+    assert "smollm2-greedy" in [model.name for model in models]
+
+
 def test_an_engine_has_the_environment_of_the_process_that_deploys_it_and_its_own(
     weights: str,
 ) -> None:
@@ -83,6 +98,7 @@ def test_an_engine_is_deployed_under_its_name(weights: str) -> None:
     assert options(given, {})["name"] == deployed_as(given["model_loading_config"]["model_id"])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("module", ["keeper", "deployment", "endpoint_keeper", "host"])
 def test_who_deploys_an_engine_imports_no_vllm(module: str) -> None:
     asked = (

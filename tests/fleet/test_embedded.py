@@ -74,6 +74,7 @@ def test_what_is_prepared_is_not_prepared_again(
     assert embedded.prepare() == cache / FOLDER
 
 
+@pytest.mark.process
 def test_a_cache_that_cannot_be_written_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_cache_that_cannot_be_written_is_named(
         embedded.prepare()
 
 
+@pytest.mark.process
 def test_a_preparation_that_hangs_is_ended(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "_PREPARE_DEADLINE_S", 0.2)
     with pytest.raises(RunFailed, match=r"not prepared within 0\.2 s in "):
@@ -90,6 +92,7 @@ def test_a_preparation_that_hangs_is_ended(cache: Path, monkeypatch: pytest.Monk
     assert embedded.cached() is None
 
 
+@pytest.mark.process
 def test_a_preparation_killed_at_its_beginning_leaves_nothing_believed_in(cache: Path) -> None:
     with start() as process:
         wait_for(cache, ".*.lock", process)
@@ -116,7 +119,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.slow
+@pytest.mark.process
 @pytest.mark.timeout(900)  # the preparation counts, on a busy machine too
 def test_the_prepared_weights_are_a_checkpoint(prepared: Path) -> None:
     config = json.loads((prepared / "config.json").read_text())
@@ -126,7 +129,9 @@ def test_the_prepared_weights_are_a_checkpoint(prepared: Path) -> None:
     assert size / 1024**3 == pytest.approx(embedded.SIZE_GIB, rel=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.process
+@pytest.mark.long(short="tests/fleet/test_embedded.py::test_the_prepared_weights_are_a_checkpoint")
+@pytest.mark.timeout(900)
 def test_the_prepared_weights_speak_through_their_chat_template(prepared: Path) -> None:
     # In a process of its own: torch and transformers would stay in this one.
     script = (

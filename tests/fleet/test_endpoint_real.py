@@ -1,10 +1,12 @@
-"""The endpoint with real vLLM, spoken to with OpenAI's own client."""
+"""The endpoint with real vLLM, called by OpenAI's own client.
+
+That it ends by Ctrl-C and leaves nothing behind is checked where the shared one ends (served.py).
+"""
 
 import os
 import re
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -35,12 +37,13 @@ from openai import (
     OpenAI,
 )
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
+from ports import free_port
+from served import Served
 from vision import TEMPLATE, picture, seeing
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.engine,
-    pytest.mark.timeout(600),
+    pytest.mark.timeout(900),
     NEEDS_MODEL,
 ]
 
@@ -54,11 +57,6 @@ def shown(*images: str) -> list[ChatCompletionMessageParam]:
     return [{"role": "user", "content": question}]
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def client(port: int, key: str = "none") -> OpenAI:
     return OpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0, timeout=240)
 
@@ -68,6 +66,11 @@ def wait(until: Callable[[], bool], what: str, seconds: float = 240) -> None:
     while not until():
         assert time.monotonic() < deadline, f"no {what} within {seconds:g} s"
         time.sleep(0.5)
+
+
+def cores() -> list[int]:
+    """Return the processes that compute for an engine of these tests."""
+    return [pid for pid, line in engine_processes().items() if "EngineCore" in line]
 
 
 @contextmanager
@@ -120,6 +123,89 @@ def applications(dashboard: str) -> dict[str, Any] | None:
     return None
 
 
+# --------------------------------------------------------- the engine that the session shares
+
+
+@pytest.fixture
+def there(served: Served) -> Iterator[OpenAI]:
+    with client(served.port, served.key) as there:
+        yield there
+
+
+def test_only_who_brings_the_key_is_served(served: Served, there: OpenAI) -> None:
+    assert [model.id for model in there.models.list()] == served.names
+    assert there.models.retrieve("hot").id == "hot"
+    with client(served.port, key="wrong") as stranger, pytest.raises(AuthenticationError):
+        stranger.models.list()
+
+
+def test_models_keep_their_names_samplings_and_system_prompts(there: OpenAI) -> None:
+    texts, prompts = {}, {}
+    for name in ("greedy", "hot", "pirate", "brief"):
+        reply = there.chat.completions.create(
+            model=name, messages=HELLO, max_completion_tokens=99 if name == "brief" else 16
+        )
+        assert reply.model == name
+        assert reply.usage
+        assert reply.usage.completion_tokens <= 16
+        texts[name] = reply.choices[0].message.content
+        prompts[name] = reply.usage.prompt_tokens
+    assert texts["greedy"] == texts["brief"]
+    assert len({texts["greedy"], texts["hot"], texts["pirate"]}) == 3
+    assert prompts["greedy"] == prompts["hot"] < prompts["pirate"]
+
+
+def test_a_stream_brings_the_same_text_in_chunks(there: OpenAI) -> None:
+    whole = there.chat.completions.create(model="greedy", messages=HELLO, max_tokens=12)
+    chunks = list(
+        there.chat.completions.create(model="greedy", messages=HELLO, max_tokens=12, stream=True)
+    )
+    assert {chunk.model for chunk in chunks} == {"greedy"}
+    assert len(chunks) > 3
+    deltas = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+    assert "".join(deltas).strip()
+    assert "".join(deltas) == whole.choices[0].message.content
+
+
+def test_a_wrong_name_is_not_found_and_images_are_refused(there: OpenAI) -> None:
+    with pytest.raises(NotFoundError, match="'greedy'"):
+        there.chat.completions.create(model="gredy", messages=HELLO)
+    with pytest.raises(BadRequestError, match="greedy is not a multimodal model"):
+        there.chat.completions.create(model="greedy", messages=shown(picture("red")))
+
+
+def test_thoughts_are_kept_apart_from_replies_that_keep_to_a_regex(there: OpenAI) -> None:
+    reply = there.chat.completions.create(
+        model="greedy",
+        messages=HELLO,
+        max_tokens=40,
+        extra_body={"structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}},
+    )
+    message = reply.choices[0].message
+    assert re.fullmatch("rank [1-5]", message.content or "")
+    assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+
+
+def test_a_client_that_leaves_in_the_middle_holds_nobody_up(there: OpenAI) -> None:
+    stream = there.chat.completions.create(
+        model="pirate",
+        messages=HELLO,
+        stream=True,
+        max_tokens=2000,
+        extra_body={"ignore_eos": True},
+    )
+    next(stream)
+    stream.close()
+    assert there.chat.completions.create(model="brief", messages=HELLO).choices
+
+
+# ------------------------------------------------------------------------ engines of the test's own
+
+
+@pytest.mark.long(
+    short="tests/fleet/test_deployment.py"
+    "::test_a_configuration_of_serve_builds_the_endpoint_and_its_keeper"
+)
 @pytest.mark.skipif(ON_GPU, reason="the vLLM that is installed is built for GPUs")
 def test_serve_deploys_the_configuration_for_cpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -134,7 +220,7 @@ def test_serve_deploys_the_configuration_for_cpus(
     file = tmp_path / "cpu.yaml"
     file.write_text(yaml.safe_dump(config))
     with ray_cluster(tmp_path, monkeypatch) as dashboard:
-        wait(lambda: applications(dashboard) is not None, "dashboard", 60)
+        wait(lambda: applications(dashboard) is not None, "dashboard")
         deployed = serve("deploy", str(file), "-a", dashboard)
         assert deployed.returncode == 0, deployed.stderr
 
@@ -178,16 +264,16 @@ def test_serve_deploys_the_configuration_for_cpus(
                 there.chat.completions.create(
                     model="smollm2-greedy", messages=shown(picture("red"))
                 )
-        assert any("EngineCore" in line for line in engine_processes().values())
+        assert cores()
         assert serve("shutdown", "-y", "-a", dashboard).returncode == 0
-        wait(
-            lambda: "EngineCore" not in "".join(engine_processes().values()),
-            "engine that ends",
-            60,
-        )
-    assert not wait_for_silence(30)
+        wait(lambda: not cores(), "engine that ends")
+    assert not wait_for_silence()
 
 
+@pytest.mark.long(
+    short="tests/fleet/test_endpoint_real.py"
+    "::test_thoughts_are_kept_apart_from_replies_that_keep_to_a_regex"
+)
 def test_models_take_turns_behind_it_until_ctrl_c(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -272,21 +358,22 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert red == again
         assert len({blind, red, blue}) == 3
 
-        assert any("EngineCore" in line for line in engine_processes().values())
+        assert cores()
         with pytest.raises(APIStatusError, match=r"engine of broken .*max_model_len") as failed:
             there.chat.completions.create(model="broken", messages=HELLO)
         assert failed.value.status_code == 503
 
         # Who waits for an engine holds nobody up.
         with ThreadPoolExecutor() as pool:
+            wait(lambda: not cores(), "end of the engine that was there")
             waits = pool.submit(there.chat.completions.create, model="thinker", messages=HELLO)
-            time.sleep(3)
+            wait(lambda: bool(cores()), "engine that comes up")
             os.killpg(process.pid, signal.SIGINT)
             with pytest.raises((APIStatusError, APIConnectionError)):
                 waits.result()
-    told += process.communicate(timeout=60)[0]
+    told += process.communicate(timeout=180)[0]
     assert process.returncode == 0, told
     assert "Traceback" not in told
     assert "failed to shut down" not in told
     assert "open sesame" not in told
-    assert not wait_for_silence(30)
+    assert not wait_for_silence()

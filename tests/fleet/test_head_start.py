@@ -18,6 +18,7 @@ from helpers import ROOT
 from raybench.fleet.head_start import HeadStart, taken
 
 PATIENCE_S = 60.0
+pytestmark = pytest.mark.process
 
 
 def told(file: str, what: str) -> None:

@@ -1,56 +1,41 @@
-"""What a person is told when hosting fails, by real Ray and vLLM."""
+"""What a person is told when Ray does not come up. No Ray is started.
+
+Engines that do not come up: test_engines_that_fail.py, test_host_real.py.
+"""
 
 import pytest
 import ray
-from helpers import NEEDS_MODEL, ON_GPU
 
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import open_fleet
-from raybench.fleet.cluster import serving
+from raybench.fleet.cluster import cluster
 from raybench.types import ModelSpec
-
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.engine,
-    pytest.mark.timeout(600),
-    NEEDS_MODEL,
-]
-
-
-async def test_where_no_engine_starts_the_run_ends_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("RAY_SERVE_MAX_PER_REPLICA_RETRY_COUNT", "1")  # what fails would fail again
-    model = ModelSpec("odd", "vllm", "embedded", options={"max_modle_len": 100_000})
-    with pytest.raises(RunFailed, match="max_modle_len"):
-        async with open_fleet([model], FleetConf(), lambda text: None):
-            raise AssertionError("it must not come up")
 
 
 async def test_a_ray_that_does_not_come_up_is_started_once_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    start = ray.init
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     tries: list[object] = []
+    ends: list[object] = []
     said: list[str] = []
 
-    def init(**arguments: object) -> object:
+    def init(**arguments: object) -> None:
         tries.append(arguments)
         if len(tries) == 1:
             raise Exception("The current node timed out during startup. This could happen …")
-        return start(**arguments)
 
     monkeypatch.setattr(ray, "init", init)
-    async with serving(FleetConf(), said.append) as gpu:
-        assert gpu == ON_GPU
-        assert ray.is_initialized()
+    monkeypatch.setattr(ray, "shutdown", lambda: ends.append(None))
+    async with cluster(FleetConf(), said.append):
+        assert not ends
     assert tries == tries[:1] * 2
-    assert "once more" in said[-1]
+    assert len(said) == 2 and len(ends) == 1
 
 
-async def test_a_cluster_that_is_not_there_is_told() -> None:
-    model = ModelSpec(name="odd", engine="vllm", weights="embedded")
+async def test_a_cluster_that_is_not_there_is_named_with_its_setting() -> None:
+    model = ModelSpec(name="odd", engine="vllm", weights="org/name")
     conf = FleetConf(address="127.0.0.1:9")
     with pytest.raises(RunFailed, match=r"127\.0\.0\.1:9.*fleet\.address"):
         async with open_fleet([model], conf, lambda text: None):

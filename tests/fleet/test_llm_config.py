@@ -154,7 +154,7 @@ def test_a_hub_id_goes_through_with_its_revision() -> None:
     assert "HF_HUB_OFFLINE" not in given["runtime_env"]["env_vars"]
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of vLLM
 @pytest.mark.parametrize(
     ("options", "gpus"),
     [
@@ -175,7 +175,7 @@ def test_ray_gives_each_part_of_an_engine_a_gpu_and_keeps_them_together(
     assert asked.get_initialization_kwargs()["distributed_executor_backend"] == "ray"
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of vLLM
 def test_ray_counts_no_gpu_for_an_engine_that_takes_turns_and_starts_its_parts_beside_it(
     weights: str,
 ) -> None:
@@ -321,10 +321,12 @@ def on_the_hub(tmp_path: Path, *, known: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.process
 def test_a_hub_models_context_is_read_from_its_config(tmp_path: Path) -> None:
     assert on_the_hub(tmp_path, known="org/name").stdout == "1234\n"
 
 
+@pytest.mark.process
 def test_a_hub_model_that_cannot_be_had_is_named_with_the_mend(tmp_path: Path) -> None:
     said = on_the_hub(tmp_path, known="org/other").stdout
     assert "'org/name' could not be had from the Hugging Face hub" in said

@@ -14,7 +14,7 @@ from raybench.fleet.control_tokens import control_tokens
 from raybench.types import Completion, Message, Request
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow,  # the import of vLLM
     NEEDS_MODEL,
 ]
 _TAKES_S = 0.02

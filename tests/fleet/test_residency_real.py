@@ -1,16 +1,19 @@
-"""Two sets of weights on one slot, by real Ray and vLLM: work gathers, and faults heal."""
+"""Two sets of weights on one slot, by real Ray and vLLM: work gathers, and faults heal.
+
+The short form is in test_host_real.py, where a model of text and one of images take turns.
+"""
 
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import psutil
 import pytest
 import pytest_asyncio
-from helpers import NEEDS_MODEL, half_depth, wait_for_silence
+from helpers import NEEDS_MODEL, engines_of_tests, half_depth, wait_for_silence
 
 from raybench.config import FleetConf
 from raybench.experiments.parts.taking_part import seen
@@ -19,8 +22,11 @@ from raybench.tracking.console.models import Seen
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.engine,
+    pytest.mark.long(
+        short="tests/fleet/test_host_real.py"
+        "::test_interleaved_requests_cost_one_swap_and_none_is_lost"
+    ),
     pytest.mark.timeout(900),
     pytest.mark.asyncio(loop_scope="module"),
     NEEDS_MODEL,
@@ -66,7 +72,11 @@ async def one(fleet: Fleet, model: str, number: int) -> Completion:
 
 
 async def swaps(fleet: Fleet) -> int:
-    await asyncio.sleep(3)  # the account hears of them every two seconds
+    """Return the number of swaps until now: what the account says after two more reports."""
+    reports, deadline = fleet.account.reports, time.monotonic() + 120
+    while fleet.account.reports < reports + 2:
+        assert time.monotonic() < deadline, "the keeper does not report"
+        await asyncio.sleep(0.1)
     return fleet.account.swaps.count
 
 
@@ -129,14 +139,14 @@ async def test_a_batch_outlives_the_engine_under_it(scene: Scene) -> None:
     before = await swaps(scene.fleet)
     (core,) = (
         process
-        for process in psutil.Process().children(recursive=True)
-        if "EngineCore" in process.name()  # on a GPU the other one sleeps in its own
-        and scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
+        for process in engines_of_tests("VLLM::EngineCore")
+        # On a GPU the other one sleeps in its own.
+        if scene.engines[scene.awake] in " ".join(process.parents()[0].cmdline())
     )
-    batch = asyncio.create_task(
-        scene.fleet.complete(scene.awake, [request(number, tokens=250) for number in range(8)])
-    )
-    await asyncio.sleep(1.5)
+    # One ends after its first token, and the others long after it.
+    first, *others = [request(number, tokens=250 if number else 1) for number in range(9)]
+    batch = asyncio.create_task(scene.fleet.complete(scene.awake, others))
+    await scene.fleet.complete(scene.awake, [first])
     assert not batch.done()
     os.kill(core.pid, signal.SIGKILL)
     completions = await batch

@@ -1,4 +1,4 @@
-"""A roster of which most cannot be loaded and one takes images, by real Ray and vLLM."""
+"""A roster of which one model can be loaded, by real Ray and vLLM: each failure has its reason."""
 
 import asyncio
 import json
@@ -9,29 +9,23 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from helpers import NEEDS_MODEL, wait_for_silence
-from http_endpoint import Handler, HttpEndpoint
-from vision import picture, seeing
+from hubs import Hub
+from vision import seeing
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, embedded, open_fleet
 from raybench.types import Message, ModelSpec, Request
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.engine,
+    pytest.mark.long(
+        short="tests/fleet/test_host_real.py"
+        "::test_a_model_that_cannot_be_loaded_fails_alone_with_its_reason"
+    ),
     pytest.mark.timeout(600),
     pytest.mark.asyncio(loop_scope="module"),
     NEEDS_MODEL,
 ]
-
-
-class Hub(HttpEndpoint):
-    """Has a model for chosen people, and no other."""
-
-    def play(self, handler: Handler) -> None:
-        gated = "/org/gated/" in handler.path
-        code = "GatedRepo" if gated else "RepoNotFound"
-        handler.send(403 if gated else 404, {"error": code}, **{"X-Error-Code": code})
 
 
 def roster(folder: Path) -> list[ModelSpec]:
@@ -63,8 +57,8 @@ async def fleet(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Fleet
     assert not wait_for_silence()
 
 
-def shown(*images: str) -> Request:
-    return Request((Message("user", "What is it?", images),), seed=1, max_tokens=12)
+def ask() -> Request:
+    return Request((Message("user", "What is it?"),), seed=1, max_tokens=12)
 
 
 async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend(
@@ -72,7 +66,7 @@ async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend
 ) -> None:
     names = ("empty", "strange", "vast", "gated", "gone")
     *refused, served = await asyncio.gather(
-        *(fleet.complete(name, [shown(), shown()]) for name in (*names, "eye"))
+        *(fleet.complete(name, [ask(), ask()]) for name in (*names, "eye"))
     )
     assert {reply.finish for reply in served} <= {"stop", "length"}
     reasons = {}
@@ -91,36 +85,3 @@ async def test_models_that_cannot_load_fail_alone_with_their_reason_and_the_mend
     assert "org/gone" in reasons["gone"]
     assert reasons["gone"].endswith("Check the name; gated and private models need HF_TOKEN")
     assert fleet.account.failed == reasons
-
-
-async def test_a_model_that_takes_images_sees_them(fleet: Fleet) -> None:
-    red, blue = picture("red"), picture("blue")
-    blind, one, again, other, both = await fleet.complete(
-        "eye", [shown(), shown(red), shown(red), shown(blue), shown(red, blue)]
-    )
-    for reply in (blind, one, again, other, both):
-        assert reply.finish in ("stop", "length")
-    # What it says depends on what it is shown, and on all of it.
-    assert one.text == again.text
-    assert len({reply.text for reply in (blind, one, other, both)}) == 4
-    each = one.prompt_tokens - blind.prompt_tokens
-    assert each >= 5 * 4
-    assert other.prompt_tokens == one.prompt_tokens
-    assert both.prompt_tokens == blind.prompt_tokens + 2 * each
-
-
-async def test_an_image_that_is_none_fails_alone(fleet: Fleet) -> None:
-    good, broken, nowhere = await fleet.complete(
-        "eye",
-        [
-            shown(picture("red")),
-            shown("data:image/png;base64,iVBORw0KGgo="),
-            shown("http://127.0.0.1:9/picture.png"),
-        ],
-    )
-    assert good.finish in ("stop", "length")
-    assert (broken.finish, broken.text) == ("unsupported", "")
-    assert "Failed to load image" in str(broken.error)
-    # Whoever keeps it may answer again: this says nothing of the model.
-    assert (nowhere.finish, nowhere.text) == ("error", "")
-    assert "127.0.0.1" in str(nowhere.error)

@@ -17,7 +17,7 @@ from raybench.fleet import embedded, group_engines
 from raybench.fleet.llm_config import llm_config
 from raybench.types import ModelSpec
 
-pytestmark = [pytest.mark.slow, NEEDS_MODEL]  # slow is the import of vLLM
+pytestmark = [pytest.mark.slow, NEEDS_MODEL]  # the import of vLLM
 
 VERDICT = verdicts(300, 600)
 

@@ -104,7 +104,7 @@ def tokenizer() -> Any:
     return AutoTokenizer.from_pretrained(str(embedded.prepare()))
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of transformers
 @NEEDS_MODEL
 @pytest.mark.parametrize(
     ("template", "lacks"),
@@ -123,7 +123,7 @@ def test_templates_show_whether_they_have_the_role(
     assert asyncio.run(lacks_it(rendered)) == lacks
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # the import of transformers
 @NEEDS_MODEL
 def test_a_gemma_reads_the_folded_text_in_the_users_turn(tokenizer: Any) -> None:
     asked = (system("Be kind."), user("Why?"))

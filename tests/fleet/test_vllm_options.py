@@ -27,7 +27,7 @@ def test_what_vllm_does_not_know_is_told_before_anything_starts() -> None:
     assert far == "model 'm': unknown options.xyz: it is no engine argument of vLLM."
 
 
-@pytest.mark.slow  # its import
+@pytest.mark.slow  # the import of vLLM
 def test_the_names_are_those_that_vllm_takes() -> None:
     from dataclasses import fields
 

@@ -1,13 +1,18 @@
-"""A screening with the embedded model as panel and judge: real vLLM, structured verdicts."""
+"""A screening with the embedded model as panel and judge: real vLLM, structured verdicts.
+
+The short form asks the engine that the session shares, the long one an engine of its own.
+"""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from helpers import NEEDS_MODEL, own_cache, raybench
 from hle_rows import exact
+from served import Served
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(600)]
 
 # Easy ones, which so small a model answers in a few words.
 ASKED = {"What is the capital of France?": "Paris", "What is 2 + 2?": "4",
@@ -19,7 +24,23 @@ PANEL = (
 )
 
 
+@pytest.mark.usefixtures("on_lasting_ray")
+def test_a_served_model_is_panel_and_judge(ready: Path, served: Served) -> None:
+    panel = (served.model("greedy", "greedy"), served.model("hot", "hot", temperature=1.4))
+    judge = served.model("smollm2-judge", "greedy")
+    models = (f"roster.models=[{', '.join(panel)}]", f"roster.judges=[{judge}]")
+    check_screening(ready, *models, environment=served.environment)
+
+
+@pytest.mark.long(
+    short="tests/experiments/hle_screen/test_run_real.py::test_a_served_model_is_panel_and_judge"
+)
 def test_the_embedded_model_is_panel_and_judge(ready: Path) -> None:
+    check_screening(ready, PANEL, "fleet.kv_cache_gib=0.5", environment=own_cache(ready))
+
+
+def check_screening(ready: Path, *settings: str, environment: Mapping[str, str]) -> None:
+    """Screen the questions with these models, and check what the run leaves."""
     why = "Whoever went to school has learnt it."
     given = [
         exact(f"q{number}", question=asked, answer=answer, rationale=why)
@@ -27,10 +48,10 @@ def test_the_embedded_model_is_panel_and_judge(ready: Path) -> None:
     ]
     (ready / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
     done = raybench(
-        *("+experiment=hle_screen", "roster=embedded", PANEL, "candidates=in.jsonl"),
-        *("max_tokens=60", "fleet.kv_cache_gib=0.5"),
+        *("+experiment=hle_screen", "roster=embedded", *settings, "candidates=in.jsonl"),
+        "max_tokens=60",
         cwd=ready,
-        environment=own_cache(ready),
+        environment=environment,
         timeout=500,
     )
     assert done.returncode == 0, done.stderr + done.stdout

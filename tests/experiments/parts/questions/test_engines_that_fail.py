@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from helpers import NEEDS_MODEL, last_run, own_cache, raybench, wait_for_silence, with_store
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(400)]
 
 
 def test_where_no_engine_comes_up_the_reason_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
