@@ -9,7 +9,7 @@ from helpers import ROOT
 from hosts import NEEDS_HOSTS, lan
 from listening import Listener
 
-pytestmark = [pytest.mark.slow, NEEDS_HOSTS]
+pytestmark = [pytest.mark.cluster, NEEDS_HOSTS]
 
 GROUP = """
 import contextlib, json, sys, tempfile

@@ -85,7 +85,7 @@ def stood(kind: Kind, source: str, key: str) -> tuple[Known, Known]:
     return warden, warden.after(Try(key, solved=True))
 
 
-@pytest.mark.slow
+@pytest.mark.sandbox
 @KIND
 def test_jails_open_to_their_keys_and_to_nothing_that_anybody_says(kind: Kind) -> None:
     or_skip()
@@ -101,7 +101,7 @@ def test_jails_open_to_their_keys_and_to_nothing_that_anybody_says(kind: Kind) -
         assert POSITIONS.score(warden, "hello") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.sandbox
 @KIND
 def test_a_key_opens_its_own_jail_alone(kind: Kind) -> None:
     """Where that is a password, or names what is in the jail."""

@@ -19,7 +19,7 @@ from raybench.positions.parts.contract import home, relative, shown
 
 SANDBOXED = {name for name in positions.names() if games.load(positions.load(name).game).sandboxed}
 EVERY = [
-    pytest.param(name, marks=[pytest.mark.slow] if name in SANDBOXED else [])
+    pytest.param(name, marks=[pytest.mark.sandbox] if name in SANDBOXED else [])
     for name in positions.names()
 ]
 OWN = """
@@ -37,7 +37,7 @@ NOTHING = 3
 @pytest.fixture(autouse=True)
 def confined(request: pytest.FixtureRequest) -> None:
     """Run programs only where they are confined."""
-    if request.node.get_closest_marker("slow"):
+    if request.node.get_closest_marker("sandbox"):
         or_skip()
 
 

@@ -17,6 +17,8 @@ from raybench.sandbox import environments, recipes
 from raybench.sandbox.environments import LIBRARIES, MODULES
 from raybench.sandbox.interpreters import Interpreter, chosen
 
+pytestmark = pytest.mark.process
+
 VERSION = "1.0"
 LIST = "".join(f"{name}=={VERSION}\n" for name in LIBRARIES)
 
@@ -328,7 +330,9 @@ def test_one_that_does_not_run_is_told(cache: Path, base: Interpreter) -> None:
         environments.scientific(base, "/no/such/python")
 
 
-@pytest.mark.slow
+@pytest.mark.long(
+    short="tests/sandbox/test_environments.py::test_it_is_made_once_and_says_what_it_is"
+)
 @pytest.mark.timeout(900)
 def test_the_real_list_installs_fits_together_and_leaves_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
