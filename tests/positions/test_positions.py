@@ -106,7 +106,7 @@ def test_several_threads_score_the_same_position(name: str) -> None:
     try:
         sys.setswitchinterval(1e-6)
         with ThreadPoolExecutor(8) as threads:
-            for state in islice(of.drawn(2, "train"), 4):
+            for state in islice(of.drawn(2, "train"), 1 if name in SANDBOXED else 4):
                 looked = state.observe(state.to_move or "")
                 found = [*threads.map(scored, [state] * 16)]
                 assert found == [scored(state)] * 16

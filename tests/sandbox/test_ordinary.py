@@ -7,6 +7,8 @@ import pytest
 from raybench import sandbox
 from raybench.sandbox import Limits
 
+pytestmark = pytest.mark.sandbox
+
 LIMITS = Limits(cpu_s=20, wall_s=40, memory_mb=1024, processes=32)
 
 PROGRAMS = {
