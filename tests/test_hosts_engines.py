@@ -29,7 +29,9 @@ def lan(place: Path) -> Iterator[Lan]:
 @NEEDS_MODEL
 @pytest.mark.engine
 @pytest.mark.timeout(1200)
-@pytest.mark.long(short="tests/chaos/test_chaos.py::test_others_finish_what_a_dead_host_began")
+@pytest.mark.long(
+    short="tests/fleet/test_host_real.py::test_batches_and_streams_outlive_the_engine_under_them"
+)
 def test_an_engine_whose_host_dies_comes_up_on_another(lan: Lan, place: Path) -> None:
     """The other host is one that `fleet.nodes` allows; what was not answered is sent again."""
     folder = place / "engines"
