@@ -139,10 +139,11 @@ BRIEF = {
     "games": replace(
         SCENARIOS["games"],
         arguments=[
-            "roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=600",
-            "games.at_once=100",
+            "roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=2000",
+            "games.at_once=100",  # fewer matches are played without a cluster
         ],
         faults=["driver", "match worker", "raylet", "gcs", "tracking server"],
+        slow=_later(0.25),
     ),
 }  # fmt: skip
 """Smaller runs for `make test`. The driver is killed in both: where clocks are wrong, too."""
