@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -169,6 +170,11 @@ class Lan:
         host.clear()
         self.join(host, *options)
 
+    def bring_all_back(self, *options: str) -> None:
+        """Bring back all hosts whose cable is pulled."""
+        for host in [*self.off]:
+            self.bring_back(host, *options)
+
     def join(self, host: Host, *options: str) -> None:
         """Have it be a node of the cluster, the first one its head."""
         first = host is self.hosts[0]
@@ -239,8 +245,13 @@ def cluster(
     with lan(len(each), hidden) as found:
         for host, environment in zip(found.hosts, environments, strict=False):
             host.environment.update(environment)
-        for host, options in zip(found.hosts, each, strict=True):
-            found.join(host, *options)
+        found.join(found.hosts[0], *each[0])
+        with ThreadPoolExecutor() as threads:  # the others wait for the head, not for each other
+            list(
+                threads.map(
+                    lambda host, options: found.join(host, *options), found.hosts[1:], each[1:]
+                )
+            )
         yield found
 
 

@@ -1,18 +1,18 @@
 """Runs on a cluster that has no node for them yet: Ray's autoscaler is asked, and brings some."""
 
 import os
-import re
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from subprocess import Popen
 
 import pytest
-from clusters import NO_TOKEN, RAY, scaled
+from clusters import NO_TOKEN, scaled
 from helpers import NEEDS_MODEL, results_of, start_raybench, with_store
+from ray.autoscaler.v2.schema import ClusterStatus
+from ray.autoscaler.v2.sdk import get_cluster_status
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(1800)]
 
 KINDS = {
     "cpu": {
@@ -22,9 +22,8 @@ KINDS = {
     },
     "gpu": {"max_workers": 1, "resources": {"CPU": 1, "GPU": 2}},
 }
-PATIENCE_S = 180
+PATIENCE_S = 600
 GPUS = ("+experiment=autobench", "roster=embedded_pair", "fleet.device=gpu", "fleet.gpus=2")
-DEMAND = re.compile(r"^ \{'(\w+)': 1\.0\} \* 1 \(PACK\): (\d+)\+? pending placement groups$", re.M)
 
 
 @pytest.fixture(scope="module")
@@ -45,47 +44,55 @@ def on_it(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def status() -> str:
-    """Return what an operator sees."""
-    return subprocess.run(
-        [RAY, "status", "--address", os.environ["RAY_ADDRESS"]],
-        capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
+def demands(status: ClusterStatus) -> list[tuple[str, dict[str, float]]]:
+    """Return strategy and resources of each bundle of the placement groups that wait."""
+    return [
+        (group.strategy or "", dict(bundles.bundle))
+        for group in status.resource_demands.placement_group_demand
+        for bundles in group.bundles_by_count
+        for _ in range(bundles.count)
+    ]
 
 
-def active(told: str) -> dict[str, int]:
-    """Return how many nodes there are of each kind that comes and goes."""
-    nodes = told.partition("Active:")[2].partition("Pending:")[0]
-    return {kind: int(count) for count, kind in re.findall(r"(\d+) (cpu|gpu)$", nodes, re.M)}
+def asks_for_nothing(status: ClusterStatus) -> bool:
+    """Return whether nobody waits for resources."""
+    asked = status.resource_demands
+    return not (
+        asked.placement_group_demand
+        or asked.ray_task_actor_demand
+        or asked.cluster_constraint_demand
+    )
 
 
-def pending(told: str) -> str:
-    """Return what is told of nodes that are on their way."""
-    return told.partition("Pending:")[2].partition("Recent failures:")[0]
+def active(status: ClusterStatus) -> set[str]:
+    """Return the kinds of nodes, of those that come and go, of which some work."""
+    return {it.ray_node_type_name for it in status.active_nodes} & KINDS.keys()
 
 
-def seen(happened: Callable[[str], bool], run: "Popen[str] | None" = None) -> str:
-    """Wait until an operator sees something."""
-    until = time.monotonic() + PATIENCE_S
-    while not happened(told := status()):
+def pending(status: ClusterStatus) -> set[str]:
+    """Return the kinds of nodes of which some are on their way."""
+    return {it.ray_node_type_name for it in (*status.pending_nodes, *status.pending_launches)}
+
+
+def wait_until(
+    happened: Callable[[ClusterStatus], bool], run: "Popen[str] | None" = None
+) -> ClusterStatus:
+    """Wait until the autoscaler reports something; return its report."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not happened(status := get_cluster_status(os.environ["RAY_ADDRESS"], timeout=60)):
         over = run is not None and run.poll() is not None
-        if over or time.monotonic() > until:
-            said = run.communicate()[0] if run is not None and over else ""
-            pytest.fail(f"it never happened: {told}\n{said}")
-        time.sleep(0.5)
-    return told
+        if over or time.monotonic() > deadline:
+            output = run.communicate()[0] if run is not None and over else ""
+            pytest.fail(f"it never happened: {status}\n{output}")
+        time.sleep(0.2)
+    return status
 
 
-def ended(run: "Popen[str]") -> str:
-    told, _ = run.communicate(timeout=PATIENCE_S)
-    assert run.returncode == 0, told
-    # What was asked for is not asked for any more, and what has come may go.
-    seen(lambda told: asks_for_nothing(told) and not active(told))
-    return told
-
-
-def asks_for_nothing(told: str) -> bool:
-    return "no resource demands" in told
+def finish(run: "Popen[str]") -> None:
+    """Wait until a run has ended well, asks for nothing more, and its nodes may go."""
+    output, _ = run.communicate(timeout=PATIENCE_S)
+    assert run.returncode == 0, output
+    wait_until(lambda status: asks_for_nothing(status) and not active(status))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +111,7 @@ def asks_for_nothing(told: str) -> bool:
             "games",
             [
                 "games.names=[liars_dice]",
-                "games.matches=2000",
+                "games.matches=2000",  # fewer are played without a cluster
                 "fleet.work_nodes={zone: 'in(near, far)'}",
             ],
             "waiting for a node with zone=in(near, far), asked of the autoscaler",
@@ -121,26 +128,27 @@ def test_what_is_lacking_is_asked_for_and_waited_for(
         f"+experiment={experiment}", "roster=simulated", "console.mode=plain", *asked,
         cwd=with_store(tmp_path),
     )  # fmt: skip
-    told = seen(lambda told: bool(DEMAND.search(told)), run)
-    assert DEMAND.findall(told) == [("CPU", "1")]
+    status = wait_until(lambda status: bool(demands(status)), run)
+    assert demands(status) == [("PACK", {"CPU": 1.0})]
     assert run.stdout is not None
     assert any(awaited in line for line in run.stdout)
     come.touch()
-    ended(run)
+    finish(run)
     assert not results_of(tmp_path, experiment)["run"].get("failed")
 
 
 @NEEDS_MODEL
+@pytest.mark.long(short="tests/test_demands.py::test_what_is_lacking_is_asked_for_and_waited_for")
 def test_gpus_are_asked_for_as_many_as_are_named_until_the_run_is_killed(
     folder: Path, tmp_path: Path
 ) -> None:
     """Nobody has them here: that a node with them is begun shows that it would come."""
     (folder / "come").unlink(missing_ok=True)
     run = start_raybench(*GPUS, "console.mode=plain", cwd=with_store(tmp_path))
-    wanted = [("GPU", "2")]
-    seen(lambda told: DEMAND.findall(told) == wanted and " gpu, " in pending(told), run)
+    wanted = [("PACK", {"GPU": 1.0})] * 2
+    wait_until(lambda status: demands(status) == wanted and "gpu" in pending(status), run)
     assert run.stdout is not None
     assert any("waiting for 2 GPUs, asked of the autoscaler" in line for line in run.stdout)
     run.kill()
     run.wait()
-    seen(asks_for_nothing)
+    wait_until(asks_for_nothing)

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 from urllib.error import URLError
 from urllib.request import Request, urlopen
 
@@ -24,9 +24,7 @@ from clusters import NO_TOKEN, RAY, head, worker
 from helpers import SIMULATED, results_of, units_of, with_store
 from ports import free
 
-from raybench.sandbox.outcome import Profile
-
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(900)]
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 RUN = f"{sys.executable} -m raybench {' '.join(SIMULATED)} autobench.iterations=3"
@@ -62,14 +60,6 @@ def listed(address: str, what: str) -> list[dict[str, Any]]:
     with urlopen(f"{address}/api/v0/{what}?limit=10000&detail=true", timeout=60) as reply:
         rows: list[dict[str, Any]] = json.load(reply)["data"]["result"]["result"]
     return rows
-
-
-def done(address: str, name: str) -> Counter[str]:
-    """Return how many tasks of this name each node has finished."""
-    tasks = listed(address, "tasks")
-    return Counter(
-        it["node_id"] for it in tasks if it["name"] == name and it["state"] == "FINISHED"
-    )
 
 
 def workers(address: str, before: Container[str]) -> dict[str, Counter[str | None]]:
@@ -133,15 +123,17 @@ def test_a_job_is_told_in_lines(cluster: str, tmp_path: Path) -> None:
     check(submitted(cluster, RUN, tmp_path))
 
 
+@pytest.mark.long(short="tests/test_ray_job.py::test_a_job_is_told_in_lines")
 @pytest.mark.skipif(shutil.which("script") is None, reason="there is no `script` here")
 def test_a_job_with_a_terminal_of_its_own_is_told_in_lines(cluster: str, tmp_path: Path) -> None:
     check(submitted(cluster, f"script -qec '{RUN}' /dev/null", tmp_path))
 
 
 def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
-    """Questions are put where the driver is, programs run where they are meant to, on both.
+    """Questions are put where the driver is; slots for programs are on both nodes meant for them.
 
-    All that is not a program has one processor between it, and nothing waits for another's.
+    How programs spread over slots is for `sandbox/test_pool_of_nodes.py`. Here everything else
+    shares one processor, and nothing waits for another's.
     """
     before = {it["actor_id"] for it in listed(cluster, "actors")}
     log = submitted(
@@ -159,19 +151,10 @@ def test_a_job_works_on_all_nodes(cluster: str, ready: Path) -> None:
     assert sum(it["nodes"] for it in kinds) == 3
     assert {it["cpus"] for it in kinds} == {1}
 
-    nodes = {it["node_id"]: it["labels"].get("far") for it in listed(cluster, "nodes")}
-    far = {name for name, label in nodes.items() if label == "yes"}
-    assert (len(nodes), len(far)) == (3, 2)
+    assert len(listed(cluster, "nodes")) == 3
     assert {kind: {*it} for kind, it in workers(cluster, before).items()} == {
         "Prompt": {None}, "Generate": {None}, "Grade": {None}, "Programs": {None}, "Slot": {*FAR},
     }  # fmt: skip
-    # Ray hears of tasks some time after they are done. The pool has all slots begin before any work
-    # does, and gives work to the emptiest node first, so that none gets all of it.
-    deadline = time.monotonic() + 60
-    while (calls := done(cluster, "Slot.call")).total() < 48 and time.monotonic() < deadline:
-        time.sleep(1)
-    assert {*calls} == far
-    assert min(calls.values()) > len(get_args(Profile)), calls  # more than the first programs
 
 
 def test_work_is_on_the_nodes_that_are_meant_and_on_no_other(cluster: str, tmp_path: Path) -> None:

@@ -40,6 +40,15 @@ def journal(folder: Path, experiment: str) -> list[dict[str, Any]]:
         return []
 
 
+def count_units(folder: Path, experiment: str) -> int:
+    """Return how many whole lines the last run's journal has, without reading them as JSON."""
+    try:
+        run = last_run(folder, experiment)
+    except (FileNotFoundError, ValueError):
+        return 0
+    return _whole(run, experiment).count(b"\n")
+
+
 def compared(rough: Path, calm: Path, experiment: str) -> Verdict:
     """Hold a disturbed run against an undisturbed one with the same completions.
 
@@ -83,9 +92,13 @@ def _differences(calm: Any, rough: Any, where: str = "") -> Iterator[str]:
 
 
 def _lines(run: Path, experiment: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in _whole(run, experiment).splitlines()]
+
+
+def _whole(run: Path, experiment: str) -> bytes:
+    """Return the lines of a journal that are written to their end."""
     try:
-        path = run / "journal" / f"{KEYS[experiment][0]}.jsonl"
-        whole = path.read_bytes().rpartition(b"\n")[0]
+        text = (run / "journal" / f"{KEYS[experiment][0]}.jsonl").read_bytes()
     except FileNotFoundError:
-        return []
-    return [json.loads(line) for line in whole.splitlines()]
+        return b""
+    return text[: text.rfind(b"\n") + 1]

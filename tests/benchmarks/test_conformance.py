@@ -24,6 +24,16 @@ ASKED = (
 EVERY = pytest.mark.parametrize("name", benchmarks.names())
 
 
+def needs(name: str) -> list[pytest.MarkDecorator]:
+    """Return the markers of a test that grades replies to a benchmark."""
+    return [pytest.mark.sandbox] if benchmarks.load(name).sandboxed else []
+
+
+GRADED = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(name)) for name in benchmarks.names()]
+)
+
+
 def module(name: str) -> Any:
     return importlib.import_module(f"raybench.benchmarks.{name}")
 
@@ -51,7 +61,7 @@ def test_its_file_is_short_and_names_source_revision_paper_and_a_row(name: str) 
     assert example(name)
 
 
-@EVERY
+@GRADED
 def test_the_row_its_file_shows_is_one_of_its_rows(name: str) -> None:
     benchmark = benchmarks.load(name)
     check(benchmark, [example(name)])
@@ -115,7 +125,7 @@ def test_a_subject_that_is_not_said_is_none(name: str) -> None:
         assert benchmark.subject({**row, said: empty}) is None
 
 
-@EVERY
+@GRADED
 def test_its_shipped_rows_are_questions_of_it(name: str) -> None:
     path = FOLDER / "samples" / f"{name}.jsonl"
     if not path.exists():
@@ -150,7 +160,11 @@ PROGRAMS: dict[str, Any] = {
 
 @pytest.mark.parametrize(
     ("name", "stem", "count"),
-    [(name, stem, count) for name, files in REAL.items() for stem, count in files],
+    [
+        pytest.param(name, stem, count, marks=needs(name))
+        for name, files in REAL.items()
+        for stem, count in files
+    ],
 )
 def test_real_rows_are_questions_of_it(name: str, stem: str, count: int) -> None:
     benchmark = benchmarks.load(name)

@@ -31,6 +31,7 @@ def test_it_joins_no_index_and_is_asked_once() -> None:
     assert (HUMANEVAL.weights, HUMANEVAL.repeats, HUMANEVAL.sandboxed) == ({}, 1, True)
 
 
+@pytest.mark.sandbox
 def test_a_right_program_is_told_so_with_what_it_used() -> None:
     grade = graded(RIGHT)
     assert (grade.correct, grade.reason, grade.answer) == (True, "right", RIGHT.rstrip())
@@ -42,6 +43,7 @@ def test_a_right_program_is_told_so_with_what_it_used() -> None:
     json.dumps(grade.details)
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
@@ -84,11 +86,13 @@ def test_what_is_wrong_is_told_in_words(source: str, reason: str) -> None:
     assert grade.reason.startswith(reason)
 
 
+@pytest.mark.sandbox
 def test_the_number_of_the_assertion_that_failed_is_kept() -> None:
     details = graded("def solve(numbers, factor=2):\n    return []").details
     assert (details["assertion"], details["assertions"]) == (1, 7)
 
 
+@pytest.mark.sandbox
 def test_a_program_without_an_end_runs_into_the_time_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -120,6 +124,7 @@ def test_a_row_that_cannot_be_graded_is_told_before(columns: dict[str, Any], tol
     assert list(HUMANEVAL.problems(row(**columns))) == [told]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
@@ -146,6 +151,7 @@ def test_a_fault_of_the_sandbox_is_nobodys_grade(monkeypatch: pytest.MonkeyPatch
 # -------------------------------------------------------------------------------- honest programs
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     "source",
     [
@@ -220,6 +226,7 @@ def test_honest_programs_pass(source: str) -> None:
     assert (grade.reason, grade.correct, grade.flags) == ("right", True, ())
 
 
+@pytest.mark.sandbox
 def test_helpers_of_the_prompt_are_there_for_program_and_tests() -> None:
     right = "def solve(text):\n    return encode(encode(text))"
     assert by_lines(right, "assert candidate('a') == encode(encode('a')) == 'c'").correct
@@ -228,6 +235,7 @@ def test_helpers_of_the_prompt_are_there_for_program_and_tests() -> None:
     assert not by_lines(sly, "assert candidate('a') == encode(encode('a'))").correct
 
 
+@pytest.mark.sandbox
 def test_deep_recursion_is_as_deep_as_elsewhere() -> None:
     deep = "def solve(n):\n    return 0 if n == 0 else 1 + solve(n - 1)"
     assert by_lines(deep, "assert candidate(980) == 980").correct
@@ -236,6 +244,7 @@ def test_deep_recursion_is_as_deep_as_elsewhere() -> None:
     assert by_lines(more, "assert candidate(10_000) == 10_000").correct
 
 
+@pytest.mark.sandbox
 def test_a_generator_is_an_answer() -> None:
     lazy = "def solve(n):\n    for i in range(n):\n        yield i"
     assert by_lines(lazy, "assert list(candidate(3)) == [0, 1, 2]").correct
@@ -244,6 +253,7 @@ def test_a_generator_is_an_answer() -> None:
     assert by_lines(endless, "assert next(candidate(7)) == 7").correct
 
 
+@pytest.mark.sandbox
 def test_an_exception_that_the_tests_want_is_seen_by_its_type() -> None:
     lines = ("try:", "    candidate(1)", "except KeyError:", "    return", "assert False")
     assert by_lines("def solve(n):\n    raise KeyError(n)", *lines).correct
@@ -252,6 +262,7 @@ def test_an_exception_that_the_tests_want_is_seen_by_its_type() -> None:
     assert not by_lines("def solve(n):\n    return n", *lines).correct
 
 
+@pytest.mark.sandbox
 def test_what_is_done_to_arguments_is_seen() -> None:
     lines = (
         "inner = [3]",
@@ -267,12 +278,14 @@ def test_what_is_done_to_arguments_is_seen() -> None:
     assert by_lines(same, "l = [2, 1]", "assert candidate(l) is l").correct
 
 
+@pytest.mark.sandbox
 def test_tests_that_draw_at_random_draw_the_same_every_time() -> None:
     lines = ("import random", "drawn = random.random()", "assert candidate(drawn) == 0")
     reasons = {by_lines("def solve(x):\n    return x", *lines).reason for _ in range(2)}
     assert len(reasons) == 1
 
 
+@pytest.mark.sandbox
 def test_the_gold_of_the_samples_passes_and_nothing_does_not() -> None:
     for line in SAMPLES.read_bytes().splitlines():
         sample = json.loads(line)
@@ -298,6 +311,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sandbox
 def test_plausible_mistakes_in_the_samples_are_found() -> None:
     rows = [json.loads(line) for line in SAMPLES.read_bytes().splitlines()]
     assert {row["entry_point"] for row in rows} == WRONG.keys()
@@ -306,6 +320,7 @@ def test_plausible_mistakes_in_the_samples_are_found() -> None:
         assert (grade.correct, grade.parsed) == (False, True), sample["task_id"]
 
 
+@pytest.mark.sandbox
 def test_return_none_passes_no_published_problem() -> None:
     for plain in real_rows.plain("humaneval"):
         assert not HUMANEVAL.grade(HUMANEVAL.from_common(plain), "    return None").correct

@@ -8,6 +8,8 @@ from solving import by_lines, graded
 from raybench.grading import suspicion
 from raybench.sandbox import Limits
 
+pytestmark = pytest.mark.sandbox
+
 CHEATS = {
     # exit before the assertions
     "sys.exit at the module": ("import sys\ndef solve(*a): pass\nsys.exit(0)", suspicion.EXIT),

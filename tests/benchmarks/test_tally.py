@@ -187,6 +187,7 @@ def test_the_order_in_which_units_come_does_not_matter(given: list[Unit], random
         assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_units_take_little_memory() -> None:
     languages = [f"l{number}" for number in range(8)]
     stream = (unit(str(n // 8), language=languages[n % 8], subject="x") for n in range(110_000))

@@ -17,7 +17,7 @@ from chaos.scenarios import Scenario
 from chaos.schedule import Event
 from chaos.world import World, right, told_by
 from helpers import with_store
-from undisturbed import Verdict, compared, journal
+from undisturbed import Verdict, compared, count_units, journal
 
 PATIENCE_S = 400
 _KILLED = (-9, 137)
@@ -130,7 +130,7 @@ class Running:
 
     def done(self) -> int:
         """Return how many units are in its journal."""
-        return len(journal(self.folder, self.scenario.experiment))
+        return count_units(self.folder, self.scenario.experiment)
 
     @property
     def _log(self) -> Path:

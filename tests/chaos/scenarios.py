@@ -1,7 +1,7 @@
 """The runs that are disturbed, and what can break in each."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from chaos.world import World
 from stores import CREDENTIALS
@@ -125,3 +125,25 @@ SCENARIOS = {
         [*_later(0.1), "autobench.at_once=16"],
     ),
 }  # fmt: skip
+
+BRIEF = {
+    "letters": replace(
+        SCENARIOS["letters"],
+        arguments=[
+            "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[mmlu_pro]",
+            "index.repeats=5",
+        ],
+        faults=["generating actor", "grading actor", "store away", "clocks"],
+        slow=_later(1.0, more=0.75),
+    ),
+    "games": replace(
+        SCENARIOS["games"],
+        arguments=[
+            "roster=simulated", WORK_FAR, "games.names=[liars_dice]", "games.matches=2000",
+            "games.at_once=100",  # fewer matches are played without a cluster
+        ],
+        faults=["driver", "match worker", "raylet", "gcs", "tracking server"],
+        slow=_later(0.25),
+    ),
+}  # fmt: skip
+"""Smaller runs for `make test`. The driver is killed in both: where clocks are wrong, too."""

@@ -25,11 +25,11 @@ class Event:
         return self.pick % len(several)
 
 
-def drawn(seed: int, faults: Sequence[str]) -> list[Event]:
+def drawn(seed: int, faults: Sequence[str], longest_s: float = _LONG_S) -> list[Event]:
     """Have each of these happen once, in some order, all along a run."""
     rng = random.Random(seed)
     shares = sorted(rng.uniform(_FIRST, _LAST) for _ in faults)
     return [
-        Event(fault, share, rng.uniform(_BRIEF_S, _LONG_S), rng.randrange(2**16))
+        Event(fault, share, rng.uniform(_BRIEF_S, longest_s), rng.randrange(2**16))
         for fault, share in zip(rng.sample(faults, len(faults)), shares, strict=True)
     ]

@@ -157,7 +157,7 @@ async def test_a_node_that_does_not_say_yet_what_it_has_is_asked_again(
     assert await after() == Found((Device("y/gpu0", 80.0, "y"),))
 
 
-@pytest.mark.slow
+@pytest.mark.ray
 async def test_gpus_are_kept_from_others_until_they_are_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

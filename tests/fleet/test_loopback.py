@@ -3,13 +3,14 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 from helpers import ROOT
-from hosts import NEEDS_HOSTS, lan
+from hosts import NEEDS_HOSTS, Lan, lan
 from listening import Listener
 
-pytestmark = [pytest.mark.slow, NEEDS_HOSTS]
+pytestmark = [pytest.mark.cluster, NEEDS_HOSTS]
 
 GROUP = """
 import contextlib, json, sys, tempfile
@@ -24,16 +25,22 @@ with ours, tempfile.TemporaryDirectory() as folder:
 """
 
 
+@pytest.fixture(scope="module")
+def machines() -> Iterator[Lan]:
+    """Yield a network of one host."""
+    with lan(1) as one:
+        yield one
+
+
 @pytest.mark.parametrize("ours", [True, False])
-def test_groups_of_processes_listen_inside(ours: bool) -> None:
-    with lan(1) as machines:
-        (host,) = machines.hosts
-        run = host.run(
-            sys.executable, "-c", GROUP, *["ours"] * ours,
-            env={**machines.environment(host), "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
-            stdout=subprocess.PIPE,
-        )  # fmt: skip
-        told, _ = run.communicate(timeout=120)
+def test_groups_of_processes_listen_inside(ours: bool, machines: Lan) -> None:
+    (host,) = machines.hosts
+    run = host.run(
+        sys.executable, "-c", GROUP, *["ours"] * ours,
+        env={**machines.environment(host), "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"},
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    told, _ = run.communicate(timeout=240)
     assert run.returncode == 0
     found = [Listener(*it) for it in json.loads(told.splitlines()[-1])]
     assert found

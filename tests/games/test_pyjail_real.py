@@ -17,7 +17,7 @@ from raybench.games import MANAGER, Program, State
 from raybench.games.parts.pyjail.jails import JAILS, Jail
 from raybench.games.pyjail import GAME, Jailed
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.sandbox
 OPEN = "import os\ndef jail(user_input):\n    return os.environ['FLAG']"
 EVAL = "def jail(user_input):\n    return eval(user_input)"
 FLAG = "__import__('os').environ['FLAG']"
@@ -115,7 +115,7 @@ def test_luck_proves_nothing(how: str) -> None:
 
 @pytest.mark.parametrize("open_again", [True, False])
 def test_who_opens_a_jail_by_the_clock_has_to_open_it_in_the_end(open_again: bool) -> None:
-    for seconds in (4, 16, 64):  # a slow machine has more of them
+    for seconds in (2, 8, 32):  # a slow machine has more of them
         shut_at = time.time() + seconds
         jail = dedent(
             f"""
@@ -156,10 +156,8 @@ ATTACKS = {
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_attacks_in_a_jail_end_as_tries_that_failed(attack: str) -> None:
     code, told = ATTACKS[attack]
-    began = time.monotonic()
     state = tried(f"{code}\n{EVAL}", "1", proofs=1)
     assert state.over and state.scores() == {"warden": -1, "prisoner": 1}
-    assert time.monotonic() - began < 60
     assert any(each in state.proofs[0].came for each in told.split("|"))
     assert tried(OPEN, "x").proven  # the sandbox goes on as before
 

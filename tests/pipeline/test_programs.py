@@ -188,6 +188,7 @@ async def test_what_the_clock_stopped_is_tried_again_alone_and_that_counts(
     assert unit["details"] == {"crowded": False, "first_try": "time limit"}
 
 
+@pytest.mark.sandbox
 async def test_what_got_no_reply_runs_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Here
 ) -> None:

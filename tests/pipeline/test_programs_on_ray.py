@@ -21,7 +21,7 @@ from raybench.sandbox import SandboxUnavailableError, Settings
 from raybench.types import ModelSpec
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(300),
     pytest.mark.asyncio(loop_scope="module"),
 ]

@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterable
 from itertools import islice
 from typing import cast
 
@@ -85,12 +86,11 @@ def stood(kind: Kind, source: str, key: str) -> tuple[Known, Known]:
     return warden, warden.after(Try(key, solved=True))
 
 
-@pytest.mark.slow
-@KIND
-def test_jails_open_to_their_keys_and_to_nothing_that_anybody_says(kind: Kind) -> None:
+def check_that_keys_alone_open(kind: Kind, seeds: Iterable[int]) -> None:
+    """Draw every jail of a kind from these seeds, and put its key and ordinary texts to it."""
     or_skip()
     for jail in kind.jails:
-        for seed in range(4):
+        for seed in seeds:
             drawn = jail(Lot(random.Random(seed)))
             warden, prisoner = stood(kind, drawn.source, drawn.key)
             assert POSITIONS.score(warden, drawn.key) == 1, drawn
@@ -101,7 +101,23 @@ def test_jails_open_to_their_keys_and_to_nothing_that_anybody_says(kind: Kind) -
         assert POSITIONS.score(warden, "hello") == 0
 
 
-@pytest.mark.slow
+@pytest.mark.sandbox
+@KIND
+def test_jails_open_to_their_keys_and_to_nothing_that_anybody_says(kind: Kind) -> None:
+    check_that_keys_alone_open(kind, [0])
+
+
+@pytest.mark.sandbox
+@pytest.mark.long(
+    short="tests/positions/test_jails.py::"
+    "test_jails_open_to_their_keys_and_to_nothing_that_anybody_says"
+)
+@KIND
+def test_jails_of_more_seeds_open_to_their_keys_alone(kind: Kind) -> None:
+    check_that_keys_alone_open(kind, range(1, 4))
+
+
+@pytest.mark.sandbox
 @KIND
 def test_a_key_opens_its_own_jail_alone(kind: Kind) -> None:
     """Where that is a password, or names what is in the jail."""

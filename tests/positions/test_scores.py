@@ -65,6 +65,7 @@ def test_dice_bids_and_calls_are_both_right_at_times() -> None:
     assert 10 < sum(it == "call" for it in best) < 50
 
 
+@pytest.mark.slow
 def test_poker_calls_what_wins_on_the_average() -> None:
     of = positions.load("poker_river")
     called = []

@@ -1,6 +1,6 @@
 """Run the attack programs in the sandbox, with real bait around them, and tell what got through.
 
-    python tests/sandbox/containment.py [--backend namespaces] [--only 'net_*'] [--unconfined]
+    python tests/sandbox/containment.py [--backend namespaces] [--only 'net_*,ns_*'] [--unconfined]
     python tests/sandbox/containment.py --unconfined COMMAND ...
 
 Writes JSON: of every attack what it got at (`breaches`, empty where it is contained) and what of
@@ -89,10 +89,10 @@ class Attack:
     """How long it may take, where that is the point."""
 
 
-def attacks(pattern: str = "*") -> Iterator[Attack]:
-    """Yield the attacks whose names match."""
+def attacks(patterns: str = "*") -> Iterator[Attack]:
+    """Yield the attacks whose names match one of the patterns, which commas separate."""
     for path in sorted(FOLDER.glob("*.py")):
-        if fnmatch.fnmatch(path.stem, pattern):
+        if any(fnmatch.fnmatch(path.stem, pattern) for pattern in patterns.split(",")):
             yield read(path)
 
 
@@ -210,7 +210,7 @@ def _one_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 
 
-def table(pattern: str, backend: str, plain: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+def table(patterns: str, backend: str, plain: Sequence[str] | None) -> dict[str, dict[str, Any]]:
     """Run the attacks; return what came of each. Without walls by `plain`, where it is not None."""
     results: dict[str, dict[str, Any]] = {}
     with contextlib.ExitStack() as stack:
@@ -227,7 +227,7 @@ def table(pattern: str, backend: str, plain: Sequence[str] | None) -> dict[str, 
             except sandbox.SandboxUnavailableError as error:
                 print(error, file=sys.stderr)
                 sys.exit(UNAVAILABLE)
-        for attack in attacks(pattern):
+        for attack in attacks(patterns):
             if plain is None:
                 results[attack.name] = confined(attack, bait, FLOOD.get(backend, 32))
             elif attack.unconfined == "safe":
@@ -238,7 +238,7 @@ def table(pattern: str, backend: str, plain: Sequence[str] | None) -> dict[str, 
 def main() -> None:
     """Run the table in a process that has a secret in its environment since its start."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--only", default="*", help="a pattern of the attacks' names")
+    parser.add_argument("--only", default="*", help="patterns of the attacks' names, by commas")
     parser.add_argument(
         "--backend", default="auto", help="which walls to use; the best there are by default"
     )

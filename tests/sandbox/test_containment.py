@@ -1,8 +1,8 @@
 """Every attack is contained, as root and as a plain user, behind every kind of walls there is here.
 
-`attacks/` holds the programs, `bait.py` what they are after, `containment.py` runs them, as a
-process of its own for each kind of walls and user. Attacks that do no harm are shown to succeed
-without.
+`attacks/` holds the programs, `bait.py` what they are after. `containment.py` runs them in a
+process of its own per user and kind of walls; its results are one table. `make test` runs all
+attacks behind the strongest walls, and those for which walls differ behind the other ones.
 """
 
 import json
@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,14 +20,30 @@ import pytest
 from sandbox import containment
 from sandbox.bait import Bait
 
+# The first test of a table waits for all of its attacks.
+pytestmark = [pytest.mark.sandbox, pytest.mark.timeout(1200)]
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+TABLE_S = 1000
+"""After how many seconds a table has hung."""
 NOBODY_ELSE = 64_321
 """A user that owns nothing on the machine."""
-NAMES = [attack.name for attack in containment.attacks()]
-SAFE = [attack.name for attack in containment.attacks() if attack.unconfined == "safe"]
-BACKENDS = ("namespaces", "landlock", "bubblewrap")
-USERS = ("root", "plain")
+ATTACKS = {attack.name: attack for attack in containment.attacks()}
+WALLS_DIFFER = "files_*,proc_*,net_*,ns_*,kern_*,caps_*,left_*,persist_*"
+"""Attacks on what each kind of walls holds by other means: the rest is held by the same code."""
+DIFFERENT = [attack.name for attack in containment.attacks(WALLS_DIFFER)]
+QUICK = (
+    *("caps_setuid_programs", "disk_big_file", "env_others", "fd_inherited", "files_read"),
+    *("kern_keys", "net_tcp4", "persist_files", "proc_vm_read"),
+)
+"""Harmless attacks that take a moment without walls."""
+OTHER_WALLS = ("landlock", "bubblewrap")
+KINDS = {
+    *("files", "env", "fd", "net", "proc", "mem", "cpu", "procs", "out", "disk", "left"),
+    *("persist", "ns", "kern", "caps", "time", "fake"),
+}
+"""What an attack is on: the first word of its name."""
 NOT_ROOT = "only root can be root"
 GAPS = {
     ("landlock", "files_touch"): "Landlock leaves times and modes of the own user's files open",
@@ -41,11 +57,13 @@ MISSING = {
 }
 """Why walls may be unavailable here; any other reason is a failure."""
 
-pytestmark = pytest.mark.xdist_group("containment")
+Results = dict[str, Any]
+RunAttacks = Callable[..., Results | str]
+"""Runs attacks as a user, with these arguments; returns their results, or why none could run."""
 
 
 @pytest.fixture(scope="session")
-def elsewhere() -> Iterator[Path]:
+def copy() -> Iterator[Path]:
     """Yield a copy of what the attacks need that every user can read, and a home for one."""
     with tempfile.TemporaryDirectory(prefix="raybench-containment-") as name:
         folder = Path(name)
@@ -59,33 +77,13 @@ def elsewhere() -> Iterator[Path]:
         yield folder
 
 
-@cache
-def python() -> str:
-    """Return a Python that every user can run."""
-    for path in (sys.executable, "/usr/bin/python3.12", "/usr/bin/python3.11", "/usr/bin/python3"):
-        real = Path(path).resolve()
-        if real.exists() and all(folder.stat().st_mode & 0o005 == 0o005 for folder in real.parents):
-            return str(real)
-    pytest.skip("no Python that a plain user could run: all lie in folders closed to others")
+@pytest.fixture(scope="session")
+def run_attacks(copy: Path) -> RunAttacks:
+    """Return a function that runs each table once for all tests."""
+    return cache(lambda user, *arguments: _run_attacks(copy, user, *arguments))
 
 
-_TABLES: dict[tuple[str, ...], dict[str, Any] | str] = {}
-
-
-def table(folder: Path, user: str, *arguments: str) -> dict[str, Any]:
-    """Run all attacks as a user, once for all tests; skip where that cannot be."""
-    key = (user, *arguments)
-    if key not in _TABLES:
-        _TABLES[key] = _table(folder, user, *arguments)
-    found = _TABLES[key]
-    if isinstance(found, str):
-        if found == NOT_ROOT or MISSING.get(arguments[-1], NOT_ROOT) in found:
-            pytest.skip(found)
-        pytest.fail(found)
-    return dict(found)
-
-
-def _table(folder: Path, user: str, *arguments: str) -> dict[str, Any] | str:
+def _run_attacks(folder: Path, user: str, *arguments: str) -> Results | str:
     if user == "root" and os.getuid() != 0:
         return NOT_ROOT
     changed: dict[str, Any] = {}
@@ -99,60 +97,119 @@ def _table(folder: Path, user: str, *arguments: str) -> dict[str, Any] | str:
         text=True,
         cwd=folder / "home" if changed else folder,
         env=environment,
-        timeout=280,
+        timeout=TABLE_S,
         check=False,
         **changed,
     )
     if done.returncode:
         return str(done.stderr).strip() or f"exit code {done.returncode}"
-    results: dict[str, Any] = json.loads(done.stdout)
+    results: Results = json.loads(done.stdout)
     return results
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("user", USERS)
-def test_contained(
-    request: pytest.FixtureRequest, elsewhere: Path, user: str, backend: str, name: str
+def python() -> str:
+    """Return a Python that every user can run."""
+    for path in (sys.executable, "/usr/bin/python3.12", "/usr/bin/python3.11", "/usr/bin/python3"):
+        real = Path(path).resolve()
+        if real.exists() and all(folder.stat().st_mode & 0o005 == 0o005 for folder in real.parents):
+            return str(real)
+    pytest.skip("no Python that a plain user could run: all lie in folders closed to others")
+
+
+def check_contained(
+    request: pytest.FixtureRequest, results: Results | str, backend: str, name: str
 ) -> None:
-    result = table(elsewhere, user, "--backend", backend)[name]
+    """Check that an attack got at nothing and ended as it should."""
+    if isinstance(results, str):
+        if results == NOT_ROOT or MISSING[backend] in results:
+            pytest.skip(results)
+        pytest.fail(results)
     if gap := GAPS.get((backend, name)):
         request.applymarker(pytest.mark.xfail(reason=gap, strict=True))
-    told = f"\nstdout: {result.get('stdout')}\nstderr: {result.get('stderr')}"
-    assert not result["breaches"], f"{result['breaches']}{told}"
-    assert not result["faults"], f"{result['faults']}{told}"
+    result = results[name]
+    output = f"\nstdout: {result.get('stdout')}\nstderr: {result.get('stderr')}"
+    assert not result["breaches"], f"{result['breaches']}{output}"
+    assert not result["faults"], f"{result['faults']}{output}"
 
 
-@pytest.mark.parametrize("name", SAFE)
-def test_would_succeed_without_walls(elsewhere: Path, name: str) -> None:
-    if os.getuid() != 0:
-        pytest.skip("some need root's rights to show that walls are needed")
-    result = table(elsewhere, "root", "--unconfined")[name]
+def check_succeeds(results: Results | str, name: str) -> None:
+    """Check that an attack gets at something where nothing holds it."""
+    if isinstance(results, str):
+        if results == NOT_ROOT:
+            pytest.skip("some attacks need root's rights to succeed")
+        pytest.fail(results)
+    result = results[name]
     if result["stdout"].startswith("ABSENT"):
         pytest.skip(f"this machine has no such thing: {result['stdout'].strip()}")
     assert result["breaches"], f"{result['stdout']}\n{result['stderr']}"
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_is_what_it_should_be(name: str) -> None:
-    attack = containment.read(containment.FOLDER / f"{name}.py")
-    assert attack.title.endswith((".", ":")), "the first line says what is tried"
-    assert attack.unconfined == "safe" or attack.unconfined.startswith("no, ")
-    assert attack.name.split("_")[0] in {
-        *("files", "env", "fd", "net", "proc", "mem", "cpu", "procs", "out", "disk", "left"),
-        *("persist", "ns", "kern", "caps", "time", "fake"),
-    }
-    if "ok" in attack.expect:
-        assert '"CONTAINED' in attack.source or "CONTAINED\\n" in attack.source
+@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("user", ["root", "plain"])
+def test_contained_by_namespaces(
+    request: pytest.FixtureRequest, run_attacks: RunAttacks, user: str, name: str
+) -> None:
+    check_contained(request, run_attacks(user, "--backend", "namespaces"), "namespaces", name)
 
 
-def test_who_takes_too_long_without_walls_is_told_by_what_it_said(
+@pytest.mark.parametrize("name", DIFFERENT)
+@pytest.mark.parametrize("backend", OTHER_WALLS)
+def test_contained_where_walls_differ(
+    request: pytest.FixtureRequest, run_attacks: RunAttacks, backend: str, name: str
+) -> None:
+    results = run_attacks("plain", "--only", WALLS_DIFFER, "--backend", backend)
+    check_contained(request, results, backend, name)
+
+
+@pytest.mark.long(short="tests/sandbox/test_containment.py::test_contained_where_walls_differ")
+@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("backend", OTHER_WALLS)
+@pytest.mark.parametrize("user", ["root", "plain"])
+def test_contained_by_all_walls(
+    request: pytest.FixtureRequest, run_attacks: RunAttacks, user: str, backend: str, name: str
+) -> None:
+    check_contained(request, run_attacks(user, "--backend", backend), backend, name)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_some_attacks_succeed_without_walls(run_attacks: RunAttacks, name: str) -> None:
+    """An attack that never can succeed would prove nothing about walls."""
+    check_succeeds(run_attacks("root", "--only", ",".join(QUICK), "--unconfined"), name)
+
+
+# Attacks on the limits of time and memory need a minute to go beyond them.
+@pytest.mark.long(
+    short="tests/sandbox/test_containment.py::test_some_attacks_succeed_without_walls"
+)
+@pytest.mark.parametrize(
+    "name", [name for name, attack in ATTACKS.items() if attack.unconfined == "safe"]
+)
+def test_harmless_attacks_succeed_without_walls(run_attacks: RunAttacks, name: str) -> None:
+    check_succeeds(run_attacks("root", "--unconfined"), name)
+
+
+def test_heads_of_attacks_say_how_they_end() -> None:
+    wrong = []
+    for attack in ATTACKS.values():
+        if not attack.title.endswith((".", ":")):
+            wrong.append(f"{attack.name}: the first line does not say what is tried")
+        if attack.unconfined != "safe" and not attack.unconfined.startswith("no, "):
+            wrong.append(f"{attack.name}: 'unconfined' is neither 'safe' nor a reason")
+        if attack.name.partition("_")[0] not in KINDS:
+            wrong.append(f"{attack.name}: the first word of the name is no kind of attack")
+        contained = '"CONTAINED' in attack.source or "CONTAINED\\n" in attack.source
+        if "ok" in attack.expect and not contained:
+            wrong.append(f"{attack.name}: it expects 'ok' and never prints CONTAINED")
+    assert wrong == []
+
+
+def test_an_attack_that_runs_into_the_time_limit_keeps_what_it_printed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(containment, "_PATIENCE_S", 3.0)
     monkeypatch.setenv("RAYBENCH_CANARY", "rbx-a-secret")
     source = "print('BREACH: got at it', flush=True)\nwhile True: pass\n"
     with Bait() as bait:
-        told = containment.unconfined(containment.Attack("slow", source, "Slow.", "safe"), bait)
-    assert told["breaches"] == ["BREACH: got at it"]
-    assert told["code"] is None
+        result = containment.unconfined(containment.Attack("slow", source, "Slow.", "safe"), bait)
+    assert result["breaches"] == ["BREACH: got at it"]
+    assert result["code"] is None

@@ -8,6 +8,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from raybench.errors import ConfigurationError, RunFailed
 from raybench.sandbox import environments, recipes
 from raybench.sandbox.environments import LIBRARIES, MODULES
 from raybench.sandbox.interpreters import Interpreter, chosen
+
+pytestmark = pytest.mark.process
 
 VERSION = "1.0"
 LIST = "".join(f"{name}=={VERSION}\n" for name in LIBRARIES)
@@ -61,18 +64,46 @@ def forget() -> None:
     environments._configured.cache_clear()
 
 
+@contextmanager
+def tiny_packages(folder: Path) -> Iterator[Path]:
+    """Have an empty cache, a list of tiny packages, and a pip that finds only their wheels."""
+    (folder / "scientific.txt").write_text(LIST)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(recipes, "scientific_list", lambda: folder / "scientific.txt")
+        patched.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patched.setenv("PIP_CONFIG_FILE", os.devnull)
+        patched.setenv("PIP_NO_INDEX", "1")
+        patched.setenv("PIP_FIND_LINKS", str(wheels(folder / "wheels")))
+        forget()
+        yield folder / "cache" / "raybench"
+    forget()
+
+
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An empty cache, a list of tiny packages, and a pip that finds nothing but their wheels."""
-    (tmp_path / "scientific.txt").write_text(LIST)
-    monkeypatch.setattr(recipes, "scientific_list", lambda: tmp_path / "scientific.txt")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels(tmp_path / "wheels")))
-    forget()
-    yield tmp_path / "cache" / "raybench"
-    forget()
+def cache(tmp_path: Path) -> Iterator[Path]:
+    """Yield an empty cache of a test's own, next to the folder of wheels."""
+    with tiny_packages(tmp_path) as cache:
+        yield cache
+
+
+@pytest.fixture(scope="module")
+def prepared_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder whose cache holds an environment that somebody cautious has made."""
+    folder = tmp_path_factory.mktemp("prepared")
+    before = os.umask(0o077)
+    try:
+        with tiny_packages(folder):
+            environments.scientific(chosen(sys.executable))
+    finally:
+        os.umask(before)
+    return folder
+
+
+@pytest.fixture
+def prepared(prepared_folder: Path) -> Iterator[Path]:
+    """Yield a cache with an environment, for tests that leave it as it is."""
+    with tiny_packages(prepared_folder) as cache:
+        yield cache
 
 
 @pytest.fixture
@@ -102,7 +133,7 @@ def test_it_is_made_once_and_says_what_it_is(
 
 
 def test_its_python_finds_the_libraries_compiled_and_nothing_of_ours(
-    cache: Path, base: Interpreter
+    prepared: Path, base: Interpreter
 ) -> None:
     made = environments.scientific(base)
     code = "import importlib.util as u, numpy; print(u.find_spec('pip'), numpy.__cached__)"
@@ -122,13 +153,9 @@ def test_its_python_finds_the_libraries_compiled_and_nothing_of_ours(
     assert made.variables["OPENBLAS_NUM_THREADS"] == "1"
 
 
-def test_every_file_can_be_read_by_another_user(cache: Path, base: Interpreter) -> None:
-    before = os.umask(0o077)
-    try:
-        environments.scientific(base)
-    finally:
-        os.umask(before)
-    (folder,) = cache.glob("scientific-*")
+def test_every_file_can_be_read_by_another_user(prepared: Path) -> None:
+    """Whatever the umask of the user who made it."""
+    (folder,) = prepared.glob("scientific-*")
     closed = [
         path
         for path in (folder, *folder.rglob("*"))
@@ -200,9 +227,8 @@ def test_a_killed_preparation_counts_for_nothing_and_the_next_makes_all_of_it(
     assert not (folder / "half").exists()
 
 
-def test_a_stamp_that_was_cut_short_counts_for_nothing(cache: Path, base: Interpreter) -> None:
-    environments.scientific(base)
-    (stamp,) = cache.glob("scientific-*/raybench-stamp.json")
+def test_a_stamp_that_was_cut_short_counts_for_nothing(prepared: Path, base: Interpreter) -> None:
+    (stamp,) = prepared.glob("scientific-*/raybench-stamp.json")
     whole = stamp.read_bytes()
     for cut in (b"", whole[: len(whole) // 2], b"[]", b"{}", b'{"facts": {}}'):
         stamp.write_bytes(cut)
@@ -211,8 +237,10 @@ def test_a_stamp_that_was_cut_short_counts_for_nothing(cache: Path, base: Interp
     assert not environments.ready(base)
     stamp.write_bytes(whole)
     assert environments.ready(base)
-    (stamp.parent / "bin" / "python").unlink()  # as when its Python is uninstalled
+    python = stamp.parent / "bin" / "python"
+    python.rename(python.with_name("moved"))  # as when its Python is uninstalled
     assert not environments.ready(base)
+    python.with_name("moved").rename(python)
 
 
 def test_of_two_at_once_one_makes_it(cache: Path, base: Interpreter, tmp_path: Path) -> None:
@@ -293,11 +321,11 @@ def test_a_step_that_hangs_is_ended(
 
 
 def test_a_configured_python_with_the_right_versions_is_taken_as_it_is(
-    cache: Path, base: Interpreter
+    prepared: Path, base: Interpreter
 ) -> None:
     made = environments.scientific(base)
     given = environments.scientific(base, made.python)
-    (folder,) = cache.glob("scientific-*")
+    (folder,) = prepared.glob("scientific-*")
     assert (given.python, given.versions()) == (made.python, made.versions())
     assert given.interpreter == base
     # Of a place that is not ours, no more than it takes: the whole folder may hold anything.
@@ -309,10 +337,12 @@ def test_a_configured_python_with_the_right_versions_is_taken_as_it_is(
 
 
 def test_one_with_other_versions_is_told_with_all_that_differ(
-    cache: Path, base: Interpreter, tmp_path: Path
+    prepared: Path, base: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = environments.scientific(base)
-    (tmp_path / "scientific.txt").write_text(LIST.replace("scipy==1.0", "scipy==1.1"))
+    newer = tmp_path / "newer.txt"
+    newer.write_text(LIST.replace("scipy==1.0", "scipy==1.1"))
+    monkeypatch.setattr(recipes, "scientific_list", lambda: newer)
     with pytest.raises(ConfigurationError) as caught:
         environments.scientific(base, made.python)
     assert "it has scipy 1.0. Give a Python that has numpy 1.0, scipy 1.1," in str(caught.value)
@@ -320,7 +350,7 @@ def test_one_with_other_versions_is_told_with_all_that_differ(
     subprocess.run(bare, check=True)
     with pytest.raises(ConfigurationError, match="it has no numpy, it has no scipy, "):
         environments.scientific(base, f"{tmp_path}/bare/bin/python")
-    assert folders(cache) == [Path(made.python).parents[1].name]
+    assert [*prepared.glob("scientific-*")] == [Path(made.python).parents[1]]
 
 
 def test_one_that_does_not_run_is_told(cache: Path, base: Interpreter) -> None:
@@ -328,7 +358,9 @@ def test_one_that_does_not_run_is_told(cache: Path, base: Interpreter) -> None:
         environments.scientific(base, "/no/such/python")
 
 
-@pytest.mark.slow
+@pytest.mark.long(
+    short="tests/sandbox/test_environments.py::test_it_is_made_once_and_says_what_it_is"
+)
 @pytest.mark.timeout(900)
 def test_the_real_list_installs_fits_together_and_leaves_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -77,6 +77,7 @@ def test_its_instructions_are_docker_s() -> None:
     assert [*BASES][-1] == "worker"  # what `docker build` makes unless it is told a target
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", texts("RUN"))
 def test_its_commands_are_sound(command: str) -> None:
     subprocess.run(["sh", "-n", "-c", command], check=True)

@@ -13,6 +13,8 @@ import pytest
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.sandbox import interpreters
 
+pytestmark = pytest.mark.process
+
 OWN = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 OURS = ".".join(map(str, sys.version_info[:3]))
 

@@ -54,11 +54,13 @@ def started(backend: str, profile: Profile = "plain") -> str:
     return places.start(Settings(backend=backend), profile).backend
 
 
+@pytest.mark.sandbox
 def test_namespaces_come_first(machine: list[str]) -> None:
     assert started("auto") == "namespaces"
     assert "landlock" not in machine
 
 
+@pytest.mark.sandbox
 def test_landlock_is_taken_where_namespaces_are_refused(
     machine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +100,7 @@ def test_walls_that_were_asked_for_are_used_or_refused(
     assert "namespaces" not in machine
 
 
+@pytest.mark.sandbox
 def test_a_busy_machine_is_no_machine_that_refuses(
     machine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -153,6 +156,7 @@ def test_who_shares_the_hosts_tree_needs_a_python_that_he_can_reach(
     assert asked == [user]
 
 
+@pytest.mark.sandbox
 def test_walls_that_do_not_hold_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         selftest, "_PROGRAM", "print('it read a file of the host;it saw all', flush=True)"
@@ -162,6 +166,7 @@ def test_walls_that_do_not_hold_are_not_used(monkeypatch: pytest.MonkeyPatch) ->
         places.start(Settings(backend="namespaces"), "plain")
 
 
+@pytest.mark.sandbox
 def test_the_self_test_finds_what_has_no_walls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run without walls it gets at everything it is after."""
     said: list[str] = []
@@ -182,6 +187,7 @@ def test_the_self_test_finds_what_has_no_walls(monkeypatch: pytest.MonkeyPatch) 
     assert "it reached the network" in said[0]
 
 
+@pytest.mark.sandbox
 def test_unsafe_is_stamped_on_the_outcome() -> None:
     python = "/usr/bin/python3" if os.getuid() == 0 else None
     if python and not Path(python).exists():
@@ -194,6 +200,7 @@ def test_unsafe_is_stamped_on_the_outcome() -> None:
     assert (outcome.status, outcome.backend, outcome.place["backend"]) == ("ok", *["unsafe"] * 2)
 
 
+@pytest.mark.sandbox
 def test_a_slot_has_a_core_and_a_user_of_its_own() -> None:
     cores = sorted(os.sched_getaffinity(0))
     runner = Runner(Settings(slot=1, pinned=True))

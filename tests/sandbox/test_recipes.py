@@ -22,6 +22,7 @@ def test_in_a_checkout_the_recipes_lie_at_its_root() -> None:
     assert recipes.scientific_list().is_file()
 
 
+@pytest.mark.process
 def test_in_a_wheel_they_lie_inside_the_package(tmp_path: Path) -> None:
     room = tmp_path / "raybench" / "sandbox"
     room.mkdir(parents=True)

@@ -23,8 +23,11 @@ from raybench.sandbox.inside.watch import Proc
 from raybench.sandbox.runner import Runner
 from raybench.sandbox.server import FaultError, Server
 
+pytestmark = pytest.mark.sandbox
+
 RUNS = int(os.environ.get("RAYBENCH_SANDBOX_RUNS", "2000"))
 """Of the longest test: 10,000 take minutes."""
+FEW_RUNS = 100
 SMALL = Limits(cpu_s=1, wall_s=2, memory_mb=128, disk_mb=4, files=64, processes=8)
 
 
@@ -488,7 +491,6 @@ def test_threads_have_servers_of_their_own() -> None:
 # ------------------------------------------------------------------------------------- scientific
 
 
-@pytest.mark.slow
 def test_the_scientific_profile_has_its_libraries() -> None:
     source = """
 import h5py, matplotlib.pyplot as plt, numpy as np, scipy, sympy
@@ -509,14 +511,34 @@ def test_the_plain_profile_has_none() -> None:
 # ----------------------------------------------------------------------------------------- faults
 
 
+def wait_for(look: Callable[[], list[int]], done: Callable[[list[int]], bool]) -> list[int]:
+    """Look at processes again and again until it is as it should be; return the last look."""
+    deadline = time.monotonic() + 60
+    while not done(pids := look()):
+        assert time.monotonic() < deadline, f"processes: {pids}"
+        time.sleep(0.02)
+    return pids
+
+
 def _while_running(deed: Callable[[Server], None]) -> Outcome:
-    """Run a program and do something to its server meanwhile, once."""
+    """Run a program and do something to its server once while the program runs."""
     runner = Runner(Settings())
     try:
         runner.run("", "", {}, Limits(), "plain")
         (server,) = runner._idle["plain"]
-        threading.Timer(0.3, deed, [server]).start()
-        return runner.run("import time; time.sleep(1); print('done')", "", {}, Limits(), "plain")
+        idle = len([*server._proc.below(server.pid)])
+
+        def do_it() -> None:
+            # What puts up the walls, init and the program.
+            wait_for(lambda: [*server._proc.below(server.pid)], lambda it: len(it) >= idle + 3)
+            deed(server)
+
+        with ThreadPoolExecutor(1) as thread:
+            done = thread.submit(do_it)
+            source = "import time; time.sleep(1); print('done')"
+            outcome = runner.run(source, "", {}, Limits(), "plain")
+            done.result()
+        return outcome
     finally:
         runner.close()
 
@@ -647,20 +669,25 @@ def test_nobody_who_is_killed_leaves_anything_running() -> None:
     with subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE) as client:
         assert client.stdout is not None
         client.stdout.readline()
-        time.sleep(0.5)
         proc = Proc()
-        left = list(proc.below(client.pid))
-        assert len(left) >= 4  # server, porter, init, program
+        # Server, porter, init, program.
+        left = wait_for(lambda: [*proc.below(client.pid)], lambda pids: len(pids) >= 4)
         client.kill()
-    deadline = time.monotonic() + 10
-    while any(proc.read(f"{pid}/cmdline") for pid in left) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(proc.read(f"{pid}/cmdline") for pid in left)
+    wait_for(lambda: [pid for pid in left if proc.read(f"{pid}/cmdline")], lambda pids: not pids)
 
 
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_thousands_of_runs_leave_nothing_behind() -> None:
-    command = [sys.executable, str(Path(__file__).with_name("thousands.py")), str(RUNS)]
+def check_that_nothing_is_left(runs: int) -> None:
+    """Run so many programs in a process of its own, and fail where anything is left of them."""
+    command = [sys.executable, str(Path(__file__).with_name("thousands.py")), str(runs)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=880, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_some_runs_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(FEW_RUNS)
+
+
+@pytest.mark.long(short="tests/sandbox/test_run.py::test_some_runs_leave_nothing_behind")
+@pytest.mark.timeout(900)
+def test_thousands_of_runs_leave_nothing_behind() -> None:
+    check_that_nothing_is_left(RUNS)

@@ -17,7 +17,7 @@ from raybench.sandbox import Limits, Settings
 from raybench.sandbox.runner import Runner
 
 _WARM = 500
-"""Runs before anything is counted: what is started once has started then."""
+"""Runs before anything is counted, at most: what is started once has started then."""
 _GROWTH = 16 << 20
 """Bytes by which this process may grow all the same."""
 
@@ -54,7 +54,7 @@ def some(runner: Runner, count: int) -> None:
 def main(runs: int) -> None:
     """Run so many programs; fail where anything is left."""
     runner = Runner(Settings())
-    some(runner, _WARM)
+    some(runner, min(runs, _WARM))
     before, memory = state(), psutil.Process().memory_info().rss
     some(runner, runs)
     after, grown = state(), psutil.Process().memory_info().rss - memory

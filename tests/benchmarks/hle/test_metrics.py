@@ -150,6 +150,7 @@ def test_guessing_is_known_where_all_options_could_be_read() -> None:
     assert metrics.chance([]) is None
 
 
+@pytest.mark.slow
 def test_two_judges_of_a_whole_exam_are_compared_in_a_moment() -> None:
     verdicts = (("j", True), ("k", False))
     records = [

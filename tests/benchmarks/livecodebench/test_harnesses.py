@@ -193,6 +193,7 @@ RIGHT = {
 """Programs that are right, and whether the official harness says so."""
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_programs_are_right_in_every_style(name: str) -> None:
     program, official = RIGHT[name]
@@ -203,6 +204,7 @@ def test_right_programs_are_right_in_every_style(name: str) -> None:
     assert graded(program, compat="official").correct is official
 
 
+@pytest.mark.sandbox
 def test_the_last_line_of_an_input_ends_as_at_the_contest() -> None:
     cut = row([("12\n34", "46\n")])
     source = """
@@ -212,6 +214,7 @@ def test_the_last_line_of_an_input_ends_as_at_the_contest() -> None:
     assert graded(source, cut).reason == "right"
 
 
+@pytest.mark.sandbox
 def test_what_is_said_beside_the_output_does_not_count() -> None:
     source = """
         import sys
@@ -222,6 +225,7 @@ def test_what_is_said_beside_the_output_does_not_count() -> None:
     assert graded(source).reason == "right"
 
 
+@pytest.mark.sandbox
 def test_an_empty_line_is_an_end_to_the_official_harness() -> None:
     question = row([("1\n\n2\n", "3\n")])
     grade = graded("a = input()\ninput()\nprint(int(a) + int(input()))", question)
@@ -240,6 +244,7 @@ LENIENT = {
 """Programs that only the official harness calls right."""
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", LENIENT)
 def test_what_only_the_official_harness_passes_is_wrong(name: str) -> None:
     grade = graded(LENIENT[name])
@@ -268,6 +273,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_programs_are_wrong_and_told_why(name: str) -> None:
     program, reason, passed = WRONG[name]
@@ -278,6 +284,7 @@ def test_wrong_programs_are_wrong_and_told_why(name: str) -> None:
     assert grade.parsed
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("program", ["while True: pass", "import time\ntime.sleep(60)"])
 def test_slow_programs_are_stopped(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "TEST_S", 1)
@@ -286,6 +293,7 @@ def test_slow_programs_are_stopped(program: str, monkeypatch: pytest.MonkeyPatch
     assert grade.details["slowest_s"] >= 1
 
 
+@pytest.mark.sandbox
 def test_a_program_that_survives_the_official_alarm_is_stopped_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -341,6 +349,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_right_functions_are_right(name: str) -> None:
     program, official = FUNCTIONS[name]
@@ -349,6 +358,7 @@ def test_right_functions_are_right(name: str) -> None:
     assert grade.details["official"] is official, grade.details["official_reason"]
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
@@ -368,6 +378,7 @@ def test_wrong_functions_are_wrong_and_told_why(program: str, reason: str) -> No
     assert grade.details["official"] is False
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("given", ["[[1,2]]", "[[2,1]]"])
 def test_a_tuple_is_a_list_only_as_the_whole_result(given: str) -> None:
     question = row([(given, given)], function="same")
@@ -453,6 +464,7 @@ CHEATS = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", CHEATS)
 def test_cheating_functions_do_not_pass(name: str) -> None:
     grade = heads(CHEATS[name])
@@ -483,12 +495,14 @@ PRINTED = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", PRINTED)
 def test_cheating_programs_do_not_pass(name: str) -> None:
     grade = graded(PRINTED[name])
     assert (grade.correct, grade.details["official"]) == (False, False)
 
 
+@pytest.mark.sandbox
 def test_a_result_that_is_forged_has_to_be_right_all_the_same() -> None:
     """A program may answer through whatever it finds; knowing the answer is no cheat."""
     forged = """
@@ -522,6 +536,7 @@ def noting(monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     return found
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("function", [None, "head"])
 def test_expected_outputs_stay_out_of_the_sandbox(noting: Sandbox, function: str | None) -> None:
     question = row([("[1,2]\n1", "[918273]")] * 2, [("[3]\n1", "[918273]")], function=function)
@@ -530,6 +545,7 @@ def test_expected_outputs_stay_out_of_the_sandbox(noting: Sandbox, function: str
     assert "918273" not in str(noting.given)
 
 
+@pytest.mark.sandbox
 def test_inputs_are_given_one_at_a_time_with_the_limits_of_the_methodology(
     noting: Sandbox,
 ) -> None:
@@ -544,6 +560,7 @@ def test_inputs_are_given_one_at_a_time_with_the_limits_of_the_methodology(
     assert RIGHT["input"][0] not in source
 
 
+@pytest.mark.sandbox
 def test_the_official_harness_gets_no_more_inputs_than_it_needs_to_fail(noting: Sandbox) -> None:
     grade = heads("def head(a, k): return a[:k] or [7]")
     assert grade.details["official_reason"] == grade.reason == "test 2 of 3: wrong answer"
@@ -551,6 +568,7 @@ def test_the_official_harness_gets_no_more_inputs_than_it_needs_to_fail(noting: 
     assert HEADS[2][0].split("\n")[0] not in noting.given[-1][1]["stdin"]
 
 
+@pytest.mark.sandbox
 def test_what_the_official_harness_passes_up_to_there_it_gets_whole(noting: Sandbox) -> None:
     question = row([*SUMS, ("1\n7\n", "7\n")])
     grade = graded(LENIENT["its imports"], question)
@@ -558,6 +576,7 @@ def test_what_the_official_harness_passes_up_to_there_it_gets_whole(noting: Sand
     assert [how["stdin"].count("inputs") for _, how in noting.given] == [0, 1, 1]
 
 
+@pytest.mark.sandbox
 def test_the_profile_is_the_programs(noting: Sandbox) -> None:
     assert heads("import numpy\ndef head(a, k): return a[:k]").correct
     assert {how["profile"] for _, how in noting.given} == {"scientific"}
@@ -628,6 +647,7 @@ def test_room_for_output_grows_with_what_is_expected(monkeypatch: pytest.MonkeyP
     assert given[0].output_killed_mb > given[0].output_kept_mb
 
 
+@pytest.mark.sandbox
 def test_details_hold_what_the_journal_keeps() -> None:
     details = graded(RIGHT["input"][0]).details
     assert details.keys() == {
@@ -671,6 +691,7 @@ def test_an_official_alarm_that_a_judge_did_not_hear_is_marked(
     assert running.LATE in running._INSIDE
 
 
+@pytest.mark.sandbox
 def test_suspicious_constructs_are_flagged() -> None:
     assert heads(CHEATS["equal to everything"]).flags == ("answers comparisons itself",)
     assert heads(FUNCTIONS["writes"][0]).flags == ("uses raw descriptors",)

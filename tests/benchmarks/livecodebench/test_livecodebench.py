@@ -33,6 +33,7 @@ def test_the_prompts_are_the_methodologys() -> None:
     assert asked(question).endswith("\n\n### Answer: (use the provided format with backticks)")
 
 
+@pytest.mark.sandbox
 def test_the_first_block_of_python_counts() -> None:
     right, wrong = reply("input()\nprint(sum(map(int, input().split())))"), reply("print(0)")
     assert LCB.grade(row(), right + wrong).correct
@@ -101,6 +102,7 @@ def test_samples_are_of_all_kinds_and_none_is_shipped_that_is_not_asked() -> Non
         assert all(("func_name" in each["metadata"]) is function for each in of_kind)
 
 
+@pytest.mark.sandbox
 def test_samples_tell_right_from_wrong_programs() -> None:
     for each in samples():
         grade = LCB.grade(each, LCB.gold(each))
@@ -162,6 +164,7 @@ WRONG: dict[str, tuple[str, ...]] = {
 }
 
 
+@pytest.mark.sandbox
 def test_real_rows_are_questions_of_it() -> None:
     rows = [LCB.from_common(each) for each in real_rows.plain("livecodebench_v6_samples")]
     assert len(rows) == 1055
@@ -172,6 +175,7 @@ def test_real_rows_are_questions_of_it() -> None:
     assert sum(bool(each["starter_code"]) for each in mine) == 117
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     "column", ["id", "question", "title", "answer", "sample_tests", "function_name", "contest_date"]
 )

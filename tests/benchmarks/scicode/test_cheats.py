@@ -12,6 +12,8 @@ from raybench import sandbox
 from raybench.benchmarks.parts.scicode import codec
 from raybench.grading import suspicion
 
+pytestmark = pytest.mark.sandbox
+
 ALWAYS_EQUAL = """
 class Always:
     def __eq__(self, other): return True

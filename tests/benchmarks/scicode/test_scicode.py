@@ -125,6 +125,7 @@ def test_given_code_beside_the_questions_comes_first(tmp_path: Path) -> None:
     assert row["given"] == {"13.6": "class Maxwell: ..."}
 
 
+@pytest.mark.sandbox
 def test_the_given_code_runs() -> None:
     cases = (
         "m = Maxwell(6, 2)\nassert m.x.shape == (6, 1, 1)\nassert m.phi.shape == (6, 6, 6)\n"
@@ -143,6 +144,7 @@ def test_the_given_code_runs() -> None:
 # ------------------------------------------------------------------------------------- grading
 
 
+@pytest.mark.sandbox
 def test_the_first_block_counts_and_its_imports_do_not() -> None:
     row = doubling("assert double(1) == 2", targets=[])
     right = "import os\n  from sys import path\ndef double(x):\n    return 2 * x"
@@ -154,6 +156,7 @@ def test_the_first_block_counts_and_its_imports_do_not() -> None:
 TWICE = "def double(x):\n    return 2 * x"
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     "reply",
     [
@@ -175,6 +178,7 @@ def test_code_is_taken_from_wherever_it_stands(reply: str) -> None:
     assert (grade.reason, str(grade.answer).strip()) == ("right", TWICE)
 
 
+@pytest.mark.sandbox
 def test_a_block_may_stand_in_one_line() -> None:
     assert SCICODE.grade(doubling(), "```double = lambda x: 2 * x```").correct
 
@@ -185,6 +189,7 @@ def test_an_empty_reply_has_no_code(reply: str) -> None:
     assert (grade.correct, grade.parsed, grade.reason[:7]) == (False, False, "no code")
 
 
+@pytest.mark.sandbox
 def test_flags_are_told_of_the_code_with_its_imports() -> None:
     reply = f"```py\nfrom os import _exit\n{TWICE}\n```"
     grade = SCICODE.grade(doubling(), reply)
@@ -216,6 +221,7 @@ def test_code_is_found_in_time_whatever_was_written(piece: str) -> None:
         steps.code(text)
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
@@ -234,6 +240,7 @@ def test_what_is_wrong_is_told(code: str, reason: str) -> None:
     assert not grade.correct
 
 
+@pytest.mark.sandbox
 def test_all_test_cases_must_hold() -> None:
     row = doubling("assert double(1) == 2", "assert double(2) == 4", targets=[])
     grade = SCICODE.grade(row, block("def double(x):\n    return 2"))
@@ -241,11 +248,13 @@ def test_all_test_cases_must_hold() -> None:
     assert grade.details["status"] == "ok"
 
 
+@pytest.mark.sandbox
 def test_what_breaks_after_the_last_assertion_is_wrong() -> None:
     row = doubling("assert double(1) == 2\ndouble(None)", targets=[])
     assert SCICODE.grade(row, SCICODE.gold(row)).reason.startswith("wrong: TypeError")
 
 
+@pytest.mark.sandbox
 def test_the_models_own_code_of_earlier_steps_is_run() -> None:
     calls = step("1.2", "four(x)", "assert four(1) == 4")
     row = question(FIRST | {"ground_truth_code": None}, calls)
@@ -272,6 +281,7 @@ def test_a_missing_target_is_neither_right_nor_wrong() -> None:
         SCICODE.grade(row, "I do not know.")
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("none", [{}, {"given": None, "targets": None}])
 def test_a_row_may_lack_what_files_beside_would_tell(none: dict[str, Any]) -> None:
     own = {name: it for name, it in question(FIRST, SECOND).items() if name not in NONE} | none
@@ -294,6 +304,7 @@ def test_what_is_no_target_is_neither_right_nor_wrong(target: Any) -> None:
         SCICODE.grade(row, SCICODE.gold(row))
 
 
+@pytest.mark.sandbox
 def test_dependencies_that_are_not_there_are_not_the_models_fault() -> None:
     row = doubling() | {"required_dependencies": "import numpy as np\nimport no_such_module"}
     with pytest.raises(UngradableError, match="no_such_module"):
@@ -306,6 +317,7 @@ def test_a_test_that_hands_its_target_over_is_refused() -> None:
         SCICODE.grade(row, SCICODE.gold(row))
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
@@ -331,6 +343,7 @@ def test_the_limits_are_those_that_the_solutions_need() -> None:
     assert grading.LIMITS.memory_mb == 8192
 
 
+@pytest.mark.sandbox
 def test_upstreams_comparisons_are_known() -> None:
     comparison = "from scicode.compare.cmp import are_dicts_close, cmp_tuple_or_list\n"
     cases = (
@@ -377,6 +390,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("name", WRONG)
 def test_shipped_questions_tell_right_from_wrong(name: str) -> None:
     row = scicode_steps.shipped()[name]
@@ -390,6 +404,7 @@ def test_there_are_twenty_steps_of_eight_problems() -> None:
     assert (len(shipped), len({row["problem_id"] for row in shipped.values()})) == (20, 8)
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize(
     ("name", "earlier"),
     [(name, it) for name, row in scicode_steps.shipped().items() for it in SCICODE.follows(row)],
@@ -514,7 +529,7 @@ def brief(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"sub_steps": [*before, cut], "targets": [row["targets"][n] for n in kept]}
 
 
-@pytest.mark.slow
+@pytest.mark.sandbox
 @pytest.mark.timeout(900)
 def test_the_published_solutions_pass_every_step_that_has_its_targets() -> None:
     right, without = [], []

@@ -16,7 +16,7 @@ from helpers import path_without, raybench
 from raybench.errors import RaybenchError
 from raybench.sandbox import Settings, places
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.ray
 
 FOUR = ", ".join(
     f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (3, 5, 7, 9)

@@ -206,6 +206,7 @@ os.killpg(0, signal.SIGKILL)
 """
 
 
+@pytest.mark.process
 def test_all_wait_meanwhile_and_then_go_on_but_who_was_stopped_by_another() -> None:
     proc = Proc()
 

@@ -127,6 +127,7 @@ def test_a_share_is_above_0_to_1(alike: float) -> None:
         repeats.find([], alike=alike)
 
 
+@pytest.mark.slow
 def test_ten_thousand_candidates_take_seconds() -> None:
     draw = random.Random(0)
     common = [f"word{it}" for it in range(3000)]
