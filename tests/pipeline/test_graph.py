@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, suppress
@@ -18,7 +17,7 @@ import psutil
 import pyarrow as pa
 import pytest
 import pytest_asyncio
-from http_endpoint import Busy
+from http_endpoint import Busy, Handler, HttpEndpoint
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
@@ -34,15 +33,15 @@ from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.types import Completion, ModelSpec
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(300),
     pytest.mark.asyncio(loop_scope="module"),
 ]
 
 ABLE = ModelSpec("able", "simulated", "", options={"ability": 1.0, "spread": 0.0})
 DULL = ModelSpec("dull", "simulated", "", options={"ability": 0.0, "spread": 0.0})
-SLOW = ModelSpec("slow", "simulated", "", options={"latency_s": 5.0})
-LATE = ModelSpec("late", "simulated", "", options={"latency_s": 60.0})
+SLOW = ModelSpec("slow", "simulated", "", options={"latency_s": 1.0})
+LATE = ModelSpec("late", "simulated", "", options={"latency_s": 600.0})
 GONE = ModelSpec("gone", "simulated", "", options={"infra_error": 1.0})
 JUDGE = ModelSpec("judge", "simulated", "")
 MODELS = (ABLE, DULL, SLOW, LATE, GONE, JUDGE)
@@ -119,12 +118,11 @@ async def test_who_is_interrupted_leaves_no_thread_behind_that_uses_ray(
     await asyncio.sleep(0)
     while under_way and not scheduling():
         await asyncio.sleep(0.1)
-    begun = time.monotonic()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await waiting
+        async with asyncio.timeout(120):  # a reply takes five times as long
+            await waiting
     assert scheduling() == []
-    assert time.monotonic() - begun < 20
 
 
 async def test_who_stops_listening_leaves_no_thread_behind_that_uses_ray(
@@ -285,7 +283,7 @@ async def test_several_processes_ask_every_unit_once(fleet: Fleet, tmp_path: Pat
     part = questions(tmp_path, "mgsm", repeats=4)
     under_way = asyncio.create_task(asked(fleet, ["able", "slow"], [part], awake=16))
     before = _workers("MapBatches(Generate)")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(120):
         while len(_workers("MapBatches(Generate)") - before) < 2:
             await asyncio.sleep(0.1)
     units = await under_way
@@ -305,26 +303,42 @@ async def test_what_an_endpoint_is_waited_for_is_told(fleet: Fleet, tmp_path: Pa
     assert any("too busy" in remark and "trying again" in remark for remark in said), said
 
 
-@pytest.mark.parametrize(
-    ("stage", "after_s"),
-    [
-        ("Prompt", 0),  # it goes when all questions are read
-        ("Generate", 2),  # into the first batches: a reply takes five seconds
-        ("Grade", 2),
-    ],
-)
-async def test_a_process_of_a_stage_may_die(
-    fleet: Fleet, tmp_path: Path, stage: str, after_s: float
-) -> None:
+class Gate(HttpEndpoint):
+    """Holds every request until it is opened, then replies 'Answer: A' to all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def play(self, handler: Handler) -> None:
+        self.reached.set()
+        self.opened.wait(200)
+        message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
+        with suppress(ConnectionError):  # the process that asked has been killed
+            handler.send(200, {"choices": [message]})
+
+
+@pytest.mark.parametrize("stage", ["Prompt", "Generate", "Grade"])
+async def test_a_process_of_a_stage_may_die(fleet: Fleet, tmp_path: Path, stage: str) -> None:
     part = questions(tmp_path, "mgsm")
-    before = _workers(f"MapBatches({stage})")  # of earlier graphs, on their way out
-    under_way = asyncio.create_task(asked(fleet, ["slow"], [part]))
-    async with asyncio.timeout(60):
-        while not (victims := _workers(f"MapBatches({stage})") - before):
-            await asyncio.sleep(0.1)
-    await asyncio.sleep(after_s)
-    os.kill(victims.pop(), signal.SIGKILL)
-    units = await under_way
+    before = _workers(f"MapBatches({stage})")  # of earlier graphs, about to end
+    with Gate() as gate:
+        far = ModelSpec("far", "openai", "far", options={"base_url": gate.url})
+        work = graph.Work(jobs([["far"]], 1, [part]), Asking({"far": far}, 0))
+
+        async def streamed() -> list[Unit]:
+            stream = graph.stream(work, Link((far,), FleetConf(), None, {}))
+            return [unit async for block in stream for unit in block]
+
+        under_way = asyncio.create_task(streamed())
+        async with asyncio.timeout(120):
+            while not (victims := _workers(f"MapBatches({stage})") - before):
+                await asyncio.sleep(0.1)
+            if stage != "Prompt":  # which ends as soon as all questions are read
+                assert await asyncio.to_thread(gate.reached.wait, 110)
+        os.kill(victims.pop(), signal.SIGKILL)
+        gate.opened.set()
+        units = await under_way
     assert len(units) == sum(count for _, count in part.shards)
     assert set(names(units).values()) == {1}
     assert {unit["finish"] for unit in units} == {"stop"}
