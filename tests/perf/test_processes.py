@@ -6,11 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 
 _BURN = "import time\nuntil = time.process_time() + {}\nwhile time.process_time() < until: pass"
 _WATCHED = f"""
-import json, subprocess, sys, time
+import json, os, subprocess, sys, time
 from perf.processes import Family
 
 family = Family()
@@ -33,9 +37,12 @@ while time.monotonic() < until:
         break
     time.sleep(0.05)
 (one,) = [it for it in family.look({{watched.pid}}) if it.name.pid == watched.pid]
-told = {{"cpu_s": family.cpu_s, "seen": sorted(seen), "pss": one.pss(), "files": one.files()}}
+cpu_s = family.cpu_s
+told = {{"cpu_s": cpu_s, "seen": sorted(seen), "pss": one.pss(), "files": one.files()}}
 family.end(0)
 told["left"] = len([it for it in family.look() if not it.zombie])
+times = os.times()
+told["of all children"] = times.children_user + times.children_system
 print(json.dumps(told))
 """
 
@@ -46,7 +53,8 @@ def test_a_family_is_known_with_its_orphans_and_with_what_ended_ones_took() -> N
         cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     told = json.loads(done.stdout)
-    assert 0.4 <= told["cpu_s"] < 2, "each second counts once"
+    # Each second counts once: no more than the system says, which counts in hundredths.
+    assert 0.4 <= told["cpu_s"] <= told["of all children"] + 0.1
     assert "sleep" in told["seen"], "an orphan is of the family"
     assert told["pss"] > 2**20
     assert told["files"] >= 3
@@ -63,7 +71,7 @@ ours = [
     subprocess.Popen([program, "-f", told], stdout=subprocess.DEVNULL),
     subprocess.Popen([sys.executable, told], stdin=subprocess.PIPE),
 ]
-roles, until = set(), time.monotonic() + 20
+roles, until = set(), time.monotonic() + 120
 while len(roles) < 2 and time.monotonic() < until:  # each begins as a copy of this one
     roles = {it.role for it in family.look()} & {"raylet", "default_worker"}
 family.end(0)
@@ -80,7 +88,7 @@ def test_a_raylet_is_not_taken_for_one_of_its_workers(tmp_path: Path) -> None:
     (worker := tmp_path / "default_worker.py").write_text("input()")
     done = subprocess.run(
         [sys.executable, "-c", _AMONG_PACKAGES, program, worker],
-        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=300,
     )  # fmt: skip
     assert json.loads(done.stdout) == ["default_worker", "raylet"]
 
