@@ -36,6 +36,8 @@ from raybench.tracking.mlflow import killed, spool, sync
 from raybench.tracking.mlflow import store as mlflow_store
 from raybench.tracking.mlflow.writer import Writer
 
+pytestmark = pytest.mark.slow  # MLflow itself is imported
+
 ROOT = Path(__file__).parents[3]
 
 
