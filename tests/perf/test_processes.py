@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 _BURN = "import time\nuntil = time.process_time() + {}\nwhile time.process_time() < until: pass"
 _WATCHED = f"""
-import json, os, subprocess, sys, time
+import json, os, signal, subprocess, sys, time
 from perf.processes import Family
 
 family = Family()
@@ -26,15 +26,18 @@ while family.cpu_s < 0.4 and time.monotonic() < until:  # its child may be seen,
     family.look({{watched.pid}})
     time.sleep(0.05)
 orphaned = subprocess.Popen(
-    [sys.executable, "-c", "import subprocess; subprocess.Popen(['sleep', '0.5'])"]
+    [sys.executable, "-c", "import subprocess; subprocess.Popen(['sleep', '600'])"]
 )
 orphaned.wait()
-seen, zombies = set(), 0
+seen = set()
 while time.monotonic() < until:
     there = family.look({{watched.pid}})
     seen |= {{it.role for it in there}}
-    if "sleep" in seen and not any(it.role == "sleep" for it in there):
+    orphans = [it.name.pid for it in there if it.role == "sleep" and not it.zombie]
+    if "sleep" in seen and not orphans:
         break
+    for pid in orphans:
+        os.kill(pid, signal.SIGKILL)
     time.sleep(0.05)
 (one,) = [it for it in family.look({{watched.pid}}) if it.name.pid == watched.pid]
 cpu_s = family.cpu_s
