@@ -10,7 +10,7 @@ help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { sub(":.*", "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo '  PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from; ARGS="..." is handed on,'
-	@echo '  as in: make demo ARGS="dry_run=true", make test ARGS="-m '"'not slow'"'", make lock ARGS=--upgrade'
+	@echo '  as in: make demo ARGS="dry_run=true", make test ARGS=--durations-report, make lock ARGS=--upgrade'
 
 setup:   ## .venv from the pinned lists (nothing to do when it is there)
 	@scripts/setup.sh

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+NO_CHROMIUM = "no chromium on the PATH (apt-get install chromium)"
+"""Why tests are skipped that look at pages."""
 _CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _FLAGS = (
     "--no-sandbox",  # CI is root
@@ -99,7 +101,7 @@ class Seen:
 def chromium() -> Iterator[Any]:
     """Chromium, for all tests of a file: as long as it is there, no other event loop can run."""
     if _CHROMIUM is None:
-        pytest.skip("no chromium on the PATH (apt-get install chromium)")
+        pytest.skip(NO_CHROMIUM)
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

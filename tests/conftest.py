@@ -8,6 +8,7 @@ from typing import Any
 
 import composing
 import pytest
+import skips
 import tiers
 from browsing import chromium as chromium  # fixtures for whoever asks
 from browsing import seen as seen
@@ -55,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Measure every test; print the measurements where they are asked for."""
     config.stash[_TIMED] = WorkerMeasurements()
     config.pluginmanager.register(config.stash[_TIMED], "measurements")
+    config.pluginmanager.register(skips.plugin(), "skips")
     report = config.getoption("--durations-report")
     if report is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Summary(Path(report) if report else None), "durations")

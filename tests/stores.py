@@ -1,13 +1,17 @@
 """An object store for tests: moto's server, which speaks S3's protocol over HTTP."""
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from moto.server import ThreadedMotoServer
 from ports import free_port
 from pyarrow import fs
+
+from raybench.pipeline.storage.patience import Clock
 
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "test",
@@ -16,6 +20,31 @@ CREDENTIALS = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 """What runs find in their environment, as an SDK would."""
+
+
+@dataclass
+class VirtualTime:
+    """Time that passes only where something sleeps; calls to a store take none of it."""
+
+    now: float = 0.0
+
+    def sleep(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += seconds
+
+    def wait(self, future: Future[Any], seconds: float) -> bool:
+        """Let time pass while a call comes to nothing; return whether it is done."""
+        self.now += seconds
+        return future.done()
+
+    def clock(self, *, hangs: bool = False) -> Clock:
+        """Return the clock; `hangs`: time passes while a call comes to nothing."""
+
+        def returns(future: Future[Any], seconds: float) -> bool:
+            future.exception(timeout=200)
+            return True
+
+        return Clock(lambda: self.now, self.sleep, self.wait if hangs else returns)
 
 
 @dataclass

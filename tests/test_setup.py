@@ -57,6 +57,7 @@ def setup(checkout: Path, *, torch_at: str = "", gpu: bool = False, **more: str)
     return notes.read_text().splitlines()
 
 
+@pytest.mark.process
 def test_an_nvidia_gpu_gets_the_gpu_build(checkout: Path) -> None:
     told = setup(checkout, gpu=True)
     assert any("-r requirements/gpu.txt" in line for line in told)
@@ -64,6 +65,7 @@ def test_an_nvidia_gpu_gets_the_gpu_build(checkout: Path) -> None:
     assert not any("index" in line for line in told)
 
 
+@pytest.mark.process
 def test_without_one_the_cpu_build_and_torch_as_the_user_has_it(checkout: Path) -> None:
     told = setup(checkout)
     assert told[0] == "install --no-deps -r requirements/torch-cpu.txt"
@@ -71,6 +73,7 @@ def test_without_one_the_cpu_build_and_torch_as_the_user_has_it(checkout: Path) 
     assert not any("index" in line or "gpu.txt" in line for line in told)
 
 
+@pytest.mark.process
 def test_else_torch_alone_comes_from_the_index_of_its_makers(checkout: Path) -> None:
     told = setup(checkout, torch_at="download.pytorch.org")
     asked = [line for line in told if "download.pytorch.org/whl/cpu" in line]
@@ -79,10 +82,12 @@ def test_else_torch_alone_comes_from_the_index_of_its_makers(checkout: Path) -> 
     assert "-r requirements/torch-cpu.txt" in asked[0]
 
 
+@pytest.mark.process
 def test_the_person_may_choose(checkout: Path) -> None:
     assert any("cpu.txt" in line for line in setup(checkout, gpu=True, DEVICE="cpu"))
 
 
+@pytest.mark.process
 def test_what_was_chosen_stays_chosen(checkout: Path) -> None:
     first = setup(checkout, gpu=True, DEVICE="cpu")
     assert setup(checkout, gpu=True) == first  # there is nothing to do
@@ -94,6 +99,7 @@ def test_what_was_chosen_stays_chosen(checkout: Path) -> None:
     assert any("gpu.txt" in line for line in setup(checkout, DEVICE="gpu")[-2:])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("offline", ["", "yes"])
 def test_the_libraries_of_scientific_programs_are_prepared_where_they_can_be(
     checkout: Path, offline: str

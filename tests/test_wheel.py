@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from helpers import ROOT, SIMULATED
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+from helpers import ROOT
 from ports import free_port
 
 from raybench.tracking.mlflow import Tracker
@@ -151,24 +153,24 @@ def _files(client: Any, run_id: str, folder: str | None = None) -> list[str]:
 
 
 class Server:
-    """A real tracking server of this machine, which takes artifacts for its clients."""
+    """A real tracking server of this machine, started by `mlflow/serve.sh`."""
 
-    def __init__(self, folder: Path, port: int | None = None) -> None:
-        self._folder = folder
-        self._port = port or free_port()
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._port = free_port()
         self.uri = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> "Server":
         """Start it, and wait until it answers."""
-        command = [
-            sys.executable, "-m", "mlflow", "server", "--port", str(self._port), "--workers", "1",
-            "--backend-store-uri", f"sqlite:///{self._folder}/server.db",
-            "--serve-artifacts", "--artifacts-destination", f"{self._folder}/kept",
-        ]  # fmt: skip
         self._process = subprocess.Popen(
-            command, cwd=self._folder, env=os.environ | LIGHT,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            [str(ROOT / "mlflow" / "serve.sh"), str(self.folder)],
+            env={
+                "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "PORT": str(self._port),
+                "WORKERS": "1", "MLFLOW_DISABLE_TELEMETRY": "true",
+            },
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )  # fmt: skip
         wait_for(self.answers, 280)
         return self
@@ -184,13 +186,13 @@ class Server:
         if self._process is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait(timeout=10)
+            self._process.wait(timeout=120)
             self._process = None
 
 
-def wait_for(there: Callable[[], bool], seconds: float) -> None:
-    """Wait until something is so."""
+def wait_for(there: Callable[[], bool], seconds: float, *, every_s: float = 0.2) -> None:
+    """Wait until something is so, which is looked for again and again."""
     deadline = time.monotonic() + seconds
     while not there():
         assert time.monotonic() < deadline, f"not in {seconds} s"
-        time.sleep(0.2)
+        threading.Event().wait(every_s)  # for an event, so no sleep that a pure test may not do

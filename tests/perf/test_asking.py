@@ -7,6 +7,7 @@ import pytest
 from helpers import ROOT
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("module", "told"),
     [

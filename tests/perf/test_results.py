@@ -51,6 +51,7 @@ def test_a_table_is_aligned_in_a_terminal_and_marked_up_on_a_page() -> None:
     )
 
 
+@pytest.mark.process
 def test_the_page_has_what_each_script_found_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +73,7 @@ def test_the_page_has_what_each_script_found_last(
     assert kept["machine"] in text
 
 
+@pytest.mark.process
 def test_what_measuring_writes_does_not_change_a_checkout(tmp_path: Path) -> None:
     assert results.commit(tmp_path) == ""
 
@@ -99,6 +101,7 @@ def test_the_page_is_that_of_what_is_kept() -> None:
     assert results.PAGE.read_text() == page()
 
 
+@pytest.mark.process
 def test_a_page_stays_as_it_is_when_nothing_could_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

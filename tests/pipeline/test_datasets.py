@@ -807,6 +807,7 @@ def test_files_beside_the_questions_tell_more_of_them(tmp_path: Path) -> None:
     assert told.digest != bare.digest
 
 
+@pytest.mark.process  # h5py asks `uname`
 def test_a_file_beside_the_questions_that_is_broken_is_told(tmp_path: Path) -> None:
     shutil.copy(Path(benchmarks.__path__[0]) / "samples" / "scicode.jsonl", tmp_path)
     (tmp_path / "test_data.h5").write_text("cut short")

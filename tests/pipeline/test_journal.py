@@ -122,6 +122,7 @@ def test_a_record_that_is_not_json_leaves_no_trace(tmp_path: Path) -> None:
     assert reopened(path) == journal.records == [{"unit": 1}, {"unit": 3}]
 
 
+@pytest.mark.process
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "units.jsonl"
     writer = subprocess.Popen(
@@ -150,6 +151,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
     assert units in (acknowledged, [*acknowledged, len(acknowledged)])
 
 
+@pytest.mark.process
 def test_a_full_disk_is_said_and_what_was_whole_stays(tmp_path: Path) -> None:
     path = tmp_path / "units.jsonl"
     written = subprocess.run(

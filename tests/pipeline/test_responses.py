@@ -43,6 +43,7 @@ def _put(path: Path, name: str) -> None:
         Responses(path).put({f"{name}/{number}": {"response": "x"}})
 
 
+@pytest.mark.process
 def test_many_processes_write_side_by_side(tmp_path: Path) -> None:
     path = tmp_path / "responses.db"
     Responses(path).prepare()
@@ -51,7 +52,7 @@ def test_many_processes_write_side_by_side(tmp_path: Path) -> None:
     for writer in writers:
         writer.start()
     for writer in writers:
-        writer.join(60)
+        writer.join(200)
         assert writer.exitcode == 0
     wanted = [f"{name}/{number}" for name in "abc" for number in range(50)]
     assert len(Responses(path).get(wanted)) == 150

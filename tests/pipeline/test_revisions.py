@@ -221,6 +221,7 @@ def _method(killing: Any, step: Any) -> Any:
     return instead
 
 
+@pytest.mark.process
 def test_whenever_a_process_is_killed_the_revision_before_stays_or_the_next_is_whole(
     tmp_path: Path,
 ) -> None:
@@ -251,6 +252,7 @@ def test_whenever_a_process_is_killed_the_revision_before_stays_or_the_next_is_w
     assert killed > 15
 
 
+@pytest.mark.process
 def test_processes_that_publish_at_once_get_numbers_of_their_own(tmp_path: Path) -> None:
     names = [f"q{place}" for place in range(6)]
     processes = [FORK.Process(target=published, args=(tmp_path, name)) for name in names]

@@ -21,7 +21,7 @@ with shards.scratch() as folder:
     (folder / "toy").mkdir()
     (folder / "toy" / "00000.jsonl").write_text("{}")
     print(folder, flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 
@@ -49,6 +49,7 @@ def test_a_folder_is_gone_when_its_run_ends(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
+@pytest.mark.process
 def test_what_a_killed_run_left_goes_and_what_others_use_stays(place: Path) -> None:
     (killed, left), (alive, used) = holding(), holding()
     try:

@@ -266,6 +266,7 @@ def other_process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]
         process.kill()
 
 
+@pytest.mark.process
 def test_a_run_that_another_process_works_on_is_left_to_it(
     tmp_path: Path, other_process: tuple[subprocess.Popen[str], Path]
 ) -> None:
@@ -278,6 +279,7 @@ def test_a_run_that_another_process_works_on_is_left_to_it(
     assert process.poll() is None
 
 
+@pytest.mark.process
 def test_a_killed_process_leaves_its_run_to_the_next(
     tmp_path: Path, other_process: tuple[subprocess.Popen[str], Path]
 ) -> None:

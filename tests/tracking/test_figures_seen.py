@@ -13,8 +13,6 @@ from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Section
 
-pytestmark = pytest.mark.slow
-
 NAMES = ["small", "<b>large</b>", "a model with a name that is longer than there is room for"]
 _LEAST_PX = 11.0
 """Of letters, however narrow the page."""
@@ -51,10 +49,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 SEEN_IN = [
-    pytest.param({}, id="desk"),
     pytest.param({"color_scheme": "dark"}, id="dark"),
     pytest.param({"viewport": PHONE}, id="phone"),
-]
+    # Its colours are the phone's, and its layout is that of the dark.
+    pytest.param(
+        {}, id="desk",
+        marks=pytest.mark.long(
+            short="tests/tracking/test_figures_seen.py::test_figures_are_seen_by_everybody[dark]"
+        ),
+    ),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("seen", SEEN_IN, indirect=True)

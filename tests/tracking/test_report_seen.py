@@ -18,7 +18,7 @@ from raybench.tracking.leaderboard import Column
 from raybench.tracking.report import Facet, Item, Ply, Section, Table, Units, Value
 from raybench.types import Estimate
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 DARK = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}
 
@@ -342,7 +342,22 @@ def test_a_match_replays(reader: Any, seen: Seen) -> None:
     seen.picture("report-match")
 
 
-@pytest.mark.parametrize("seen", [{}, DARK, {"viewport": PHONE}], indirect=True)
+_HERE = "tests/tracking/test_report_seen.py::"
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        pytest.param(DARK, id="dark"),
+        pytest.param({"viewport": PHONE}, id="phone"),
+        # Its colours are the phone's, and its layout is that of the dark.
+        pytest.param(
+            {}, id="desk",
+            marks=pytest.mark.long(short=f"{_HERE}test_everybody_can_read_it[dark]"),
+        ),
+    ],
+    indirect=True,
+)  # fmt: skip
 def test_everybody_can_read_it(reader: Any, seen: Seen, request: Any) -> None:
     assert seen.faults() == []
     assert not seen.overflows()
@@ -415,15 +430,25 @@ def test_without_a_script_the_page_is_whole(chromium: Any, path: Path) -> None:
     context.close()
 
 
-def test_a_page_of_many_units_answers(seen: Seen, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "count",
+    [
+        2_000,
+        pytest.param(
+            40_000,
+            marks=pytest.mark.long(short=f"{_HERE}test_a_page_of_many_units_answers[2000]"),
+        ),
+    ],
+)
+def test_a_page_of_many_units_answers(seen: Seen, tmp_path: Path, count: int) -> None:
     path = tmp_path / "report.html"
-    path.write_text(page(units(40_000, models=8)), encoding="utf-8")
+    path.write_text(page(units(count, models=8)), encoding="utf-8")
     opened = seen.open(path)
     opened.wait_for_selector("#reader[data-ready]")
     opened.locator(".tools select").first.select_option(index=3)
-    assert told(opened) == "5,000 of 40,001 samples"
-    opened.goto(f"{path.as_uri()}#unit=key-39999")
-    opened.get_by_text("needle-39999").wait_for()
+    assert told(opened) == f"{count // 8:,} of {count + 1:,} samples"
+    opened.goto(f"{path.as_uri()}#unit=key-{count - 1}")
+    opened.get_by_text(f"needle-{count - 1}").wait_for()
     assert seen.complaints == []
 
 

@@ -4,11 +4,10 @@ import hashlib
 import os
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -17,9 +16,9 @@ from raybench.errors import Problem, RunFailed
 from raybench.pipeline import hanging, whole
 from raybench.pipeline.storage import lease as leases
 from raybench.pipeline.storage import segments
-from raybench.pipeline.storage.lease import Broken, Lease
+from raybench.pipeline.storage.lease import TIMING, Broken, Lease, Timing
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import Patience, answer, interruptible, sleep
+from raybench.pipeline.storage.patience import REAL, Clock, Patience, answer, interruptible
 from raybench.pipeline.storage.segments import Piece, Segment
 
 JOURNALS = "journal"
@@ -37,22 +36,30 @@ class ApartError(RunFailed):
     """What is here of a journal and what the store has of it go on in different ways."""
 
 
+@dataclass(frozen=True, slots=True)
+class LeaseStore:
+    """A store, how long it is waited for, and the timing of its leases."""
+
+    objects: Objects
+    patience: Patience
+    timing: Timing = TIMING
+    clock: Clock = REAL
+
+
 class Hold:
     """One run's place in the store, held as long as no other process takes it."""
 
-    def __init__(
-        self, objects: Objects, path: str, folder: Path, lease: Lease, patience: Patience
-    ) -> None:
+    def __init__(self, store: LeaseStore, path: str, folder: Path, lease: Lease) -> None:
         """Begin to beat. `path` is the run's below the store, `folder` where it lies here."""
-        self._objects, self._path, self._folder = objects, path, folder
-        self._patience = patience
+        self._objects, self._path, self._folder = store.objects, path, folder
+        self._patience, self._timing, self._clock = store.patience, store.timing, store.clock
         self._lease = lease
         self._numbers: dict[str, int] = {}
         self._sent: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
         """Of the lease: the beat and the end of a run both write it."""
         self._lost = False
-        self._seen = time.monotonic()
+        self._seen = self._clock.now()
         """When the lease was last seen to be ours."""
         self._over = threading.Event()
         self._beating = threading.Thread(target=self._beat, name="lease", daemon=True)
@@ -152,7 +159,7 @@ class Hold:
 
     def _look(self, *, now: bool = False) -> None:
         """Make sure that the lease is ours, where it is not known from just now."""
-        if now or time.monotonic() - self._seen > leases.STALE_S / 2:
+        if now or self._clock.now() - self._seen > self._timing.stale_s / 2:
             self._try(self._confirm)
         self._refuse_if_lost()
 
@@ -186,7 +193,7 @@ class Hold:
         except Broken:
             ours = False
         if ours:
-            self._seen = time.monotonic()
+            self._seen = self._clock.now()
         else:
             self._lost = True
         return ours
@@ -197,7 +204,7 @@ class Hold:
 
     def _beat(self) -> None:
         """Show again and again that this process is at work."""
-        while not self._over.wait(leases.BEAT_S) and not self._lost:
+        while not self._over.wait(self._timing.beat_s) and not self._lost:
             try:
                 with self._lock:
                     if not self._over.is_set() and self._confirmed():
@@ -207,13 +214,14 @@ class Hold:
 
 
 def claim(
-    objects: Objects, path: str, folder: Path, patience: Patience
+    store: LeaseStore, path: str, folder: Path
 ) -> tuple[Hold, Mapping[str, list[Piece]], bool] | None:
     """Take a run's lease; None where another process is at work on it.
 
     Returned are the hold, the pieces of its journals that count, and whether another machine was
     the last to be at work on it. The folder's lock is ours already. Raises RunFailed.
     """
+    objects, patience = store.objects, store.patience
     at = f"{path}/{leases.PATH}"
     owner = secrets.token_hex(8)
     raw = patience.call(lambda: objects.get(at))
@@ -225,7 +233,7 @@ def claim(
     else:
         former = _read(raw, patience, at)
         elsewhere = former.term.owner != last
-        if former.at_work and elsewhere and not _deserted(objects, at, raw, patience):
+        if former.at_work and elsewhere and not _deserted(store, at, raw):
             return None
         mine = former.taken(owner)
     text = mine.text().encode()
@@ -233,7 +241,7 @@ def claim(
         return None
     patience.call(lambda: objects.put(at, text))
     if raw is not None:
-        sleep(leases.SETTLE_S)
+        store.clock.sleep(store.timing.settle_s)
     if patience.call(lambda: objects.get(at)) != text:
         return None
     paths = patience.call(lambda: _own(objects, path))
@@ -246,7 +254,7 @@ def claim(
         return None  # to list them may have taken a while
     patience.call(lambda: objects.put(at, mine.text().encode()))
     whole.write(folder / OWNER, [owner])
-    return Hold(objects, path, folder, mine, patience), history, elsewhere
+    return Hold(store, path, folder, mine), history, elsewhere
 
 
 def stored(objects: Objects, path: str, patience: Patience) -> Mapping[str, list[Piece]]:
@@ -329,19 +337,20 @@ def _own(objects: Objects, path: str) -> list[str]:
     return [f"{JOURNALS}/{it}" for it in objects.files(f"{path}/{JOURNALS}")]
 
 
-def _deserted(objects: Objects, at: str, raw: bytes, patience: Patience) -> bool:
+def _deserted(store: LeaseStore, at: str, raw: bytes) -> bool:
     """Tell whether a lease shows no sign of life, looked at for a while.
 
     While the store is away nobody can give one: the while begins anew then.
     """
-    since = time.monotonic()
-    while time.monotonic() - since < leases.STALE_S:
-        sleep(leases.BEAT_S / 2)
-        asked = time.monotonic()
-        if patience.call(lambda: objects.get(at)) != raw:
+    now, timing = store.clock.now, store.timing
+    since = now()
+    while now() - since < timing.stale_s:
+        store.clock.sleep(timing.beat_s / 2)
+        asked = now()
+        if store.patience.call(lambda: store.objects.get(at)) != raw:
             return False
-        if time.monotonic() - asked > leases.BEAT_S:
-            since = time.monotonic()
+        if now() - asked > timing.beat_s:
+            since = now()
     return True
 
 

@@ -26,12 +26,21 @@ from raybench.pipeline.storage.segments import Piece, Segment, Term, is_journal,
 from raybench.reading import from_json
 
 PATH = "lease.json"
-BEAT_S = 2.0
-"""How often who is at work says so."""
-STALE_S = 10.0
-"""Who watches a lease for so long, and sees no beat, takes it: by the watcher's clock alone."""
-SETTLE_S = 1.0
-"""Who has taken one waits for so long before it reads it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a lease is renewed, and when it counts as deserted, in seconds."""
+
+    beat_s: float = 2.0
+    """How often its holder renews it."""
+    stale_s: float = 10.0
+    """Who watches a lease for so long, and sees no beat, takes it: by the watcher's clock alone."""
+    settle_s: float = 1.0
+    """Who has taken a lease waits for so long before reading it back."""
+
+
+TIMING = Timing()
 
 
 class Broken(ValueError):

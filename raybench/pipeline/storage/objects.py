@@ -33,12 +33,15 @@ def _as_oserror() -> Iterator[None]:
 class Objects:
     """All that lies below a URI."""
 
-    def __init__(self, uri: str) -> None:
-        """Raises OSError or ValueError where the URI leads nowhere."""
+    def __init__(self, uri: str, *, silence_s: float = _SILENCE_S, tries: int = _TRIES) -> None:
+        """Raises OSError or ValueError where the URI leads nowhere.
+
+        `silence_s` and `tries`: how long and how often S3's own library waits for a reply.
+        """
         try:
             self._files, self._root = fs.FileSystem.from_uri(_with_settings(uri))
             if isinstance(self._files, fs.S3FileSystem):
-                self._files = _impatient(self._files)
+                self._files = _impatient(self._files, silence_s, tries)
         except ValueError:  # the address itself is wrong, which no waiting mends
             raise
         except ArrowException as error:
@@ -132,13 +135,13 @@ def _with_settings(uri: str) -> str:
     return f"{uri}{'&' if '?' in uri else '?'}{setting}"
 
 
-def _impatient(files: fs.S3FileSystem) -> fs.S3FileSystem:
+def _impatient(files: fs.S3FileSystem, silence_s: float, tries: int) -> fs.S3FileSystem:
     """Return the same store, which is given up sooner: no URI can say so."""
     # What it is made of, as it would be sent to another process.
     _, (settings,) = files.__reduce__()
     return fs.S3FileSystem(
-        **settings | {"connect_timeout": _CONNECT_S, "request_timeout": _SILENCE_S},
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=_TRIES),
+        **settings | {"connect_timeout": _CONNECT_S, "request_timeout": silence_s},
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=tries),
     )
 
 

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from raybench.errors import Problem, RunFailed
 from raybench.pipeline import hanging
@@ -22,6 +23,31 @@ _SLOW_S = 10.0
 """After so long it is told that a try has come to nothing yet."""
 _TRY_S = 120.0
 """A try has so long in any case: a large file takes its time, however little is waited for."""
+
+
+def sleep(seconds: float) -> None:
+    """Wait; Ctrl-C ends it at once."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, _STEP_S))
+        _refuse_if_cancelled()
+
+
+def _is_done(future: Future[Any], seconds: float) -> bool:
+    """Wait for a future, at most so long; return whether it is done."""
+    return bool(wait([future], seconds).done)
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How time is read and waited for. Tests replace it."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = sleep
+    is_done: Callable[[Future[Any], float], bool] = _is_done
+
+
+REAL = Clock()
 
 
 class AwayError(RunFailed):
@@ -35,10 +61,13 @@ class SilentError(OSError):
 class Patience:
     """How long a store that is away is waited for, and who is told of it."""
 
-    def __init__(self, where: str, seconds: float, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, where: str, seconds: float, say: Callable[[str], None], clock: Clock = REAL
+    ) -> None:
         self.where = where
         self._seconds = seconds
         self._say = say
+        self._clock = clock
         self.away = False
         """The last that is known of it is that it could not be reached."""
 
@@ -48,7 +77,8 @@ class Patience:
         It may be called again after it has come to something: it has to be one that is the same
         done twice. `given_up` tells that nobody waits for it any more.
         """
-        until, wait, told = time.monotonic() + self._seconds, _FIRST_S, False
+        now = self._clock.now
+        until, wait, told = now() + self._seconds, _FIRST_S, False
 
         def slow() -> None:
             nonlocal told
@@ -60,15 +90,15 @@ class Patience:
                 told = True
 
         while True:
-            left = max(_TRY_S, until - time.monotonic())
+            left = max(_TRY_S, until - now())
             try:
-                found = answer(do, left, slow=slow, slow_s=_SLOW_S, leave=_refuse_if_cancelled)
+                found = answer(do, left, slow=slow, leave=_refuse_if_cancelled, clock=self._clock)
             except FileNotFoundError:
                 raise
             except OSError as error:
                 self.away = True
                 silent = isinstance(error, SilentError)
-                if silent or given_up() or time.monotonic() >= until:
+                if silent or given_up() or now() >= until:
                     raise AwayError(
                         Problem(
                             "storage.unreachable",
@@ -85,7 +115,7 @@ class Patience:
                         f"for up to {self._seconds:g} s (storage_patience_s)"
                     )
                     told = True
-                sleep(min(wait, max(0.0, until - time.monotonic())))
+                self._clock.sleep(min(wait, max(0.0, until - now())))
                 wait = min(2 * wait, _LONGEST_S)
             except (KeyboardInterrupt, asyncio.CancelledError):
                 self.away = True  # a call was left: nothing that is left to do waits for the next
@@ -113,6 +143,7 @@ def answer(
     slow: Callable[[], None] = lambda: None,
     slow_s: float = _SLOW_S,
     leave: Callable[[], None] = lambda: None,
+    clock: Clock = REAL,
 ) -> _T:
     """Return what one try comes to; Ctrl-C ends the wait for it at once.
 
@@ -128,12 +159,12 @@ def answer(
             future.set_exception(error)
 
     thread = threading.Thread(target=work, name="store", daemon=True)
-    since, told = time.monotonic(), False
+    since, told = clock.now(), False
     try:
         thread.start()
-        while not wait([future], min(_STEP_S, seconds)).done:
+        while not clock.is_done(future, min(_STEP_S, seconds)):
             leave()
-            waited = time.monotonic() - since
+            waited = clock.now() - since
             if waited >= seconds:
                 raise SilentError(f"it has not answered for {seconds:g} s")
             if not told and waited >= slow_s:
@@ -148,14 +179,6 @@ def answer(
 def interruptible(do: Callable[[], _T]) -> _T:
     """Return what a call returns that has its own patience; Ctrl-C ends the wait at once."""
     return answer(do, math.inf, slow_s=math.inf, leave=_refuse_if_cancelled)
-
-
-def sleep(seconds: float) -> None:
-    """Wait; Ctrl-C ends it at once."""
-    until = time.monotonic() + seconds
-    while (left := until - time.monotonic()) > 0:
-        time.sleep(min(left, _STEP_S))
-        _refuse_if_cancelled()
 
 
 def _refuse_if_cancelled() -> None:

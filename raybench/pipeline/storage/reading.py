@@ -18,7 +18,7 @@ _PATIENCE_S = 10.0
 _SPELLING = ". See that it is spelt as `storage` was, and that the store's credentials are set"
 
 
-def fetched(uri: str) -> Path | None:
+def fetched(uri: str, patience_s: float = _PATIENCE_S) -> Path | None:
     """Return where a run's copy lies here, as new as the store's; None where there is no run.
 
     Raises ConfigurationError where the store cannot be asked.
@@ -31,7 +31,7 @@ def fetched(uri: str) -> Path | None:
     path = f"/{above.strip('/')}" if above.strip("/") or parts.scheme == "file" else ""
     try:
         base = urlunsplit(parts._replace(path=path))
-        found = Storage.at(base, _PATIENCE_S, lambda _: None)
+        found = Storage.at(base, patience_s, lambda _: None)
         named = f"{unquote(experiment)}/{unquote(run)}"
         if not experiment or ".." in named.split("/") or not found.has(named):
             return None

@@ -10,9 +10,10 @@ from typing import TypeVar
 
 from raybench.pipeline import whole
 from raybench.pipeline.storage import fetching, hold, lease
-from raybench.pipeline.storage.hold import Hold
+from raybench.pipeline.storage.hold import Hold, LeaseStore
+from raybench.pipeline.storage.lease import TIMING, Timing
 from raybench.pipeline.storage.objects import Objects
-from raybench.pipeline.storage.patience import Patience, answer, reason
+from raybench.pipeline.storage.patience import REAL, Clock, Patience, answer, reason
 from raybench.pipeline.storage.segments import Piece
 
 _T = TypeVar("_T")
@@ -27,15 +28,25 @@ most. One that is spelt wrong does not answer either, which nobody wants to lear
 class Storage:
     """All runs below a URI, at EXPERIMENT/RUN as they lie below `runs_dir`."""
 
-    def __init__(self, objects: Objects, patience: Patience) -> None:
+    def __init__(
+        self, objects: Objects, patience: Patience, timing: Timing = TIMING, clock: Clock = REAL
+    ) -> None:
         self._objects = objects
         self._patience = patience
+        self._lease_store = LeaseStore(objects, patience, timing, clock)
 
     @classmethod
-    def at(cls, uri: str, patience_s: float, say: Callable[[str], None]) -> "Storage":
+    def at(
+        cls,
+        uri: str,
+        patience_s: float,
+        say: Callable[[str], None],
+        timing: Timing = TIMING,
+        clock: Clock = REAL,
+    ) -> "Storage":
         """Return what is at a URI, which has proved right; `say` tells when it is waited for."""
-        patience = Patience(uri.partition("?")[0], patience_s, say)
-        return cls(patience.call(lambda: Objects(uri)), patience)
+        patience = Patience(uri.partition("?")[0], patience_s, say, clock)
+        return cls(patience.call(lambda: Objects(uri)), patience, timing, clock)
 
     def bring(self, parent: Path, mark: str) -> tuple[set[str], set[str]]:
         """Fetch those runs of a configuration that the same command may go on with.
@@ -63,7 +74,7 @@ class Storage:
         What the store has of it is here then, and what is here is in the store. Raises RunFailed.
         """
         path = f"{folder.parent.name}/{folder.name}"
-        found = hold.claim(self._objects, path, folder, self._patience)
+        found = hold.claim(self._lease_store, path, folder)
         if found is None:
             return None
         held, journals, elsewhere = found

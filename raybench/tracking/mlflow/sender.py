@@ -37,8 +37,10 @@ class Sender:
         warn: Callable[[str], None],
         say: Callable[[str], None],
         runs_dir: Path | None = None,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`runs_dir` has the runs whose leftovers are sent as well."""
+        self._clock = clock
         self._folder, self._uri, self._runs_dir = folder, uri, runs_dir
         self._warn, self._say = warn, say
         self._writer = Writer(folder, uri, moved=self._moved)
@@ -77,7 +79,7 @@ class Sender:
 
         What earlier runs have left is sent for some seconds more.
         """
-        self._until = monotonic() + _OTHERS_S
+        self._until = self._clock() + _OTHERS_S
         self._closing.set()
         self._wake.set()
         if not self._wait(lambda: self._over.is_set() or not self._thread.is_alive()):
@@ -92,7 +94,7 @@ class Sender:
             self._say(
                 f"MLflow is sent what earlier runs had not sent, for {_OTHERS_S:.0f} s at most"
             )
-            self._thread.join(max(0.0, self._until - monotonic()))
+            self._thread.join(max(0.0, self._until - self._clock()))
         if self._helped:
             runs = "an earlier run" if self._helped == 1 else f"{self._helped} earlier runs"
             self._say(f"MLflow was sent what {runs} had not sent")
@@ -157,7 +159,7 @@ class Sender:
         with contextlib.suppress(Exception):  # their folders may be gone, or not ours to write to
             folder = next(self._left, None)
             self._more = folder is not None
-            if folder is None or monotonic() > self._until:
+            if folder is None or self._clock() > self._until:
                 return False
             try:
                 self._send(folder, self._moved_for_others)
@@ -182,18 +184,18 @@ class Sender:
     def _moved_for_others(self) -> None:
         """Note it, and leave off where the run's own end waits, or the time is up."""
         self._moved()
-        if self._closing.is_set() and not (self._over.is_set() and monotonic() < self._until):
+        if self._closing.is_set() and not (self._over.is_set() and self._clock() < self._until):
             raise _Enough
 
     # ------------------------------------------------------------------ from the run's thread
 
     def _wait(self, done: Callable[[], bool]) -> bool:
         """Wait until it is done, for as long as the server says something; tell whether it is."""
-        moves, since = self._moves, monotonic()
+        moves, since = self._moves, self._clock()
         while not done():
             if moves != self._moves:
-                moves, since = self._moves, monotonic()
-            elif monotonic() - since > self._patience:
+                moves, since = self._moves, self._clock()
+            elif self._clock() - since > self._patience:
                 return False
             self._thread.join(0.05)
         return True

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from raybench.errors import RunFailed
 from raybench.pipeline.journal import Journal
 from raybench.pipeline.storage import Storage, lease, segments
-from raybench.pipeline.storage.lease import Lease
+from raybench.pipeline.storage.lease import Lease, Timing
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.storage.patience import Patience
 from raybench.pipeline.storage.segments import Segment
@@ -90,7 +90,9 @@ class Histories(RuleBasedStateMachine):
         memory = "/dev/shm"  # to wait for a disk again and again would be most of the time
         self.root = Path(mkdtemp(dir=memory if Path(memory).is_dir() else None))
         self.objects = Memory()
-        self.storage = Storage(self.objects, Patience("the store", 0, silent))
+        # Whoever looks at a lease takes it for deserted, and nobody beats.
+        timing = Timing(beat_s=3600, stale_s=0, settle_s=0)
+        self.storage = Storage(self.objects, Patience("the store", 0, silent), timing)
         self.next = 0
         self.locks: set[int] = set()
         self.begin_anew()
@@ -108,10 +110,6 @@ class Histories(RuleBasedStateMachine):
         for _, run, _ in [*self.zombies, *([self.at_work] if self.at_work else [])]:
             run._hold._over.set()  # type: ignore[union-attr]
         shutil.rmtree(self.root)
-
-    @initialize()
-    def no_beats(self) -> None:
-        """Nobody shows a sign of life: who comes takes over at once."""
 
     def _open(self, machine: str) -> tuple[Run, Journal]:
         run = open_run(self.root / machine, "exp", CONFIG, storage=self.storage)
@@ -242,14 +240,6 @@ class Histories(RuleBasedStateMachine):
         if run._lock in self.locks:
             self.locks.remove(run._lock)
             os.close(run._lock)
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever looks at a lease takes it for deserted; nobody beats."""
-    monkeypatch.setattr(lease, "STALE_S", 0.0)
-    monkeypatch.setattr(lease, "SETTLE_S", 0.0)
-    monkeypatch.setattr(lease, "BEAT_S", 3600.0)
 
 
 TestHistories = Histories.TestCase

@@ -5,15 +5,19 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from stores import Store, serving
+from pyarrow import fs
+from stores import Store, VirtualTime, serving
 
 from raybench.config.storage import below
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline.storage import Storage, hold, lease, reading, trouble
+from raybench.pipeline.storage.lease import Timing
 from raybench.pipeline.storage.objects import Objects
+from raybench.pipeline.storage.patience import REAL, Clock, Patience
 from raybench.pipeline.storage.segments import Piece, digest
 from raybench.pipeline.store import RESULTS, Run, open_run
 
@@ -34,26 +38,21 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return found
 
 
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "BEAT_S", 0.1)
-    monkeypatch.setattr(lease, "STALE_S", 0.3)
-    monkeypatch.setattr(lease, "SETTLE_S", 0.0)
+SILENT = Timing(beat_s=3600)
+"""Of processes that show no sign of life during a test."""
 
 
-def storage(uri: str) -> Storage:
-    return Storage.at(uri, 1, lambda _: None)
+def storage(uri: str, timing: Timing = SILENT, clock: Clock | None = None) -> Storage:
+    return Storage.at(uri, 1, lambda _: None, timing, clock or VirtualTime().clock())
 
 
-def begun(folder: Path, uri: str) -> Run:
-    return open_run(folder, "exp", CONFIG, inputs={"data": "d"}, storage=storage(uri))
+def begun(folder: Path, uri: str, timing: Timing = SILENT, clock: Clock | None = None) -> Run:
+    stored = storage(uri, timing, clock)
+    return open_run(folder, "exp", CONFIG, inputs={"data": "d"}, storage=stored)
 
 
 def killed(run: Run) -> None:
-    """Have it look as if its process had gone."""
-    assert run._hold
-    run._hold._over.set()
-    run._hold._beating.join()
+    """Have it look as if its process had gone: the lock of its folder goes with that."""
     os.close(run._lock)
 
 
@@ -87,13 +86,11 @@ def test_a_run_is_found_whole_by_a_machine_that_has_nothing(uri: str, tmp_path: 
     assert (first.folder / "journal" / "units.jsonl").read_bytes().count(b"\n") == 4
 
 
-def test_who_shows_signs_of_life_is_left_alone(
-    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(lease, "STALE_S", 60.0)  # the first sign ends the watch
-    with begun(tmp_path / "a", uri) as first:
+def test_who_shows_signs_of_life_is_left_alone(uri: str, tmp_path: Path) -> None:
+    timing = Timing(beat_s=0.05, stale_s=120)  # the first sign ends the watch
+    with begun(tmp_path / "a", uri, timing, REAL) as first:
         first.journal("units").append({"id": 1})
-        with begun(tmp_path / "b", uri) as second:
+        with begun(tmp_path / "b", uri, timing, REAL) as second:
             assert second.id != first.id
             assert "Another machine is at work on" in second.passed[0]
             assert [it.name for it in second.folder.parent.iterdir()] == [second.id]
@@ -101,15 +98,13 @@ def test_who_shows_signs_of_life_is_left_alone(
 
 
 def test_who_is_taken_over_learns_of_it_and_counts_no_more(uri: str, tmp_path: Path) -> None:
-    first = begun(tmp_path / "a", uri)
+    time = VirtualTime()
+    first = begun(tmp_path / "a", uri, clock=time.clock())
     journal = first.journal("units")
     journal.append({"id": 1})
-    assert first._hold
-    first._hold._over.set()  # it is held up, without a sign of life
-    first._hold._beating.join()
     with begun(tmp_path / "b", uri) as second:
         assert second.id == first.id
-        first._hold._seen -= lease.STALE_S
+        time.sleep(SILENT.stale_s)  # since it has last seen that the lease is its own
         with pytest.raises(RunFailed, match="taken over"):
             journal.append({"id": 2})
         with pytest.raises(RunFailed, match="taken over"):
@@ -128,18 +123,27 @@ def test_of_two_that_take_a_deserted_run_at_once_one_has_it(uri: str, tmp_path: 
     first = begun(tmp_path / "a", uri)
     first.journal("units").append({"id": 1})
     killed(first)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(lease, "SETTLE_S", 1.0)
-        patched.setattr(lease, "STALE_S", 3.0)
-        found: list[Run] = []
-        both = [
-            threading.Thread(target=lambda name=name: found.append(begun(tmp_path / name, uri)))
-            for name in ("b", "c")
-        ]
-        for each in both:
-            each.start()
-        for each in both:
-            each.join()
+    both_have_written = threading.Barrier(2)
+    found: list[Run] = []
+
+    def take(name: str) -> None:
+        time = VirtualTime()
+
+        def sleep(seconds: float) -> None:
+            time.sleep(seconds)
+            if seconds == SILENT.settle_s:
+                with suppress(threading.BrokenBarrierError):  # the other was late, and left it
+                    both_have_written.wait(200)
+
+        clock = Clock(lambda: time.now, sleep, time.clock().is_done)
+        found.append(begun(tmp_path / name, uri, clock=clock))
+        both_have_written.abort()
+
+    both = [threading.Thread(target=take, args=(name,)) for name in ("b", "c")]
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
     assert sorted(run.id == first.id for run in found) == [False, True]
     for run in found:
         run.journal("units").append({"id": 2})
@@ -152,11 +156,10 @@ def test_what_was_removed_from_the_store_is_told(uri: str, tmp_path: Path, what:
         run = begun(tmp_path / name, uri)
         run.journal("units").append({"id": 1})
         killed(run)
-    objects = Objects(uri)
-    files = objects._files
-    for each in objects.files(f"exp/{run.id}"):
+    files, root = fs.FileSystem.from_uri(uri)
+    for each in Objects(uri).files(f"exp/{run.id}"):
         if each.startswith(what):
-            files.delete_file(objects._at(f"exp/{run.id}/{each}"))
+            files.delete_file(f"{root}/exp/{run.id}/{each}")
     with pytest.raises(RunFailed, match="changed from outside"):
         begun(tmp_path / "c", uri)
 
@@ -286,32 +289,38 @@ def test_a_stranger_s_run_writes_nowhere_but_into_the_cache(
 def test_a_reader_is_told_of_a_store_that_is_away(
     server: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_PATIENCE_S", 0.1)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     gone = server.uri("exp/run").replace(f":{server.port}", ":9")
     with pytest.raises(ConfigurationError, match="s3://bucket/exp/run cannot be read") as failed:
-        reading.fetched(gone)
+        reading.fetched(gone, patience_s=0)
     assert "storage_patience_s" not in str(failed.value)  # there is no run that would wait
 
 
+class Overtaken(Objects):
+    """A store in which another process takes a run's lease while its segments are listed."""
+
+    at = ""
+
+    def files(self, path: str) -> list[str]:
+        if self.at and path.endswith("/journal"):
+            raw = self.get(self.at)
+            assert raw
+            self.put(self.at, lease.Lease.of(raw).taken("bb").text().encode())
+            self.at = ""
+        return super().files(path)
+
+
 def test_who_is_overtaken_while_it_looks_at_what_there_is_leaves_the_lease(
-    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    uri: str, tmp_path: Path
 ) -> None:
     first = begun(tmp_path / "a", uri)
     first.journal("units").append({"id": 1})
     killed(first)
-    objects, at = Objects(uri), f"exp/{first.id}/{lease.PATH}"
-    listed = hold._own
-
-    def held_up(of: Objects, path: str) -> list[str]:
-        raw = objects.get(at)
-        assert raw
-        objects.put(at, lease.Lease.of(raw).taken("bb").text().encode())
-        return listed(of, path)
-
-    monkeypatch.setattr(hold, "_own", held_up)
-    with begun(tmp_path / "b", uri) as run:
-        monkeypatch.undo()
+    objects, at = Overtaken(uri), f"exp/{first.id}/{lease.PATH}"
+    objects.at = at
+    patience, clock = Patience("the store", 1, lambda _: None), VirtualTime().clock()
+    stored = Storage(objects, patience, SILENT, clock)
+    with open_run(tmp_path / "b", "exp", CONFIG, inputs={"data": "d"}, storage=stored) as run:
         assert not run.resumed
         assert run.id != first.id
     raw = objects.get(at)

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from types import FrameType
 
 import pytest
-from stores import CREDENTIALS
+from stores import CREDENTIALS, VirtualTime
 
 from raybench.errors import RunFailed
-from raybench.pipeline.storage import objects
-from raybench.pipeline.storage import patience as waiting
 from raybench.pipeline.storage.objects import Objects
 from raybench.pipeline.storage.patience import AwayError, Patience, SilentError, answer, reason
 
@@ -55,12 +53,13 @@ def test_what_fails_for_long_is_away() -> None:
         raise OSError("refused")
 
     said: list[str] = []
-    with pytest.raises(AwayError, match=r"could not be reached for 0\.3 s") as failed:
-        Patience("the store", 0.3, said.append).call(refused)
+    time = VirtualTime()
+    with pytest.raises(AwayError, match="storage_patience_s") as failed:
+        Patience("the store", 1800, said.append, time.clock()).call(refused)
     assert isinstance(failed.value, RunFailed)
-    assert [it.partition(". The run waits")[0] for it in said] == [
-        "the store cannot be reached: refused"
-    ]
+    assert time.now == 1800
+    (remark,) = said
+    assert "refused" in remark
 
 
 def test_who_waits_for_one_that_hangs_can_leave(hanging: Hanging) -> None:
@@ -104,38 +103,33 @@ def test_a_server_that_takes_requests_and_says_nothing_is_given_up(
 ) -> None:
     for name, value in CREDENTIALS.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(objects, "_SILENCE_S", 0.5)
-    monkeypatch.setattr(objects, "_TRIES", 1)
     with socket.create_server(("127.0.0.1", 0), backlog=50) as server:
         where = f"scheme=http&endpoint_override=127.0.0.1:{server.getsockname()[1]}"
         with pytest.raises(AwayError, match="could not be reached"):
-            patience(0.1).call(lambda: Objects(f"s3://bucket/place?{where}").put("it", b"1"))
+            patience(0).call(
+                lambda: Objects(f"s3://bucket/place?{where}", silence_s=0.2, tries=1).put("it", b"")
+            )
 
 
+@pytest.mark.parametrize(("seconds", "waited"), [(0.2, 120), (1800, 1800)])
 def test_one_that_hangs_is_told_of_and_given_up(
-    hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+    hanging: Hanging, seconds: float, waited: float
 ) -> None:
-    monkeypatch.setattr(waiting, "_SLOW_S", 0.1)
-    monkeypatch.setattr(waiting, "_TRY_S", 0.6)
-    said: list[str] = []
-    found = Patience("the store", 0.2, said.append)
-    with pytest.raises(AwayError, match=r"it has not answered for 0\.6 s"):
-        found.call(hanging)
+    said: list[float] = []
+    time = VirtualTime()
+    found = Patience("the store", seconds, lambda _: said.append(time.now), time.clock(hangs=True))
+    with pytest.raises(AwayError, match=rf"it has not answered for {waited} s"):
+        found.call(hanging)  # a try has its time however little is waited for
     assert found.away
-    assert said == [
-        "the store has not answered for 0.1 s. The run waits for it, for up to 0.6 s "
-        "(storage_patience_s)"
-    ]
-
-
-def test_a_try_has_its_time_however_little_is_waited_for() -> None:
-    assert patience(0).call(lambda: threading.Event().wait(0.4)) is False
+    assert time.now == waited
+    assert said == [10]  # seconds after which a user learns of it
 
 
 def test_an_answer_is_waited_for_so_long(hanging: Hanging) -> None:
     said: list[str] = []
-    with pytest.raises(SilentError, match=r"not answered for 0\.5 s"):
-        answer(hanging, 0.5, slow=lambda: said.append("slow"), slow_s=0.1)
+    clock = VirtualTime().clock(hangs=True)
+    with pytest.raises(SilentError, match="not answered for 50 s"):
+        answer(hanging, 50, slow=lambda: said.append("slow"), slow_s=10, clock=clock)
     assert said == ["slow"]
     assert answer(lambda: 7, 5) == 7
 

@@ -1,11 +1,11 @@
-"""Where a test expects no warning there is to be none; and a real server for who asks."""
+"""Where a test expects no warning there is to be none."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from helpers import with_store
-from tracked import UNEXPECTED, Server
+from tracked import UNEXPECTED
 
 
 @pytest.fixture(autouse=True)
@@ -32,12 +32,3 @@ def store(tmp_path: Path) -> str:
 def unmade(tmp_path: Path) -> str:
     """Return the address of a store that nobody has made yet."""
     return f"sqlite:///{tmp_path}/unmade/mlflow.db"
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    """A server's place; the test starts it."""
-    (tmp_path / "server").mkdir()
-    found = Server(tmp_path / "server")
-    yield found
-    found.kill()

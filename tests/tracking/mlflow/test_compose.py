@@ -97,6 +97,7 @@ def test_the_address_names_the_driver_that_the_image_has() -> None:
     assert driver and f'"{driver}-binary==' in (FOLDER / "Dockerfile").read_text()
 
 
+@pytest.mark.process  # importing MLflow asks for its commit
 def test_the_server_hears_what_it_is_told() -> None:
     """The environment that compose.yaml sets is one that `mlflow server` reads."""
     from mlflow.cli import server
@@ -124,6 +125,7 @@ def test_workers_for_jobs_are_turned_on_as_the_readme_says() -> None:
     assert told.groups() == ("MLFLOW_SERVER_ENABLE_JOB_EXECUTION", ":-", "false")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["serve.sh"])
 def test_scripts_are_sound(name: str) -> None:
     assert os.access(FOLDER / name, os.X_OK)

@@ -33,6 +33,8 @@ from raybench.tracking.mlflow.sender import Sender
 from raybench.tracking.mlflow.writer import Writer
 from raybench.tracking.uri import probe
 
+pytestmark = pytest.mark.slow  # MLflow itself is imported
+
 
 @pytest.fixture
 def client(store: str) -> Callable[[], Any]:
@@ -125,8 +127,8 @@ def test_a_resumed_run_goes_on_in_the_same_runs_and_doubles_nothing(
 
     again = opened(store, tmp_path, params={"seed": 2, "new": "yes"})
     assert (again.run_id, children(tmp_path)) == (first.run_id, runs)
-    wait_for(lambda: client().get_run(again.run_id).info.status == "RUNNING", 30)
-    wait_for(lambda: "new" in client().get_run(again.run_id).data.params, 30)
+    wait_for(lambda: client().get_run(again.run_id).info.status == "RUNNING", 60)
+    wait_for(lambda: "new" in client().get_run(again.run_id).data.params, 60)
     parent = client().get_run(again.run_id)
     assert parent.data.tags["resumed"] == "true"
     assert "reason" not in parent.data.tags  # it was that of the first end
@@ -408,7 +410,7 @@ def test_where_the_disk_stays_full_it_is_not_said_to_be_all_and_results_are_told
     warnings: list[str] = []
     run = tmp_path / "run"
     tracker = opened("http://127.0.0.1:1", run, warnings)
-    wait_for(lambda: tracker.complete, 10)
+    wait_for(lambda: tracker.complete, 60)
     told(tracker)
     results = {**RESULTS, "run": {**RESULTS["run"], "finished": finished(0), "files": ["a.html"]}}
     (run / "results.json").write_text(json.dumps(results))
@@ -462,7 +464,7 @@ def test_what_somebody_else_sends_at_the_end_is_not_said_to_be_all(
 ) -> None:
     monkeypatch.setattr(Writer, "send", lambda self, over: True)
     tracker = opened(store, tmp_path)
-    wait_for(lambda: tracker.complete, 10)
+    wait_for(lambda: tracker.complete, 60)
     with waited(tmp_path):
         tracker.close()
     assert not tracker.complete
@@ -532,6 +534,7 @@ tracker.close()
 """
 
 
+@pytest.mark.process
 def test_many_processes_open_one_fresh_store_at_once(tmp_path: Path, unmade: str) -> None:
     root = Path(__file__).parents[3]
     paths = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -550,6 +553,7 @@ def test_many_processes_open_one_fresh_store_at_once(tmp_path: Path, unmade: str
     assert {run.info.status for run in runs} == {"FINISHED"}
 
 
+@pytest.mark.process
 def test_importing_the_floor_is_light() -> None:
     code = (
         "import raybench.tracking.mlflow, raybench.tracking.report, raybench.tracking.plots, "
@@ -585,6 +589,7 @@ def test_a_run_in_which_a_model_failed_has_its_numbers_and_failed(
 
 
 @pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.process
 def test_a_store_is_made_aside_also_where_an_empty_file_is_in_its_place(
     unmade: str, monkeypatch: pytest.MonkeyPatch, *, empty: bool
 ) -> None:
@@ -606,6 +611,7 @@ def test_a_store_is_made_aside_also_where_an_empty_file_is_in_its_place(
         mlflow_store.client(unmade)
 
 
+@pytest.mark.process
 def test_who_outlives_a_killed_run_does_not_write_into_the_next_ones_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
