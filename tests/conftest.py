@@ -16,6 +16,7 @@ from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
 from scheduling import EnginesApart
+from shared_runs import shared_runs as shared_runs
 
 os.environ[MARK] = str(os.getpid())
 # Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.

@@ -15,6 +15,7 @@ KIND_BY_FIXTURE = {
     "lasting_ray": "ray",
     "on_lasting_ray": "ray",
     "own_ray": "ray",
+    "shared_runs": "process",
     "with_inspect": "process",
 }
 """Fixtures that give the tests which use them a kind."""
