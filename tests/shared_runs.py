@@ -28,19 +28,22 @@ class SharedRuns:
         self._store = session / "shared_runs"
         self._store.mkdir(exist_ok=True)
 
-    def copy(self, *command: str, files: Mapping[str, str] | None = None) -> Path:
+    def copy(
+        self, *command: str, files: Mapping[str, str] | None = None, sent: bool = False
+    ) -> Path:
         """Return a copy of the folder in which the command has run; the caller may write to it.
 
         `files` are texts by name that the folder holds before the run. The run's output is in the
-        files `stdout` and `stderr`. It leaves MLflow for later (`keyed.check` sends it).
+        files `stdout` and `stderr`. Unless it is `sent` while it goes on, it leaves MLflow for
+        later (`keyed.check` sends it).
         """
-        kept = self._kept(command, files or {})
+        kept = self._kept(command, files or {}, "now" if sent else "later")
         folder = self._factory.mktemp(kept.name)
         shutil.copytree(kept, folder, dirs_exist_ok=True)
         return folder
 
-    def _kept(self, command: tuple[str, ...], files: Mapping[str, str]) -> Path:
-        key = json.dumps([command, sorted(files.items())])
+    def _kept(self, command: tuple[str, ...], files: Mapping[str, str], send: str) -> Path:
+        key = json.dumps([command, sorted(files.items()), send])
         experiment = command[0].partition("=")[2]
         folder = self._store / f"{experiment}-{hashlib.sha256(key.encode()).hexdigest()[:10]}"
         failure = folder.with_suffix(".failed")
@@ -54,7 +57,7 @@ class SharedRuns:
                 done = raybench(
                     *command,
                     cwd=making,
-                    environment={"RAYBENCH_TRACKING_SEND": "later"},
+                    environment={"RAYBENCH_TRACKING_SEND": send},
                     timeout=_PATIENCE_S,
                 )
                 if done.returncode != 0:

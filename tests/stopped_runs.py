@@ -116,7 +116,9 @@ def held_at(journal: str, line: int, *command: str, cwd: Path) -> Iterator[subpr
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
 
 
 def go_on(process: subprocess.Popen[str]) -> None:

@@ -12,11 +12,12 @@ import pytest
 from helpers import SIMULATED, only_run, raybench
 from terminals import Sitting, sit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.process
 
 RUN = (*SIMULATED, "autobench.iterations=4")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-9]|9[0-7])(?:;\d+)*m")
+LONG = pytest.mark.long(short="tests/test_terminal.py::test_a_log_behind_a_terminal_gets_lines[CI]")
 TABLE = re.compile(r"^model +iterations ", re.MULTILINE)
 """The head of the live table."""
 
@@ -68,8 +69,11 @@ def test_what_is_piped_away_is_plain_while_the_screen_has_the_table(tmp_path: Pa
 
 @pytest.mark.parametrize(
     "environment",
-    [{"CI": "true"}, {"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}, {"TERM": "dumb"}],
-    ids=lambda it: next(iter(it)),
+    [
+        pytest.param({"CI": "true"}, id="CI"),
+        pytest.param({"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}, id="job", marks=LONG),
+        pytest.param({"TERM": "dumb"}, id="TERM", marks=LONG),
+    ],
 )
 def test_a_log_behind_a_terminal_gets_lines(environment: dict[str, str], tmp_path: Path) -> None:
     found = sit("-m", "raybench", *RUN, cwd=tmp_path, environment=environment)

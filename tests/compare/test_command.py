@@ -16,7 +16,7 @@ from helpers import last_run, raybench, with_store
 from raybench.compare.command import main
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(900),
     pytest.mark.mlflow,
     pytest.mark.usefixtures("on_lasting_ray"),

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import pytest
 from helpers import last_run, results_of, with_store
+from in_process import without_plots
 from omegaconf import OmegaConf
 
 from raybench import cli
@@ -40,7 +41,7 @@ def run(folder: Path, *settings: str, engines: bool = True) -> dict[str, Any]:
     def never(*given: object, **more: object) -> NoReturn:
         raise AssertionError("engines are brought up")
 
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, without_plots():
         patched.chdir(folder)
         if not engines:
             patched.setattr(session, "open_fleet", never)
