@@ -13,9 +13,42 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from helpers import raybench, with_store
+from helpers import SIMULATED, raybench, with_store
 
 _PATIENCE_S = 900
+
+# Commands whose finished runs several files look at.
+AUTOBENCH = (*SIMULATED, "autobench.iterations=6")
+GAMES = (
+    "+experiment=games",
+    "roster=simulated",
+    "games.matches=96",
+    "games.bootstrap=100",
+    "games.rules.chess.plies=30",
+)
+HLE = (
+    "+experiment=hle",
+    "roster=simulated",
+    "roster.models=["
+    "{name: sure, engine: simulated, options: {ability: 0.2, overconfidence: 0.7}},"
+    " {name: able, engine: simulated, options: {ability: 0.8, tokens: 900, unstated: 0.3}},"
+    " {name: blind, engine: simulated, images: false, options: {ability: 0.5}}]",
+    "roster.judges=[{name: good, engine: simulated, options: {ability: 1}},"
+    " {name: poor, engine: simulated, options: {ability: 0, judge_noise: 0.3}}]",
+    "data=samples",
+    "repeats=4",
+    "judges=[good,poor]",
+)
+INDEX = (
+    "+experiment=index",
+    "data=samples",
+    "benchmarks=[mmlu_pro,gpqa_diamond,math_500,aime_2024,multilingual_mmlu,mgsm]",
+    "roster=simulated",
+    "roster.models=[{name: able, engine: simulated, options: {ability: 0.9}},"
+    " {name: fair, engine: simulated, options: {ability: 0.6}},"
+    " {name: dull, engine: simulated, options: {ability: 0.2}}]",
+    "checker=able",
+)
 
 
 class SharedRuns:

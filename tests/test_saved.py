@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from helpers import SIMULATED, only_run, raybench
-from shared_runs import SharedRuns
+from shared_runs import AUTOBENCH, SharedRuns
 
 from raybench import cli, saved
 from raybench.errors import ConfigurationError
@@ -175,7 +175,7 @@ def test_a_saved_file_may_lack_how_it_speaks(
 
 @pytest.mark.process
 def test_a_reproduced_run_gives_the_same_results(shared_runs: SharedRuns, tmp_path: Path) -> None:
-    run = only_run(shared_runs.copy(*SIMULATED, "autobench.iterations=6"))
+    run = only_run(shared_runs.copy(*AUTOBENCH))
     shutil.copy(run / "config.yaml", tmp_path)
     again = raybench("--from", "config.yaml", cwd=tmp_path, timeout=300)
     assert again.returncode == 0, again.stderr

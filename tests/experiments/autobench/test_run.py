@@ -13,7 +13,7 @@ from helpers import SIMULATED, last_run, only_run, raybench, results_of
 from in_process import run_here
 from keyed import check
 from reading import asks_nothing
-from shared_runs import SharedRuns
+from shared_runs import AUTOBENCH, SharedRuns
 from stopped_runs import cut_off, held_at, kill_at, run_until
 
 from raybench import cli
@@ -23,8 +23,7 @@ from raybench.tracking.mlflow import store
 
 pytestmark = pytest.mark.process
 
-QUICK = (*SIMULATED, "autobench.iterations=6")
-ONE_BY_ONE = (*QUICK, "autobench.at_once=1")
+ONE_BY_ONE = (*AUTOBENCH, "autobench.at_once=1")
 
 
 def journal(run: Path) -> list[dict[str, Any]]:
@@ -38,7 +37,7 @@ def untimed(record: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*QUICK)
+    return shared_runs.copy(*AUTOBENCH)
 
 
 def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
@@ -84,7 +83,7 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
 def test_replay_over_the_journal_gives_exactly_the_weights_of_the_results(finished: Path) -> None:
     run = only_run(finished)
     results = json.loads((run / "results.json").read_text())
-    protocol = settings(cli.check(cli.compose(QUICK)))
+    protocol = settings(cli.check(cli.compose(AUTOBENCH)))
     standing = replay(journal(run), protocol)
     for model, metrics in results["models"].items():
         assert metrics["autobench/weight"]["value"] == standing.weights[model]
@@ -160,9 +159,9 @@ def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
 
 
 def test_a_finished_run_is_never_touched_again(shared_runs: SharedRuns) -> None:
-    folder = shared_runs.copy(*QUICK)
+    folder = shared_runs.copy(*AUTOBENCH)
     before = {path: path.stat().st_mtime_ns for path in only_run(folder).rglob("*")}
-    assert run_here(*QUICK, cwd=folder).returncode == 0
+    assert run_here(*AUTOBENCH, cwd=folder).returncode == 0
     first, second = sorted((folder / "runs" / "autobench").iterdir())
     assert {path: path.stat().st_mtime_ns for path in first.rglob("*")} == before
     assert [untimed(a) for a in journal(first)] == [untimed(a) for a in journal(second)]
@@ -218,7 +217,7 @@ def test_a_broken_journal_is_told_without_a_traceback(finished: Path, ready: Pat
     file = run / "journal" / "iterations.jsonl"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[1:]) + "\n")  # the first unit is gone
-    done = run_here(*QUICK, cwd=ready)
+    done = run_here(*AUTOBENCH, cwd=ready)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "missing or there twice" in done.stderr
@@ -257,7 +256,7 @@ def test_killed_while_mlflow_makes_its_store_the_next_run_opens_it(tmp_path: Pat
 
 def test_resume_false_starts_anew(finished: Path, ready: Path) -> None:
     cut_off(only_run(finished), ready / "runs", iterations=1)
-    done = run_here(*QUICK, "resume=false", cwd=ready)
+    done = run_here(*AUTOBENCH, "resume=false", cwd=ready)
     assert done.returncode == 0
     assert "Resuming" not in done.stderr
     assert len(list((ready / "runs" / "autobench").iterdir())) == 2

@@ -15,14 +15,13 @@ import pytest
 from gates import Gate
 from helpers import SIMULATED, only_run, raybench, start_raybench
 from in_process import run_here
-from shared_runs import SharedRuns
+from shared_runs import AUTOBENCH, SharedRuns
 from stopped_runs import go_on, held_at, kill_at
 from stores import Store, serving
 
 pytestmark = pytest.mark.process
 
-QUICK = (*SIMULATED, "autobench.iterations=6")
-ONE_BY_ONE = (*QUICK, "autobench.at_once=1")
+ONE_BY_ONE = (*AUTOBENCH, "autobench.at_once=1")
 _PATIENCE_S = 120  # decides hangs alone: the libraries that hang wait for ten minutes
 
 
@@ -34,7 +33,7 @@ def store() -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def undisturbed(shared_runs: SharedRuns) -> Path:
-    return only_run(shared_runs.copy(*QUICK))
+    return only_run(shared_runs.copy(*AUTOBENCH))
 
 
 def machine(folder: Path, name: str) -> Path:
@@ -110,7 +109,7 @@ def test_a_run_in_a_store_is_extended_repeated_and_told_to_mlflow_from_anywhere(
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     first, second = machine(tmp_path, "first"), machine(tmp_path, "second")
-    done = run_here(*QUICK, at(store.uri("far")), "tracking.uri=http://127.0.0.1:9", cwd=first)
+    done = run_here(*AUTOBENCH, at(store.uri("far")), "tracking.uri=http://127.0.0.1:9", cwd=first)
     assert done.returncode == 0, done.stderr
     address = store.uri(f"far/autobench/{only_run(first).name}")
     shutil.rmtree(first)

@@ -15,7 +15,7 @@ from helpers import last_run, raybench, with_store
 from in_process import run_here
 from keyed import check
 from reading import asks_nothing
-from shared_runs import SharedRuns
+from shared_runs import GAMES, SharedRuns
 from stopped_runs import kill_at
 from tracked import client_of
 
@@ -23,8 +23,7 @@ from raybench.experiments.parts import session
 
 pytestmark = pytest.mark.process
 
-GAMES = ("+experiment=games", "roster=simulated")
-QUICK = (*GAMES, "games.matches=96", "games.bootstrap=100", "games.rules.chess.plies=30")
+PLAIN = ("+experiment=games", "roster=simulated")
 # All matches are under way at once: each model waits a little before every reply.
 SLOW = (
     "+experiment=games",
@@ -50,7 +49,7 @@ def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*QUICK)
+    return shared_runs.copy(*GAMES)
 
 
 def test_matches_between_two_models_that_went_otherwise_open_in_the_report(finished: Path) -> None:
@@ -164,10 +163,10 @@ def conclude(folder: Path, *arguments: str) -> None:
 def test_other_weights_conclude_the_same_matches_anew_without_engines(
     shared_runs: SharedRuns,
 ) -> None:
-    finished = shared_runs.copy(*QUICK)
+    finished = shared_runs.copy(*GAMES)
     run = last_run(finished, "games")
     before = (run / "journal" / "matches.jsonl").read_bytes()
-    conclude(finished, *QUICK, "games.weights.chess=0")
+    conclude(finished, *GAMES, "games.weights.chess=0")
     assert last_run(finished, "games") == run
     assert (run / "journal" / "matches.jsonl").read_bytes() == before
     results = json.loads((run / "results.json").read_text())
@@ -270,7 +269,7 @@ def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -
 def test_what_is_wrong_is_told_before_anything_starts(
     given: list[str], told: list[str], tmp_path: Path
 ) -> None:
-    done = raybench(*GAMES, *given, cwd=tmp_path)
+    done = raybench(*PLAIN, *given, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     for words in told:
@@ -280,7 +279,7 @@ def test_what_is_wrong_is_told_before_anything_starts(
 
 def test_the_plan_says_what_would_be_played(tmp_path: Path) -> None:
     done = raybench(
-        *GAMES, "games.names=[poker]", "games.rules.poker.players=6", "games.cycles=1",
+        *PLAIN, "games.names=[poker]", "games.rules.poker.players=6", "games.cycles=1",
         "games.matches=500", "dry_run=true", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -9,22 +9,14 @@ import helpers
 import pytest
 from helpers import last_run, raybench, units_of
 from keyed import check
-from shared_runs import SharedRuns
+from shared_runs import HLE, SharedRuns
 from stopped_runs import cut_off
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
-MODELS = (
-    "roster.models=[{name: sure, engine: simulated, options: {ability: 0.2, overconfidence: 0.7}},"
-    " {name: able, engine: simulated, options: {ability: 0.8, tokens: 900, unstated: 0.3}},"
-    " {name: blind, engine: simulated, images: false, options: {ability: 0.5}}]"
-)
-JUDGES = (
-    "roster.judges=[{name: good, engine: simulated, options: {ability: 1}},"
-    " {name: poor, engine: simulated, options: {ability: 0, judge_noise: 0.3}}]"
-)
-EXAM = ("+experiment=hle", "roster=simulated", MODELS, JUDGES, "data=samples", "repeats=4")
-TWO = "judges=[good,poor]"
+_, _, MODELS, JUDGES, *_ = HLE
+EXAM = HLE[:-1]
+TWO = HLE[-1]
 
 
 run_of = partial(last_run, experiment="hle")
@@ -34,7 +26,7 @@ journal_of = partial(units_of, experiment="hle")
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*EXAM, TWO)
+    return shared_runs.copy(*HLE)
 
 
 def test_mlflow_has_what_results_have(finished: Path) -> None:
@@ -110,9 +102,9 @@ def test_budgets_and_settings_are_in_the_results(finished: Path) -> None:
 
 
 def test_what_is_concluded_changes_no_finished_journal(shared_runs: SharedRuns) -> None:
-    finished = shared_runs.copy(*EXAM, TWO)
+    finished = shared_runs.copy(*HLE)
     before = (run_of(finished) / "journal" / "units.jsonl").read_bytes()
-    done = raybench(*EXAM, TWO, "review=3", cwd=finished)
+    done = raybench(*HLE, "review=3", cwd=finished)
     assert done.returncode == 0, done.stderr
     assert "is finished: it is concluded anew" in done.stderr
     assert (run_of(finished) / "journal" / "units.jsonl").read_bytes() == before
@@ -121,7 +113,7 @@ def test_what_is_concluded_changes_no_finished_journal(shared_runs: SharedRuns) 
 
 def test_killed_it_goes_on_and_ends_with_every_unit_once(finished: Path, ready: Path) -> None:
     cut_off(run_of(finished), ready / "runs", units=200)
-    done = raybench(*EXAM, TWO, cwd=ready)
+    done = raybench(*HLE, cwd=ready)
     assert done.returncode == 0, done.stderr
     assert "200 of 480 units are in its journal" in done.stderr
     units = {(it["model"], it["key"], it["repeat"]) for it in journal_of(ready)}

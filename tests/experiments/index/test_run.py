@@ -12,18 +12,13 @@ import helpers
 import pytest
 from helpers import last_run, raybench, units_of, wait_for_silence
 from keyed import check
-from shared_runs import SharedRuns
+from shared_runs import INDEX, SharedRuns
 from stopped_runs import kill_at, run_until
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
-INDEX = ("+experiment=index", "data=samples")
-THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
-{name: fair, engine: simulated, options: {ability: 0.6}}, \
-{name: dull, engine: simulated, options: {ability: 0.2}}]"
-NO_PROGRAMS = "benchmarks=[mmlu_pro,gpqa_diamond,math_500,aime_2024,multilingual_mmlu,mgsm]"
-ROSTER = ("roster=simulated", f"roster.models={THREE}")
-WHOLE = (*INDEX, NO_PROGRAMS, *ROSTER, "checker=able")
+PLAIN = ("+experiment=index", "data=samples")
+(ROSTER,) = (it for it in INDEX if it.startswith("roster.models="))
 
 
 run_of = partial(last_run, experiment="index")
@@ -33,7 +28,7 @@ journal_of = partial(units_of, experiment="index")
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*WHOLE)
+    return shared_runs.copy(*INDEX)
 
 
 def test_ray_does_not_remark_on_graphs_with_actors(finished: Path) -> None:
@@ -108,12 +103,12 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
 
 def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     """The real kills of the journal of units: after its first line, and on the way."""
-    kill_at("units", 1, *WHOLE, cwd=ready)
+    kill_at("units", 1, *INDEX, cwd=ready)
     begun = len(journal_of(ready))
-    kill_at("units", begun + 100, *WHOLE, cwd=ready)
+    kill_at("units", begun + 100, *INDEX, cwd=ready)
     kept = len(journal_of(ready))
     assert begun < kept < len(journal_of(finished))
-    last = raybench(*WHOLE, cwd=ready)
+    last = raybench(*INDEX, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr
     assert f"{kept} of {len(journal_of(finished))} units" in last.stderr
@@ -132,8 +127,8 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, re
 @pytest.mark.usefixtures("own_ray")
 def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
     # One model never answers: its requests are under way when the signal comes.
-    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
-    command = (*INDEX, "roster=simulated", f"roster.models={slow}", "benchmarks=[mmlu_pro]")
+    slow = ROSTER.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
+    command = (*PLAIN, "roster=simulated", slow, "benchmarks=[mmlu_pro]")
     code, told = run_until("units", 1, signal.SIGINT, *command, cwd=ready)
     assert code == 130, told
     assert "Interrupted" in told
@@ -144,8 +139,8 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> N
 
 @pytest.mark.mlflow
 def test_an_outage_withholds_the_score(ready: Path) -> None:
-    faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
-    command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")
+    faulty = ROSTER.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
+    command = (*PLAIN, "roster=simulated", faulty, "benchmarks=[mmlu_pro]")
     done = raybench(*command, cwd=ready)
     assert done.returncode == 0, done.stderr
     assert "mlflow ui" in done.stdout
@@ -187,7 +182,9 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
 
 
 def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
-    done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
+    done = raybench(
+        *PLAIN, "roster=simulated", ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path
+    )
     assert done.returncode == 2, done.stdout + done.stderr
     assert "no chosen benchmark has questions in 'xx'" in done.stderr
     assert "Traceback" not in done.stderr
