@@ -16,7 +16,7 @@ from raybench import cli, saved
 from raybench.errors import ConfigurationError
 from raybench.tracking.uri import redacted
 
-TIMES = {"id", "finished", "seconds_this_session", "mlflow_run_id", "command"}
+TIMES = {"id", "finished", "seconds_this_session", "mlflow_run_id", "command", "git"}
 
 
 def test_the_flag_is_taken_wherever_it_stands() -> None:

@@ -102,7 +102,11 @@ def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch)
         (["+experiment=games"], True),
         (["+experiment=hle", "roster=simulated", "data=samples"], True),
         (["+experiment=suite", "roster=simulated", "suite.parts=[autobench,games]"], False),
-        (["+experiment=suite", "roster=simulated", "data=samples"], True),
+        pytest.param(
+            ["+experiment=suite", "roster=simulated", "data=samples"],
+            True,
+            marks=pytest.mark.process,  # it looks for Pythons to run programs by
+        ),
         (["+experiment=serve"], True),
     ],
 )
