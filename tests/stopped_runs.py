@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -82,11 +82,11 @@ def kill_at(journal: str, line: int, *command: str, cwd: Path) -> None:
     assert code == -signal.SIGKILL, output
 
 
-def cut_off(run: Path, to: Path, torn: str = '{"half of a li', **lines: int) -> Path:
+def cut_off(run: Path, to: Path, lines: Mapping[str, int], torn: str = '{"half of a li') -> Path:
     """Return a copy of a finished run, as a kill would have left it, in the folder `to`.
 
-    Of each named journal the copy has that many lines; `torn` follows in all of them. The other
-    journals are whole. Of the files that end a run the copy has none.
+    Of each journal named in `lines` the copy has that many; `torn` follows in all of them. The
+    other journals are whole. Of the files that end a run the copy has none.
     """
     folder = to / run.parent.name / run.name
     shutil.copytree(run / "journal", folder / "journal")

@@ -110,7 +110,7 @@ def test_every_iteration_can_be_read_beside_the_same_one_without_the_bias(finish
 def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_path: Path) -> None:
     whole = only_run(finished)
     # The last line was being written when the run was killed.
-    folder = cut_off(whole, tmp_path / "runs", trials=11)
+    folder = cut_off(whole, tmp_path / "runs", {"trials": 11})
     done = run_here(*BIASED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr

@@ -190,7 +190,7 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(finished: Path, tmp_pa
     """No iteration but the first was over, and most of the replies to the others were there."""
     whole = last_run(finished, "autobench")
     lines = (whole / "journal" / "replies.jsonl").read_bytes().count(b"\n")
-    cut = cut_off(whole, tmp_path / "runs", iterations=1, replies=lines * 3 // 4)
+    cut = cut_off(whole, tmp_path / "runs", {"iterations": 1, "replies": lines * 3 // 4})
     kept = (cut / "journal" / "replies.jsonl").read_bytes().splitlines()[:-1]
     before = {where for line in kept for where, *_ in json.loads(line).get("replies", ())}
     done = ended(tmp_path, "autobench.iterations=6")
@@ -224,7 +224,7 @@ def test_a_journal_that_was_changed_is_told_without_a_traceback(
 ) -> None:
     # Of the iterations none is over: replies to those that are over are not read.
     counts = {"iterations": 0} if name == "replies" else {"iterations": 5}
-    folder = cut_off(last_run(finished, "autobench"), tmp_path / "runs", torn="", **counts)
+    folder = cut_off(last_run(finished, "autobench"), tmp_path / "runs", counts, torn="")
     file = folder / "journal" / f"{name}.jsonl"
     lines = file.read_bytes().splitlines()
     lines[2] = json.dumps(json.loads(lines[2]) | change).encode()

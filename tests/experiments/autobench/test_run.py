@@ -213,7 +213,7 @@ def test_a_termination_ends_the_run_as_ctrl_c_does(ready: Path) -> None:
 
 
 def test_a_broken_journal_is_told_without_a_traceback(finished: Path, ready: Path) -> None:
-    run = cut_off(only_run(finished), ready / "runs", torn="", iterations=3)
+    run = cut_off(only_run(finished), ready / "runs", {"iterations": 3}, torn="")
     file = run / "journal" / "iterations.jsonl"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[1:]) + "\n")  # the first unit is gone
@@ -255,7 +255,7 @@ def test_killed_while_mlflow_makes_its_store_the_next_run_opens_it(tmp_path: Pat
 
 
 def test_resume_false_starts_anew(finished: Path, ready: Path) -> None:
-    cut_off(only_run(finished), ready / "runs", iterations=1)
+    cut_off(only_run(finished), ready / "runs", {"iterations": 1})
     done = run_here(*AUTOBENCH, "resume=false", cwd=ready)
     assert done.returncode == 0
     assert "Resuming" not in done.stderr

@@ -195,7 +195,7 @@ def test_another_table_concludes_the_finished_run_anew(copied: Path) -> None:
 def test_a_killed_run_goes_on_within_a_variant(finished: Path, tmp_path: Path) -> None:
     whole = last_run(finished, ABLATIONS)
     lines = (whole / "journal" / "replies.jsonl").read_bytes().count(b"\n")
-    cut = cut_off(whole, tmp_path / "runs", iterations=12, replies=lines * 3 // 4)
+    cut = cut_off(whole, tmp_path / "runs", {"iterations": 12, "replies": lines * 3 // 4})
     shutil.copy(finished / "truth.csv", tmp_path)
     kept = (cut / "journal" / "replies.jsonl").read_bytes().splitlines()[:-1]
     before = [where for line in kept for where, *_ in json.loads(line).get("replies", ())]

@@ -40,6 +40,12 @@ def roster(**options: float) -> str:
     return f"roster.models=[{', '.join(each)}]"
 
 
+LEARNING = (
+    f"+experiment={NAME}", roster(wording=0.4, learns=0.2), *LEARN, "games.matches=240",
+    "games.bootstrap=100",
+)  # fmt: skip
+
+
 def lines(run: Path, name: str = "matches") -> list[dict[str, Any]]:
     text = (run / "journal" / f"{name}.jsonl").read_bytes()
     return [json.loads(line) for line in text.splitlines()]
@@ -57,10 +63,7 @@ def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(
-        f"+experiment={NAME}", roster(wording=0.4, learns=0.2), *LEARN, "games.matches=240",
-        "games.bootstrap=100",
-    )  # fmt: skip
+    return shared_runs.copy(*LEARNING)
 
 
 def test_matches_that_went_otherwise_in_any_wording_open_in_the_report(
@@ -174,21 +177,15 @@ def test_none_is_found_where_wording_does_nothing(tmp_path: Path) -> None:
     assert not lines(last_run(folder, NAME), "studies")
 
 
-def test_a_run_that_is_killed_while_models_learn_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    given = (
-        f"+experiment={NAME}", roster(wording=0.3, unparsed=0.05), *LEARN,
-        "games.matches=12", "wordings=[0,3]", "games.bootstrap=0", "games.at_once=4",
-    )  # fmt: skip
-    ready, other = with_store(tmp_path / "killed"), with_store(tmp_path / "whole")
-    assert raybench(*given, cwd=other).returncode == 0
-    whole = last_run(other, NAME)
-    before = sum(it["cell"].startswith("before/") for it in lines(whole))
-    assert before == 24
-    # What was learned, the journal has, too.
-    cut_off(whole, ready / "runs", studies=3, matches=20)
-    done = raybench(*given, cwd=ready)
+def test_a_run_that_is_killed_while_models_learn_ends_as_one_that_was_not(
+    finished: Path, tmp_path: Path
+) -> None:
+    whole = last_run(finished, NAME)
+    # What was learned, the journal has, too: the folder has no compiled players.
+    cut_off(whole, tmp_path / "runs", {"studies": 3, "matches": 1000})
+    done = raybench(*LEARNING, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    run = last_run(ready, NAME)
+    run = last_run(tmp_path, NAME)
     assert run.name == whole.name
     assert "Resuming" in done.stdout + done.stderr
     assert max(Counter(it["study"] for it in lines(run, "studies")).values()) == 1

@@ -14,7 +14,7 @@ from stopped_runs import cut_off
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
-_, _, MODELS, JUDGES, *_ = HLE
+MODELS, JUDGES = HLE[2:4]
 EXAM = HLE[:-1]
 TWO = HLE[-1]
 
@@ -112,7 +112,7 @@ def test_what_is_concluded_changes_no_finished_journal(shared_runs: SharedRuns) 
 
 
 def test_killed_it_goes_on_and_ends_with_every_unit_once(finished: Path, ready: Path) -> None:
-    cut_off(run_of(finished), ready / "runs", units=200)
+    cut_off(run_of(finished), ready / "runs", {"units": 200})
     done = raybench(*HLE, cwd=ready)
     assert done.returncode == 0, done.stderr
     assert "200 of 480 units are in its journal" in done.stderr

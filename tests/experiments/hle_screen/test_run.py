@@ -168,7 +168,7 @@ def same(one: Path, other: Path) -> None:
 
 
 def test_killed_on_its_way_it_ends_as_an_undisturbed_one(finished: Path, ready: Path) -> None:
-    cut_off(run_of(finished), ready / "runs", units=90)
+    cut_off(run_of(finished), ready / "runs", {"units": 90})
     (ready / "in.jsonl").write_text(CANDIDATES)
     last = raybench(*COMMAND, cwd=ready)
     assert last.returncode == 0, last.stderr
@@ -179,7 +179,7 @@ def test_killed_on_its_way_it_ends_as_an_undisturbed_one(finished: Path, ready: 
 def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revision(
     finished: Path, ready: Path
 ) -> None:
-    cut_off(run_of(finished), ready / "runs")
+    cut_off(run_of(finished), ready / "runs", {})
     shutil.copytree(finished / "runs" / "hle_rolling", ready / "runs" / "hle_rolling")
     (ready / "in.jsonl").write_text(CANDIDATES)
     halves = published(ready)

@@ -25,7 +25,7 @@ def test_killed_it_goes_on_in_the_middle_of_each_part(
     finished = shared_runs.copy(*COMPARED, files=EXTERNAL, sent=True)
     whole = last_run(finished, "suite")
     folder = with_store(tmp_path / "killed")
-    run = cut_off(whole, folder / "runs", parts=1)
+    run = cut_off(whole, folder / "runs", {"parts": 1})
     for name, text in EXTERNAL.items():
         (folder / name).write_text(text)
     shutil.copytree(whole / "parts" / "index", run / "parts" / "index")
@@ -34,7 +34,7 @@ def test_killed_it_goes_on_in_the_middle_of_each_part(
         ("autobench", {"iterations": 2, "replies": 60}),
         ("games", {"turns": 30, "matches": 5}),
     ):
-        cut_off(part(finished, name), run / "parts", **lines)
+        cut_off(part(finished, name), run / "parts", lines)
     done = raybench(*COMPARED, cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
     assert f"Resuming {run.relative_to(folder)}" in done.stderr
@@ -61,7 +61,7 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     models, judges = roster([0.2, 0.5, 0.8])
     command = (
         *SMALL, models, judges.replace("]", f", {gone}]"), "hle.judges=[gone]",
-        "index.judges=[]", "fleet.endpoint_attempts=1",
+        "suite.parts=[hle,autobench,games]", "fleet.endpoint_attempts=1",
     )  # fmt: skip
     done = raybench(*command, cwd=folder, timeout=300)
     assert done.returncode == 1, done.stderr
@@ -71,15 +71,18 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     assert not (run / "results.json").exists()
     page = (run / "report.html").read_text()
     assert "This suite is not over: Exam failed" in page
-    assert "the three ways" in page.lower()
-    for name in ("index", "autobench", "games"):
+    assert "the two ways" in page.lower()
+    for name in ("autobench", "games"):
         assert (part(folder, name) / "results.json").exists()
     again = raybench(*command, cwd=folder, timeout=300)
     assert again.returncode == 1
-    for name in ("index", "autobench", "games"):
+    for name in ("autobench", "games"):
         assert f"{name}: finished" in again.stderr
 
 
+@pytest.mark.long(
+    short="tests/experiments/suite/test_run_faults.py::test_two_models_are_told_what_can_be_told"
+)
 def test_one_model_is_told_what_can_be_told(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "few")
     done = raybench(*SMALL, *roster([0.5]), "suite.parts=[index,hle]", cwd=folder, timeout=300)
