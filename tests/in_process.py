@@ -1,7 +1,8 @@
 """Runs of the command line in the process of the tests: its imports take longer than small runs."""
 
 import io
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from raybench import cli
+from raybench.compare import command
 
 _NO_PLOT = '<svg width="9pt" height="9pt" viewBox="0 0 9 9"></svg>'
 
@@ -34,6 +36,19 @@ def run_here(*arguments: str, cwd: Path, plots: bool = False) -> Ended:
         given = cli.with_tables(cli.own_roster(cli.at_home(arguments)))
         code = cli._job(cli.compose(given))
     return Ended(code, out.getvalue(), err.getvalue())
+
+
+def compare_here(*arguments: str, cwd: Path, environment: Mapping[str, str] | None = None) -> Ended:
+    """Run `python -m raybench.compare` in a folder, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patched, chdir(cwd):
+        for name, value in {"NO_COLOR": "1", **(environment or {})}.items():
+            patched.setenv(name, value)
+        patched.setattr(sys, "argv", ["raybench.compare", *arguments])
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            command.main()
+    assert isinstance(ended.value.code, int)
+    return Ended(ended.value.code, out.getvalue(), err.getvalue())
 
 
 @contextmanager

@@ -6,18 +6,19 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gates import Gate
-from helpers import SIMULATED, only_run, raybench, start_raybench
-from in_process import run_here
+from helpers import SIMULATED, only_run, raybench, start_raybench, with_store
+from in_process import compare_here, run_here
 from shared_runs import AUTOBENCH, SharedRuns
 from stopped_runs import go_on, held_at, kill_at
 from stores import Store, serving
+
+from raybench.tracking import __main__ as tracking
 
 pytestmark = pytest.mark.process
 
@@ -85,17 +86,11 @@ def test_a_new_machine_goes_on_with_the_run_of_one_that_is_gone(
     here = {str(it.relative_to(run)) for it in run.rglob("*") if it.is_file()}
     assert {*stored} - here == {"lease.json"}
     assert {it for it in here - {*stored} if not it.startswith(".")} == set()
-    compared = subprocess.run(
-        [
-            *(sys.executable, "-m", "raybench.compare", "--json"),
-            store.uri(f"gone/autobench/{run.name}"),
-        ],
+    compared = compare_here(
+        "--json",
+        store.uri(f"gone/autobench/{run.name}"),
         cwd=tmp_path,
-        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
+        environment={"XDG_CACHE_HOME": str(tmp_path / "cache")},
     )
     assert compared.returncode == 0, compared.stderr
     assert "sim-12" in compared.stdout
@@ -105,7 +100,11 @@ def test_a_new_machine_goes_on_with_the_run_of_one_that_is_gone(
 
 
 def test_a_run_in_a_store_is_extended_repeated_and_told_to_mlflow_from_anywhere(
-    store: Store, undisturbed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Store,
+    undisturbed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     first, second = machine(tmp_path, "first"), machine(tmp_path, "second")
@@ -125,16 +124,9 @@ def test_a_run_in_a_store_is_extended_repeated_and_told_to_mlflow_from_anywhere(
     # What its storage has of it has been fetched beside it.
     assert journal(max(tmp_path.glob("runs/autobench/*"))) == journal(undisturbed)
 
-    told = subprocess.run(
-        [
-            *(sys.executable, "-m", "raybench.tracking", "sync", address),
-            *("--uri", f"sqlite:///{tmp_path / 'mlflow.db'}", "--instead"),
-        ],
-        cwd=tmp_path,
-        capture_output=True, text=True, check=False, timeout=200,
-    )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    assert "sent to sqlite:///" in told.stdout
+    uri = f"sqlite:///{with_store(tmp_path / 'told') / 'runs' / 'mlflow.db'}"
+    assert tracking.main(["sync", address, "--uri", uri, "--instead"]) == 0
+    assert "sent to sqlite:///" in capsys.readouterr().out
 
 
 def until_told(process: "subprocess.Popen[str]", *texts: str) -> str:

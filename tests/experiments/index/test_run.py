@@ -103,9 +103,9 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
 
 def test_killed_on_its_way_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     """The real kill of the journal of units; other tests cut finished journals off."""
-    kill_at("units", 100, *INDEX, cwd=ready)
+    kill_at("units", 1, *INDEX, cwd=ready)
     kept, planned = len(journal_of(ready)), len(journal_of(finished))
-    assert 100 <= kept < planned
+    assert 0 < kept < planned
     last = raybench(*INDEX, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr

@@ -140,7 +140,7 @@ def test_a_killed_run_goes_on_and_asks_nothing_twice(finished: Path, ready: Path
     given = command("held_out=80", "at_once=2")
     kill_at("marks", 20, *given, cwd=ready)
     kept = marks(ready)
-    assert 10 <= len(kept) < 320
+    assert 0 < len(kept) < 320
 
     done = raybench(*given, cwd=ready, timeout=300)
 
