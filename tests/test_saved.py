@@ -137,7 +137,6 @@ cli.main()
 """
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("asked", ["saved", "given"])
 def test_nothing_but_the_document_is_on_stdout(config: Path, asked: str) -> None:
     flags = ["--json"]

@@ -157,7 +157,6 @@ def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
 
 
-@pytest.mark.process
 def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_path: Path) -> None:
     asked = (f"fleet.address=ray://me:{PASSWORD}@127.0.0.1:10001", "roster=simulated")
     done = raybench("+experiment=autobench", *asked, cwd=tmp_path)

@@ -37,21 +37,15 @@ def job(*arguments: str, mode: str) -> int:
     return cli._job(cli.compose([*arguments, f"console.mode={mode}"]))
 
 
-def planned(name: str) -> Any:
-    """Return an experiment as a parameter; some plans look for Pythons to run programs by."""
-    starts = name in ("index", "suite")
-    return pytest.param(name, marks=pytest.mark.process if starts else ())
-
-
 def events(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("name", [*map(planned, cli.experiments())])
+@pytest.mark.parametrize("name", [*cli.experiments()])
 def test_every_plan_is_one_document(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(ready)
     given = PLANNED.get(name, [f"+experiment={name}", *DRY])
     code = job(*given, mode="json")
     said = capsys.readouterr()
@@ -69,11 +63,11 @@ def test_every_plan_is_one_document(
         assert {"event", "time"} <= set(event)
 
 
-@pytest.mark.parametrize("name", [*map(planned, ("autobench", "games", "index"))])
+@pytest.mark.parametrize("name", ["autobench", "games", "index"])
 def test_a_quiet_plan_is_only_an_exit_code(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, ready: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(ready)
     assert job(f"+experiment={name}", *DRY, mode="quiet") == 0
     assert capsys.readouterr() == ("", "")
 

@@ -15,7 +15,8 @@ from helpers import last_run, raybench, with_store
 from in_process import run_here
 from keyed import check
 from reading import asks_nothing
-from shared_runs import GAMES, SharedRuns
+from shared_runs import GAMES as QUICK
+from shared_runs import SharedRuns
 from stopped_runs import kill_at
 from tracked import client_of
 
@@ -23,7 +24,7 @@ from raybench.experiments.parts import session
 
 pytestmark = pytest.mark.process
 
-PLAIN = ("+experiment=games", "roster=simulated")
+GAMES = ("+experiment=games", "roster=simulated")
 # All matches are under way at once: each model waits a little before every reply.
 SLOW = (
     "+experiment=games",
@@ -49,7 +50,7 @@ def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*GAMES)
+    return shared_runs.copy(*QUICK)
 
 
 def test_matches_between_two_models_that_went_otherwise_open_in_the_report(finished: Path) -> None:
@@ -163,10 +164,10 @@ def conclude(folder: Path, *arguments: str) -> None:
 def test_other_weights_conclude_the_same_matches_anew_without_engines(
     shared_runs: SharedRuns,
 ) -> None:
-    finished = shared_runs.copy(*GAMES)
+    finished = shared_runs.copy(*QUICK)
     run = last_run(finished, "games")
     before = (run / "journal" / "matches.jsonl").read_bytes()
-    conclude(finished, *GAMES, "games.weights.chess=0")
+    conclude(finished, *QUICK, "games.weights.chess=0")
     assert last_run(finished, "games") == run
     assert (run / "journal" / "matches.jsonl").read_bytes() == before
     results = json.loads((run / "results.json").read_text())
@@ -269,7 +270,7 @@ def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -
 def test_what_is_wrong_is_told_before_anything_starts(
     given: list[str], told: list[str], tmp_path: Path
 ) -> None:
-    done = raybench(*PLAIN, *given, cwd=tmp_path)
+    done = raybench(*GAMES, *given, cwd=tmp_path)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     for words in told:
@@ -279,7 +280,7 @@ def test_what_is_wrong_is_told_before_anything_starts(
 
 def test_the_plan_says_what_would_be_played(tmp_path: Path) -> None:
     done = raybench(
-        *PLAIN, "games.names=[poker]", "games.rules.poker.players=6", "games.cycles=1",
+        *GAMES, "games.names=[poker]", "games.rules.poker.players=6", "games.cycles=1",
         "games.matches=500", "dry_run=true", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

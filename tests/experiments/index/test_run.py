@@ -12,13 +12,15 @@ import helpers
 import pytest
 from helpers import last_run, raybench, units_of, wait_for_silence
 from keyed import check
-from shared_runs import INDEX, SharedRuns
+from shared_runs import INDEX as WHOLE
+from shared_runs import SharedRuns
 from stopped_runs import kill_at, run_until
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
-PLAIN = ("+experiment=index", "data=samples")
-(ROSTER,) = (it for it in INDEX if it.startswith("roster.models="))
+INDEX = ("+experiment=index", "data=samples")
+ROSTER = tuple(it for it in WHOLE if it.startswith("roster"))
+THREE = ROSTER[1]
 
 
 run_of = partial(last_run, experiment="index")
@@ -28,7 +30,7 @@ journal_of = partial(units_of, experiment="index")
 
 @pytest.fixture(scope="module")
 def finished(shared_runs: SharedRuns) -> Path:
-    return shared_runs.copy(*INDEX)
+    return shared_runs.copy(*WHOLE)
 
 
 def test_ray_does_not_remark_on_graphs_with_actors(finished: Path) -> None:
@@ -103,10 +105,10 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
 
 def test_killed_on_its_way_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
     """The real kill of the journal of units; other tests cut finished journals off."""
-    kill_at("units", 1, *INDEX, cwd=ready)
+    kill_at("units", 1, *WHOLE, cwd=ready)
     kept, planned = len(journal_of(ready)), len(journal_of(finished))
     assert 0 < kept < planned
-    last = raybench(*INDEX, cwd=ready)
+    last = raybench(*WHOLE, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr
     assert f"{kept} of {planned} units" in last.stderr
@@ -125,8 +127,8 @@ def test_killed_on_its_way_it_ends_as_an_undisturbed_run(finished: Path, ready: 
 @pytest.mark.usefixtures("own_ray")
 def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
     # One model never answers: its requests are under way when the signal comes.
-    slow = ROSTER.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
-    command = (*PLAIN, "roster=simulated", slow, "benchmarks=[mmlu_pro]")
+    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
+    command = (*INDEX, "roster=simulated", slow, "benchmarks=[mmlu_pro]")
     code, told = run_until("units", 1, signal.SIGINT, *command, cwd=ready)
     assert code == 130, told
     assert "Interrupted" in told
@@ -137,8 +139,8 @@ def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> N
 
 @pytest.mark.mlflow
 def test_an_outage_withholds_the_score(ready: Path) -> None:
-    faulty = ROSTER.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
-    command = (*PLAIN, "roster=simulated", faulty, "benchmarks=[mmlu_pro]")
+    faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
+    command = (*INDEX, "roster=simulated", faulty, "benchmarks=[mmlu_pro]")
     done = raybench(*command, cwd=ready)
     assert done.returncode == 0, done.stderr
     assert "mlflow ui" in done.stdout
@@ -180,9 +182,7 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
 
 
 def test_a_mistake_in_the_data_is_one_message_and_exit_code_2(tmp_path: Path) -> None:
-    done = raybench(
-        *PLAIN, "roster=simulated", ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path
-    )
+    done = raybench(*INDEX, *ROSTER, "benchmarks=[mgsm]", "languages=[xx]", cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "no chosen benchmark has questions in 'xx'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -102,11 +102,7 @@ def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch)
         (["+experiment=games"], True),
         (["+experiment=hle", "roster=simulated", "data=samples"], True),
         (["+experiment=suite", "roster=simulated", "suite.parts=[autobench,games]"], False),
-        pytest.param(
-            ["+experiment=suite", "roster=simulated", "data=samples"],
-            True,
-            marks=pytest.mark.process,  # it looks for Pythons to run programs by
-        ),
+        (["+experiment=suite", "roster=simulated", "data=samples"], True),
         (["+experiment=serve"], True),
     ],
 )
