@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
 from scheduling import EnginesApart
 from served import served as served
+from shared_runs import shared_runs as shared_runs
 
 os.environ[MARK] = str(os.getpid())
 # Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from omegaconf import OmegaConf
 
-from raybench import benchmarks
+from raybench import __version__, benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
@@ -60,7 +60,7 @@ def folder(
     resolved = cast(dict[str, Any], OmegaConf.to_container(composed, resolve=True))
     run = place / experiment / f"20260102-030405-000006-{fingerprint(resolved)}"
     (run / "journal").mkdir(parents=True)
-    (run / "config.yaml").write_text(recording.config_text(resolved, recording.versions()))
+    (run / "config.yaml").write_text(recording.config_text(resolved, {"raybench": __version__}))
     config.dry_run = True  # it tells nobody of its notes
     data = prepared(config, place / "questions")
     (run / "inputs.json").write_text(json.dumps({it.benchmark: it.digest for it in data}))

@@ -65,7 +65,8 @@ def check(folder: Path, experiment: str) -> dict[str, str]:
     found = [it for it in every if it.data.tags["run"] == run.name]
     children = {it.data.tags["model"]: it for it in found if "model" in it.data.tags}
     (parent,) = [it for it in found if "model" not in it.data.tags]
-    assert results["run"]["mlflow_run_id"] == (None if later else parent.info.run_id)
+    known = results["run"]["mlflow_run_id"]  # as long as it was sent while it went on
+    assert known == parent.info.run_id or (known is None and later)
     assert set(results["models"]) <= set(children)
     assert all(it.data.tags["mlflow.parentRunId"] == parent.info.run_id for it in children.values())
     assert {it.info.status for it in found} == {"FINISHED"}

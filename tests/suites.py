@@ -22,17 +22,23 @@ SMALL = (
 PARTS = ("index", "hle", "autobench", "games")
 
 
-def roster(abilities: Sequence[float], *, latency_s: float = 0.0) -> list[str]:
+def roster(abilities: Sequence[float]) -> list[str]:
     """Return settings of a roster of stand-ins, a, b, c …, and of one who judges the exam."""
     models = ", ".join(
-        f"{{name: {'abcdefghijkl'[at]}, engine: simulated, "
-        f"options: {{ability: {ability}, latency_s: {latency_s}}}}}"
+        f"{{name: {'abcdefghijkl'[at]}, engine: simulated, options: {{ability: {ability}}}}}"
         for at, ability in enumerate(abilities)
     )
     return [
         f"roster.models=[{models}]",
         "roster.judges=[{name: judge, engine: simulated, options: {ability: 1.0}}]",
     ]
+
+
+FOUR = roster([0.1, 0.4, 0.65, 0.9])
+EXTERNAL = {"other.csv": "model,score\na,10\nb,20\nc,40\nd,30\n"}
+"""A table to compare the suite of four models with, by its file's name."""
+COMPARED = (*SMALL, *FOUR, "suite.external.other=other.csv")
+"""The suite whose finished run several files look at, with `EXTERNAL` beside it."""
 
 
 def part(folder: Path, name: str) -> Path:

@@ -156,7 +156,7 @@ def sit(
         else:
             raise TimeoutError(f"still running after {timeout:g} s:\n{screen.text}")
         out = process.stdout.read().decode() if process.stdout else ""
-        code = process.wait(timeout=30)
+        code = process.wait(timeout=120)
     finally:
         os.close(master)
         if process.poll() is None:

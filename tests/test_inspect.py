@@ -94,18 +94,30 @@ def test_texts_that_are_withheld_are_written_only_when_asked_for(
         (lambda run: (run / "inspect").write_text(""), 1, "cannot be written"),
     ],
 )
-def test_what_is_wrong_is_one_message(tmp_path: Path, make: Any, code: int, told: str) -> None:
+def test_what_is_wrong_is_one_message(
+    tmp_path: Path, make: Any, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     run = finished.folder(tmp_path, "benchmarks=[mmlu_pro]", "data=samples", "limit=1")
     make(run)
+    with pytest.raises(SystemExit) as ended:
+        inspect.main([str(run)])
+    said = capsys.readouterr().err
+    assert ended.value.code == code
+    assert said.startswith("raybench: ")
+    assert told in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.process
+def test_the_command_ends_with_its_exit_code(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "raybench.inspect", str(run)],
+        [sys.executable, "-m", "raybench.inspect", str(tmp_path / "nowhere")],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == code
+    assert done.returncode == 2
     assert done.stderr.startswith("raybench: ")
-    assert told in done.stderr
     assert "Traceback" not in done.stderr
 
 

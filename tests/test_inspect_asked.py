@@ -11,7 +11,7 @@ from http_endpoint import Handler, HttpEndpoint
 
 from raybench import inspect
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
 
 class Endpoint(HttpEndpoint):

@@ -20,7 +20,7 @@ from browsing import Seen
 from raybench import benchmarks, inspect
 
 SAID = re.compile("^assistant$", re.IGNORECASE)
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.process, pytest.mark.timeout(900)]
 
 SETTINGS = ("benchmarks=[mmlu_pro,mgsm,aime_2024,humaneval]", "data=samples", "limit=6")
 HOSTILE = (

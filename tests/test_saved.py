@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 import yaml
 from command import run_command
-from helpers import SIMULATED, raybench
+from helpers import SIMULATED, only_run, raybench
 from omegaconf import DictConfig, OmegaConf
+from shared_runs import AUTOBENCH, SharedRuns
 
 from raybench import cli, saved
 from raybench.config import Config
 from raybench.errors import ConfigurationError
 from raybench.tracking.uri import redacted
 
-TIMES = {"id", "finished", "seconds_this_session", "mlflow_run_id", "command"}
+TIMES = {"id", "finished", "seconds_this_session", "mlflow_run_id", "command", "git"}
 
 
 def test_the_flag_is_taken_wherever_it_stands() -> None:
@@ -160,19 +161,13 @@ def test_a_saved_file_may_lack_how_it_speaks(
     assert capsys.readouterr().err.startswith("" if console is None else "raybench: ")
 
 
-@pytest.mark.slow
-def test_a_reproduced_run_gives_the_same_results(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-    first.mkdir()
-    second.mkdir()
-    own = [*SIMULATED, "autobench.iterations=3"]
-    done = raybench(*own, cwd=first, timeout=300)
-    assert done.returncode == 0, done.stderr
-    (run,) = (first / "runs" / "autobench").iterdir()
-    shutil.copy(run / "config.yaml", second)
-    again = raybench("--from", "config.yaml", cwd=second, timeout=300)
+@pytest.mark.process
+def test_a_reproduced_run_gives_the_same_results(shared_runs: SharedRuns, tmp_path: Path) -> None:
+    run = only_run(shared_runs.copy(*AUTOBENCH))
+    shutil.copy(run / "config.yaml", tmp_path)
+    again = raybench("--from", "config.yaml", cwd=tmp_path, timeout=300)
     assert again.returncode == 0, again.stderr
-    (other,) = (second / "runs" / "autobench").iterdir()
+    other = only_run(tmp_path)
     assert other.name.rpartition("-")[2] == run.name.rpartition("-")[2]  # the same configuration
 
     def of(folder: Path) -> dict[str, Any]:
@@ -188,4 +183,4 @@ def test_a_reproduced_run_gives_the_same_results(tmp_path: Path) -> None:
     assert (run / "requirements.txt").read_bytes() == (other / "requirements.txt").read_bytes()
     page = (run / "report.html").read_text(encoding="utf-8")
     assert "How to reproduce" in page and "--from config.yaml" in page
-    assert str(tmp_path) not in page and str(Path.home()) not in page
+    assert str(run.parents[2]) not in page and str(Path.home()) not in page

@@ -71,7 +71,7 @@ def roster(endpoint: Endpoint, folder: Path) -> list[str]:
 
 def arguments(endpoint: Endpoint, folder: Path) -> list[str]:
     """A peer assessment among models of the endpoint."""
-    autobench = ["autobench.iterations=4", "autobench.mean_threshold=1"]
+    autobench = ["autobench.iterations=3", "autobench.mean_threshold=1"]
     return ["+experiment=autobench", *autobench, *roster(endpoint, folder)]
 
 
@@ -106,29 +106,34 @@ def test_what_is_searched_for_would_be_found(tmp_path: Path) -> None:
     assert found(FORMS, tmp_path, "nothing", f"it is {KEY}") == ["a/b", "c", f"it is {KEY}"]
 
 
-@pytest.mark.mlflow
-@pytest.mark.parametrize("logging", [(), ("hydra.verbose=[httpcore,httpx]",)])
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "logging",
+    [
+        pytest.param((), marks=pytest.mark.mlflow, id="plain"),
+        pytest.param(("hydra.verbose=[httpcore,httpx]", "hydra/job_logging=default"), id="logged"),
+    ],
+)
 def test_a_key_that_its_endpoint_repeats_everywhere_is_nowhere(
-    endpoint: Endpoint, tmp_path: Path, logging: tuple[str, ...]
+    endpoint: Endpoint, ready: Path, logging: tuple[str, ...]
 ) -> None:
-    if logging:
-        logging += ("hydra/job_logging=default",)
     done = raybench(
-        *arguments(endpoint, tmp_path), *logging, cwd=tmp_path, environment=environment(tmp_path)
+        *arguments(endpoint, ready), *logging, cwd=ready, environment=environment(ready)
     )
     assert done.returncode == 0, done.stderr
     # It was sent, and repeated in replies, in errors that were final and in some that were not.
     assert set(endpoint.sent) == {f"Bearer {KEY}"}
-    journal = (only_run(tmp_path) / "journal" / "iterations.jsonl").read_text()
+    journal = (only_run(ready) / "journal" / "iterations.jsonl").read_text()
     assert "Incorrect API key provided: Bearer (key)" in journal
     assert "An answer for Bearer (key)." in journal
     # Whoever asks for httpx's own remarks gets them.
-    written = done.stdout + "".join(file.read_text() for file in tmp_path.glob("*.log"))
+    written = done.stdout + "".join(file.read_text() for file in ready.glob("*.log"))
     assert ("HTTP Request: POST" in written) == bool(logging)
-    assert (tmp_path / "runs" / "mlflow.db").stat().st_size > 0
-    assert found(FORMS, tmp_path, done.stdout, done.stderr) == []
+    assert (ready / "runs" / "mlflow.db").stat().st_size > 0
+    assert found(FORMS, ready, done.stdout, done.stderr) == []
 
 
+@pytest.mark.process
 def test_a_run_that_fails_for_its_key_does_not_tell_it(endpoint: Endpoint, ready: Path) -> None:
     endpoint.refusing = True
     done = raybench(*arguments(endpoint, ready), cwd=ready, environment=environment(ready))
@@ -137,6 +142,7 @@ def test_a_run_that_fails_for_its_key_does_not_tell_it(endpoint: Endpoint, ready
     assert found(FORMS, ready, done.stdout, done.stderr) == []
 
 
+@pytest.mark.process
 def test_the_password_of_a_tracking_server_stays_out_of_what_a_run_leaves(
     endpoint: Endpoint, tmp_path: Path
 ) -> None:
@@ -160,6 +166,7 @@ def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_pat
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
 
 
+@pytest.mark.process
 def test_the_key_to_a_store_is_neither_in_it_nor_beside_it(
     endpoint: Endpoint, ready: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -180,7 +187,7 @@ def test_the_key_to_a_store_is_neither_in_it_nor_beside_it(
     assert found(FORMS, ready, done.stdout, done.stderr) == []
 
 
-@pytest.mark.slow
+@pytest.mark.ray
 def test_a_key_that_actors_of_the_cluster_use_is_nowhere_in_its_logs_either(
     endpoint: Endpoint, ready: Path, short: Path
 ) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from helpers import SIMULATED, only_run
+from in_process import without_plots
 
 from raybench import cli
 from raybench.tracking.console import modes, telling
@@ -28,7 +29,8 @@ PLANNED = {
 def restored(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(modes, "_mode", "auto")
     monkeypatch.setattr(telling, "_ending", telling._Ending())
-    yield
+    with without_plots():
+        yield
 
 
 def job(*arguments: str, mode: str) -> int:

@@ -12,42 +12,43 @@ import pytest
 from helpers import SIMULATED, only_run, raybench
 from terminals import Sitting, sit
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.process
 
 RUN = (*SIMULATED, "autobench.iterations=4")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 COLOR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-9]|9[0-7])(?:;\d+)*m")
+LONG = pytest.mark.long(short="tests/test_terminal.py::test_a_log_behind_a_terminal_gets_lines[CI]")
 TABLE = re.compile(r"^model +iterations ", re.MULTILINE)
 """The head of the live table."""
 
 
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> Sitting:
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Sitting:
     """What somebody sees of a run, from its beginning to its end."""
-    folder = tmp_path_factory.mktemp("seen")
+    folder = tmp_path_factory.mktemp("watched")
     return sit("-m", "raybench", *RUN, cwd=folder, columns=80, lines=24)
 
 
-def test_the_table_comes_goes_and_leaves_the_leaderboard(seen: Sitting) -> None:
-    assert seen.code == 0
-    tables = [it for it in seen.moments if TABLE.search(it)]
+def test_the_table_comes_goes_and_leaves_the_leaderboard(watched: Sitting) -> None:
+    assert watched.code == 0
+    tables = [it for it in watched.moments if TABLE.search(it)]
     assert tables
     # A moment may fall between two writes of one table.
     assert any("sim-01" in it and "sim-12" in it for it in tables)
     assert all(len(TABLE.findall(it)) == 1 for it in tables), "one was left standing"
-    assert not TABLE.search(seen.screen.text)
-    left = seen.screen.text.splitlines()
+    assert not TABLE.search(watched.screen.text)
+    left = watched.screen.text.splitlines()
     assert left[0].startswith("Run runs/autobench/")
     assert left[1].startswith("4/4 iterations ")
     assert any("Score (1-5)" in line for line in left)
-    assert re.search(r"^Results +runs/autobench/.*$", seen.screen.text, re.MULTILINE)
+    assert re.search(r"^Results +runs/autobench/.*$", watched.screen.text, re.MULTILINE)
 
 
-def test_the_terminal_is_given_back_as_it_was(seen: Sitting) -> None:
-    assert not seen.screen.unknown
-    assert not seen.screen.hidden
-    assert "\x1b[?25l" in seen.written
-    assert COLOR.search(seen.written)
+def test_the_terminal_is_given_back_as_it_was(watched: Sitting) -> None:
+    assert not watched.screen.unknown
+    assert not watched.screen.hidden
+    assert "\x1b[?25l" in watched.written
+    assert COLOR.search(watched.written)
 
 
 def test_without_color_there_is_the_same_table(tmp_path: Path) -> None:
@@ -68,8 +69,11 @@ def test_what_is_piped_away_is_plain_while_the_screen_has_the_table(tmp_path: Pa
 
 @pytest.mark.parametrize(
     "environment",
-    [{"CI": "true"}, {"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}, {"TERM": "dumb"}],
-    ids=lambda it: next(iter(it)),
+    [
+        pytest.param({"CI": "true"}, id="CI"),
+        pytest.param({"RAY_JOB_CONFIG_JSON_ENV_VAR": "{}"}, id="job", marks=LONG),
+        pytest.param({"TERM": "dumb"}, id="TERM", marks=LONG),
+    ],
 )
 def test_a_log_behind_a_terminal_gets_lines(environment: dict[str, str], tmp_path: Path) -> None:
     found = sit("-m", "raybench", *RUN, cwd=tmp_path, environment=environment)

@@ -16,6 +16,7 @@ KIND_BY_FIXTURE = {
     "on_lasting_ray": "ray",
     "own_ray": "ray",
     "served": "engine",
+    "shared_runs": "process",
     "with_inspect": "process",
 }
 """Fixtures that give the tests which use them a kind."""

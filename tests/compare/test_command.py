@@ -1,22 +1,18 @@
 """`python -m raybench.compare`, as a person and as a CI job run it, over runs that really ran."""
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import PHONE, Seen
 from helpers import last_run, raybench, with_store
-
-from raybench.compare.command import main
+from in_process import compare_here
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(900),
     pytest.mark.mlflow,
     pytest.mark.usefixtures("on_lasting_ray"),
@@ -27,28 +23,6 @@ ASKED = (
     "benchmarks=[mmlu_pro,gpqa_diamond]",
     "index.repeats=2",
 )
-
-
-@dataclass(frozen=True)
-class Told:
-    """What a comparison wrote, and how it ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def compare(*arguments: str, cwd: Path, environment: dict[str, str] | None = None) -> Told:
-    """Run the command line here: its imports take longer than what it does."""
-    out, err = io.StringIO(), io.StringIO()
-    with pytest.MonkeyPatch.context() as patched, chdir(cwd):
-        for name, value in {"NO_COLOR": "1", **(environment or {})}.items():
-            patched.setenv(name, value)
-        patched.setattr(sys, "argv", ["raybench.compare", *arguments])
-        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as ended:
-            main()
-    assert isinstance(ended.value.code, int)
-    return Told(ended.value.code, out.getvalue(), err.getvalue())
 
 
 def roster(ability: float) -> str:
@@ -70,7 +44,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
 
 def test_two_checkpoints_are_told_apart(ran: tuple[Path, list[Path]]) -> None:
     folder, (old, new) = ran
-    done = compare(str(old), str(new), "--json", cwd=folder)
+    done = compare_here(str(old), str(new), "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     (pair,) = json.loads(done.stdout)["comparisons"]
     assert pair["verdict"] == "better"
@@ -87,8 +61,8 @@ def test_two_checkpoints_are_told_apart(ran: tuple[Path, list[Path]]) -> None:
 def test_mlflows_ids_name_runs_and_models(ran: tuple[Path, list[Path]]) -> None:
     folder, (old, new) = ran
     ids = [json.loads((run / "mlflow.json").read_text()) for run in (old, new)]
-    by_id = compare(ids[0]["run_id"], ids[1]["models"]["checkpoint"], "--json", cwd=folder)
-    by_folder = compare(str(old), str(new), "--json", cwd=folder)
+    by_id = compare_here(ids[0]["run_id"], ids[1]["models"]["checkpoint"], "--json", cwd=folder)
+    by_folder = compare_here(str(old), str(new), "--json", cwd=folder)
     assert by_id.returncode == 0, by_id.stderr
     assert scores(by_id.stdout) == scores(by_folder.stdout)
     # From elsewhere the store leads there.
@@ -97,7 +71,7 @@ def test_mlflows_ids_name_runs_and_models(ran: tuple[Path, list[Path]]) -> None:
     uri = f"sqlite:///{folder / 'runs' / 'mlflow.db'}"
     for more in (["--tracking", uri], []):
         environment = {} if more else {"MLFLOW_TRACKING_URI": uri}
-        done = compare(
+        done = compare_here(
             ids[0]["run_id"],
             ids[1]["run_id"],
             "--json",
@@ -108,7 +82,7 @@ def test_mlflows_ids_name_runs_and_models(ran: tuple[Path, list[Path]]) -> None:
         assert done.returncode == 0, done.stderr
         assert "Downloading" not in done.stderr
         assert scores(done.stdout) == scores(by_folder.stdout)
-    nobody = compare("e" * 32, str(new), cwd=folder)
+    nobody = compare_here("e" * 32, str(new), cwd=folder)
     assert nobody.returncode == 2
     assert "does not tell of the run" in nobody.stderr and "Traceback" not in nobody.stderr
 
@@ -119,7 +93,7 @@ def scores(text: str) -> list[Any]:
 
 def test_a_gate_fails_where_the_candidate_is_worse(ran: tuple[Path, list[Path]]) -> None:
     folder, (old, new) = ran
-    assert compare(str(old), str(new), "--fail-if-worse", cwd=folder).returncode == 0
+    assert compare_here(str(old), str(new), "--fail-if-worse", cwd=folder).returncode == 0
     worse = subprocess.run(
         [sys.executable, "-m", "raybench.compare", str(new), str(old), "--fail-if-worse"],
         cwd=folder, capture_output=True, text=True, timeout=120, check=False,
@@ -127,8 +101,8 @@ def test_a_gate_fails_where_the_candidate_is_worse(ran: tuple[Path, list[Path]])
     assert worse.returncode == 1
     assert "checkpoint" in worse.stdout
     assert "worse by" in worse.stderr
-    assert compare(str(new), str(old), cwd=folder).returncode == 0
-    assert compare(str(new), str(new), "--fail-if-worse", cwd=folder).returncode == 0
+    assert compare_here(str(new), str(old), cwd=folder).returncode == 0
+    assert compare_here(str(new), str(new), "--fail-if-worse", cwd=folder).returncode == 0
 
 
 def test_what_cannot_be_done_is_told_in_one_message(ran: tuple[Path, list[Path]]) -> None:
@@ -140,7 +114,7 @@ def test_what_cannot_be_done_is_told_in_one_message(ran: tuple[Path, list[Path]]
         ((str(old), str(old), "--only", "hle"), "have no question in common"),
         ((str(old), str(old), "--flips", "-1"), "is no number: 0 or more"),
     ):
-        done = compare(*arguments, cwd=folder)
+        done = compare_here(*arguments, cwd=folder)
         assert done.returncode == 2, arguments
         assert said in done.stderr
         assert "Traceback" not in done.stderr
@@ -148,7 +122,7 @@ def test_what_cannot_be_done_is_told_in_one_message(ran: tuple[Path, list[Path]]
 
 def test_the_page_is_read_by_people(ran: tuple[Path, list[Path]], seen: Seen) -> None:
     folder, (old, new) = ran
-    done = compare(str(old), str(new), "--out", "told", cwd=folder)
+    done = compare_here(str(old), str(new), "--out", "told", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert json.loads((folder / "told" / "compare.json").read_text())["schema"] == 1
     page = seen.open(folder / "told" / "compare.html")

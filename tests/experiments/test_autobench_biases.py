@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from flipping import opened, otherwise
-from helpers import raybench, with_store
+from in_process import run_here
 from keyed import check
 from reading import read_back
+from shared_runs import SharedRuns
+from stopped_runs import cut_off
 
 from raybench import cli
 from raybench.autobench.biases import BIASES
@@ -39,12 +41,8 @@ def measured(run: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("biases"))
-    done = raybench(*BIASED, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout, encoding="utf-8")
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*BIASED)
 
 
 def test_every_bias_has_a_line_of_results(finished: Path) -> None:
@@ -111,13 +109,9 @@ def test_every_iteration_can_be_read_beside_the_same_one_without_the_bias(finish
 
 def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_path: Path) -> None:
     whole = only_run(finished)
-    folder = tmp_path / "runs" / "autobench_biases" / whole.name
-    (folder / "journal").mkdir(parents=True)
-    kept = (whole / "journal" / "trials.jsonl").read_bytes().splitlines(keepends=True)
     # The last line was being written when the run was killed.
-    (folder / "journal" / "trials.jsonl").write_bytes(b"".join(kept[:11]) + kept[11][:40])
-    (folder / "config.yaml").write_bytes((whole / "config.yaml").read_bytes())
-    done = raybench(*BIASED, cwd=tmp_path)
+    folder = cut_off(whole, tmp_path / "runs", {"trials": 11})
+    done = run_here(*BIASED, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
     assert "11 of 27 trials" in done.stderr

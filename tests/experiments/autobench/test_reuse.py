@@ -1,17 +1,18 @@
 """What need not be asked again: after a kill, in a longer run, with a model more."""
 
 import json
-import os
 import shutil
-import signal
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, last_run, raybench, results_of, start_raybench, with_store
+from helpers import SIMULATED, last_run, results_of, with_store
+from in_process import Ended, run_here
+from stopped_runs import cut_off
 
 from raybench import cli
+
+pytestmark = pytest.mark.slow
 
 FOUR = ", ".join(
     f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (3, 5, 7, 9)
@@ -19,16 +20,15 @@ FOUR = ", ".join(
 FIVE = FOUR + ", {name: m8, engine: simulated, options: {ability: 0.8}}"
 
 
-def settings_of(roster: str = FOUR) -> list[str]:
-    """Return what makes a command of these models."""
-    return cli.own_roster(["+experiment=autobench", f"roster.models=[{roster}]"])
+def ended(folder: Path, *settings: str, roster: str = FOUR) -> Ended:
+    """Run the experiment in a folder, in this process."""
+    return run_here("+experiment=autobench", f"roster.models=[{roster}]", *settings, cwd=folder)
 
 
 def run(folder: Path, *settings: str, roster: str = FOUR) -> dict[str, Any]:
     """Run the experiment in a folder, in this process; return its results."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(folder)
-        assert cli._job(cli.compose([*settings_of(roster), *settings])) == 0
+    done = ended(folder, *settings, roster=roster)
+    assert done.returncode == 0, done.stderr
     return results_of(folder, "autobench")
 
 
@@ -45,70 +45,76 @@ def untimed(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def ten(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("ten"))
-    run(folder, "autobench.iterations=10")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one run of six iterations, to read."""
+    folder = with_store(tmp_path_factory.mktemp("six"))
+    run(folder, "autobench.iterations=6")
     return folder
 
 
-def test_iterations_more_ask_only_what_is_new(ten: Path) -> None:
-    before = untimed(journal(ten))
-    first = results_of(ten, "autobench")["fleet"]["this_session"]["total"]["requests"]
-    results = run(ten, "autobench.iterations=15", "autobench.extends=last")
-    after = untimed(journal(ten))
-    assert after[:10] == before
-    assert len(after) == 15
+@pytest.fixture
+def six(finished: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, to write to."""
+    return shutil.copytree(finished, tmp_path / "six")
+
+
+def test_iterations_more_ask_only_what_is_new(six: Path) -> None:
+    before = untimed(journal(six))
+    first = results_of(six, "autobench")["fleet"]["this_session"]["total"]["requests"]
+    results = run(six, "autobench.iterations=9", "autobench.extends=last")
+    after = untimed(journal(six))
+    assert after[:6] == before
+    assert len(after) == 9
     calls = results["run"]["calls"]
     assert calls["reused"] == first
     asked = results["fleet"]["this_session"]["total"]["requests"]
     assert asked == calls["calls"] - calls["reused"]
-    said = (last_run(ten, "autobench") / "leaderboard.md").read_text()
+    said = (last_run(six, "autobench") / "leaderboard.md").read_text()
     assert f"{calls['reused']:,} of {calls['calls']:,} replies" in said
     assert results["fleet"]["this_session"]["total"]["output_tokens"] == sum(
         it[-1]
-        for record in journal(ten, "replies")
-        if record["iteration"] > 10
+        for record in journal(six, "replies")
+        if record["iteration"] > 6
         for it in record.get("replies", ())
     )
     # The same without what was there before: nothing is different but what it cost.
-    alone = run(ten, "autobench.iterations=15")
-    assert untimed(journal(ten)) == after
+    alone = run(six, "autobench.iterations=9")
+    assert untimed(journal(six)) == after
     assert alone["models"] == results["models"]
     assert alone["run"]["calls"]["reused"] == 0
 
 
-def test_the_last_run_is_none_of_the_same_command(ten: Path) -> None:
-    first = last_run(ten, "autobench")
-    extending = ("autobench.iterations=12", "autobench.extends=last")
-    run(ten, *extending)
-    done = last_run(ten, "autobench")
+def test_the_last_run_is_none_of_the_same_command(six: Path) -> None:
+    first = last_run(six, "autobench")
+    extending = ("autobench.iterations=8", "autobench.extends=last")
+    run(six, *extending)
+    done = last_run(six, "autobench")
     assert done != first
-    (ten / "order.csv").write_text("model,score\nm3,1\nm5,2\nm7,3\nm9,4\n")
-    run(ten, *extending, "++autobench.external.order=order.csv")
-    assert last_run(ten, "autobench") == done  # concluded anew, not run anew
-    assert "concluded_with" in results_of(ten, "autobench")["run"]
+    (six / "order.csv").write_text("model,score\nm3,1\nm5,2\nm7,3\nm9,4\n")
+    run(six, *extending, "++autobench.external.order=order.csv")
+    assert last_run(six, "autobench") == done  # concluded anew, not run anew
+    assert "concluded_with" in results_of(six, "autobench")["run"]
 
 
-def test_a_model_more_asks_only_what_concerns_it(ten: Path) -> None:
-    run(ten, "autobench.iterations=10", "resume=false")
-    results = run(ten, "autobench.iterations=10", "autobench.extends=last", roster=FIVE)
-    extended = untimed(journal(ten))
+def test_a_model_more_asks_only_what_concerns_it(six: Path) -> None:
+    results = run(six, "autobench.iterations=6", "autobench.extends=last", roster=FIVE)
+    extended = untimed(journal(six))
     calls = results["run"]["calls"]
     # Of an iteration's 1 + 5 + 5 + 25 calls one rating, one answer and nine ratings are new.
     assert 0.3 * calls["calls"] < calls["reused"] < 25 / 36 * calls["calls"]
-    run(ten, "autobench.iterations=10", roster=FIVE)
-    assert untimed(journal(ten)) == extended
+    run(six, "autobench.iterations=6", roster=FIVE)
+    assert untimed(journal(six)) == extended
 
 
-def test_replies_that_no_longer_fit_are_not_reused(ten: Path) -> None:
-    first = f"autobench.extends={last_run(ten, 'autobench')}"
-    other = run(ten, "autobench.iterations=3", first, "autobench.answer_tokens=64", roster=FIVE)
-    kept = journal(ten, "replies")
+def test_replies_that_no_longer_fit_are_not_reused(six: Path) -> None:
+    first = f"autobench.extends={last_run(six, 'autobench')}"
+    other = run(six, "autobench.iterations=3", first, "autobench.answer_tokens=64", roster=FIVE)
+    kept = journal(six, "replies")
     assert 0 < other["run"]["calls"]["reused"] < other["run"]["calls"]["calls"]
     assert {record["kind"] for record in kept if "kind" in record} >= {"answer"}
     changed = FIVE.replace("0.7", "0.71")
-    run(ten, "autobench.iterations=3", first, roster=changed)
-    assert untimed(journal(ten)) != []
+    run(six, "autobench.iterations=3", first, roster=changed)
+    assert untimed(journal(six)) != []
 
 
 @pytest.mark.parametrize("more", [(), ("dry_run=true",)])
@@ -156,68 +162,46 @@ def test_what_cannot_be_read_is_told_before_anything_starts(
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_plan_says_what_is_there_to_reuse(
-    ten: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(ten, "autobench.iterations=4", "seed=6")
-    first = last_run(ten, "autobench")
-    count = sum(len(it.get("replies", ())) for it in journal(ten, "replies"))
-    extending = ("autobench.iterations=5", "seed=6", "autobench.extends=last")
+def test_a_plan_says_what_is_there_to_reuse(finished: Path, six: Path) -> None:
+    first = last_run(six, "autobench")
+    count = sum(len(it.get("replies", ())) for it in journal(six, "replies"))
+    extending = ("autobench.iterations=7", "autobench.extends=last")
     told = f"what fits of the {count} replies of runs/autobench/{first.name} is reused"
-    run(ten, *extending)
-    capsys.readouterr()
-    monkeypatch.chdir(ten)
+    run(six, *extending)
     # The last run is none of this very command's.
-    assert cli._job(cli.compose([*settings_of(), *extending, "dry_run=true"])) == 0
-    assert told in capsys.readouterr().out
+    assert told in ended(six, *extending, "dry_run=true").stdout
     tasks = f"autobench.tasks={first / 'journal' / 'iterations.jsonl'}"
-    assert cli._job(cli.compose([*settings_of(), tasks, "dry_run=true"])) == 0
-    assert "4 tasks from " in capsys.readouterr().out
+    posed = sum(record["task"] is not None for record in journal(finished))
+    assert f"{posed} tasks from " in ended(six, tasks, "dry_run=true").stdout
 
 
-def test_given_tasks_are_those_of_another_run(ten: Path) -> None:
-    run(ten, "autobench.iterations=4", "seed=5")
-    earlier = journal(ten)
-    path = last_run(ten, "autobench") / "journal" / "iterations.jsonl"
-    run(ten, "autobench.iterations=5", f"autobench.tasks={path}", "autobench.judges=[m9]")
-    again = journal(ten)
+def test_given_tasks_are_those_of_another_run(six: Path) -> None:
+    earlier = journal(six)
+    path = last_run(six, "autobench") / "journal" / "iterations.jsonl"
+    run(six, "autobench.iterations=5", f"autobench.tasks={path}", "autobench.judges=[m9]")
+    again = journal(six)
     tasks = [record["task"] for record in earlier if record["task"]]
     assert [record["task"] for record in again] == [tasks[n % len(tasks)] for n in range(5)]
     assert {tuple(record["judgments"]) for record in again} == {("m9",)}
     assert all(not record["attempts"] for record in again)
 
 
-def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> None:
-    folder = with_store(tmp_path)
-    # All at once: no iteration is over before all are nearly so.
-    slow = FOUR.replace("{ability: 0.3}", "{ability: 0.3, latency_s: 1.0}")
-    command = (
-        "+experiment=autobench", f"roster.models=[{slow}]", "autobench.iterations=8",
-    )  # fmt: skip
-    process = start_raybench(*command, cwd=folder)
-    deadline = time.monotonic() + 120
-    kept: list[Path] = []
-    while not kept or kept[0].read_bytes().count(b"answer_rating") < 12:
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-        kept = list(folder.glob("runs/autobench/*/journal/replies.jsonl"))
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert len(journal(folder)) < 8
-    before = replies(folder)
-    done = raybench(*command, cwd=folder)
+def test_a_killed_run_asks_nothing_twice_that_was_replied(finished: Path, tmp_path: Path) -> None:
+    """No iteration but the first was over, and most of the replies to the others were there."""
+    whole = last_run(finished, "autobench")
+    lines = (whole / "journal" / "replies.jsonl").read_bytes().count(b"\n")
+    cut = cut_off(whole, tmp_path / "runs", {"iterations": 1, "replies": lines * 3 // 4})
+    kept = (cut / "journal" / "replies.jsonl").read_bytes().splitlines()[:-1]
+    before = {where for line in kept for where, *_ in json.loads(line).get("replies", ())}
+    done = ended(tmp_path, "autobench.iterations=6")
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
-    results = results_of(folder, "autobench")
-    after = replies(folder)
+    after = replies(tmp_path)
     assert len(after) == len(set(after))  # nothing twice
-    assert set(before) < set(after)
-    asked = results["fleet"]["this_session"]["total"]["requests"]
+    assert before < set(after)
+    asked = results_of(tmp_path, "autobench")["fleet"]["this_session"]["total"]["requests"]
     assert asked == len(after) - len(before)
-    killed = untimed(journal(folder))
-    run(folder, "autobench.iterations=8", "resume=false", roster=slow)
-    assert untimed(journal(folder)) == killed
+    assert untimed(journal(tmp_path)) == untimed(journal(finished))
 
 
 @pytest.mark.parametrize(
@@ -232,26 +216,22 @@ def test_a_killed_run_asks_nothing_twice_that_was_replied(tmp_path: Path) -> Non
     ],
 )
 def test_a_journal_that_was_changed_is_told_without_a_traceback(
-    ten: Path,
+    finished: Path,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
     name: str,
     change: dict[str, Any],
     why: str,
 ) -> None:
-    shutil.copytree(ten, tmp_path, dirs_exist_ok=True)
-    (folder, *_) = sorted((tmp_path / "runs" / "autobench").iterdir())
-    (folder / "results.json").unlink()
+    # Of the iterations none is over: replies to those that are over are not read.
+    counts = {"iterations": 0} if name == "replies" else {"iterations": 5}
+    folder = cut_off(last_run(finished, "autobench"), tmp_path / "runs", counts, torn="")
     file = folder / "journal" / f"{name}.jsonl"
     lines = file.read_bytes().splitlines()
-    if name == "replies":  # those to iterations that are done are not looked at
-        (folder / "journal" / "iterations.jsonl").write_bytes(b"")
     lines[2] = json.dumps(json.loads(lines[2]) | change).encode()
     file.write_bytes(b"\n".join([*lines, b""]))
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(tmp_path)
-        assert cli._job(cli.compose([*settings_of(), "autobench.iterations=10"])) == 1
-    told = capsys.readouterr().err
+    done = ended(tmp_path, "autobench.iterations=6")
+    assert done.returncode == 1
+    told = done.stderr
     assert f"{name}.jsonl, line 3, is not what a run leaves" in told
     assert why in told
     assert "resume=false" in told

@@ -1,30 +1,29 @@
 """The peer experiment from the command line, on simulated engines: what it leaves, and resume."""
 
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import SIMULATED, last_run, only_run, raybench, results_of, start_raybench
+from helpers import SIMULATED, last_run, only_run, raybench, results_of
+from in_process import run_here
 from keyed import check
 from reading import asks_nothing
+from shared_runs import AUTOBENCH, SharedRuns
+from stopped_runs import cut_off, held_at, kill_at, run_until
 
 from raybench import cli
 from raybench.autobench.protocol import replay
 from raybench.experiments.autobench.setup import settings
+from raybench.tracking.mlflow import store
 
-pytestmark = pytest.mark.mlflow
+pytestmark = pytest.mark.process
 
-QUICK = (*SIMULATED, "autobench.iterations=6")
-# One slow model slows every step of every iteration, and these come one after the other: there is
-# time to kill the run in between.
-SLOW = (*QUICK, "autobench.at_once=1", "++roster.models.0.options.latency_s=0.15")
+ONE_BY_ONE = (*AUTOBENCH, "autobench.at_once=1")
 
 
 def journal(run: Path) -> list[dict[str, Any]]:
@@ -36,23 +35,9 @@ def untimed(record: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if key not in ("seconds", "ended_ms")}
 
 
-def wait_for_units(folder: Path, units: int, process: Any) -> None:
-    deadline = time.monotonic() + 180
-    while time.monotonic() < deadline and process.poll() is None:
-        files = list(folder.glob("runs/autobench/*/journal/iterations.jsonl"))
-        if files and files[0].read_bytes().count(b"\n") >= units:
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"no {units} units after three minutes: {process.communicate()[0]}")
-
-
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("finished")
-    done = raybench(*QUICK, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*AUTOBENCH)
 
 
 def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
@@ -98,7 +83,7 @@ def test_a_run_leaves_what_the_design_promises(finished: Path) -> None:
 def test_replay_over_the_journal_gives_exactly_the_weights_of_the_results(finished: Path) -> None:
     run = only_run(finished)
     results = json.loads((run / "results.json").read_text())
-    protocol = settings(cli.check(cli.compose(QUICK)))
+    protocol = settings(cli.check(cli.compose(AUTOBENCH)))
     standing = replay(journal(run), protocol)
     for model, metrics in results["models"].items():
         assert metrics["autobench/weight"]["value"] == standing.weights[model]
@@ -107,7 +92,7 @@ def test_replay_over_the_journal_gives_exactly_the_weights_of_the_results(finish
 
 def test_the_last_lines_say_where_everything_lies(finished: Path) -> None:
     told = (finished / "stdout").read_text()
-    for word in ("results.json", "report.html", "mlflow ui"):
+    for word in ("results.json", "report.html", "tracking sync"):
         assert word in told.split("Score")[-1]
 
 
@@ -162,55 +147,44 @@ def test_nobody_reads_what_it_prints_and_the_run_is_finished_all_the_same(tmp_pa
 
 
 def test_the_same_command_beside_a_run_under_way_says_so(ready: Path) -> None:
-    # However long the second takes to begin; with more iterations it would start Ray.
-    long = (
-        *(*QUICK, "autobench.iterations=100", "autobench.at_once=1"),
-        "++roster.models.0.options.latency_s=1",
-    )
-    first = start_raybench(*long, cwd=ready)
-    wait_for_units(ready, 1, first)
-    under_way = only_run(ready)
-    second = start_raybench(*long, cwd=ready)
-    assert second.stdout
-    said = [line for line, _ in zip(second.stdout, range(2), strict=False)]
-    assert f"at work on runs/autobench/{under_way.name}" in said[0], said
-    assert said[1].startswith("Run runs/autobench/"), said
+    command = (*SIMULATED, "autobench.iterations=2", "autobench.at_once=1")
+    with held_at("iterations", 1, *command, cwd=ready):
+        under_way = only_run(ready)
+        second = run_here(*command, cwd=ready)
+    said = second.stderr.splitlines()
+    assert f"at work on runs/autobench/{under_way.name}" in said[0]
+    assert said[1].startswith("Run runs/autobench/")
     assert under_way.name not in said[1]
+    assert len([*(ready / "runs" / "autobench").iterdir()]) == 2
 
 
-def test_a_finished_run_is_never_touched_again(finished: Path) -> None:
-    before = {path: path.stat().st_mtime_ns for path in only_run(finished).rglob("*")}
-    done = raybench(*QUICK, cwd=finished)
-    assert done.returncode == 0
-    runs = sorted((finished / "runs" / "autobench").iterdir())
-    assert len(runs) == 2
-    assert {path: path.stat().st_mtime_ns for path in runs[0].rglob("*")} == before
-    assert [untimed(a) for a in journal(runs[0])] == [untimed(a) for a in journal(runs[1])]
-    for file in sorted(runs[1].rglob("*"), reverse=True):
-        file.unlink() if file.is_file() else file.rmdir()
-    runs[1].rmdir()
+def test_a_finished_run_is_never_touched_again(shared_runs: SharedRuns) -> None:
+    folder = shared_runs.copy(*AUTOBENCH)
+    before = {path: path.stat().st_mtime_ns for path in only_run(folder).rglob("*")}
+    assert run_here(*AUTOBENCH, cwd=folder).returncode == 0
+    first, second = sorted((folder / "runs" / "autobench").iterdir())
+    assert {path: path.stat().st_mtime_ns for path in first.rglob("*")} == before
+    assert [untimed(a) for a in journal(first)] == [untimed(a) for a in journal(second)]
 
 
 def test_a_killed_run_resumes_and_ends_as_an_undisturbed_one(finished: Path, ready: Path) -> None:
-    process = start_raybench(*SLOW, cwd=ready)
-    wait_for_units(ready, 2, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    """The real kill of the journal of iterations; other tests cut finished journals off."""
+    kill_at("iterations", 3, *ONE_BY_ONE, cwd=ready)
     run = only_run(ready)
     kept = journal(run)
-    assert 2 <= len(kept) < 6
+    assert len(kept) == 3
     assert not (run / "results.json").exists()
     # As if the kill had come in the middle of a write.
     with (run / "journal" / "iterations.jsonl").open("a") as file:
         file.write('{"iteration": 9, "gen')
 
-    done = raybench(*SLOW, cwd=ready)
+    done = raybench(*ONE_BY_ONE, cwd=ready)
 
     assert done.returncode == 0, done.stderr
-    assert f"Resuming runs/autobench/{run.name}: {len(kept)} of 6" in done.stderr
+    assert f"Resuming runs/autobench/{run.name}: 3 of 6" in done.stderr
     records = journal(only_run(ready))
     assert [record["iteration"] for record in records] == [1, 2, 3, 4, 5, 6]
-    assert records[: len(kept)] == kept
+    assert records[:3] == kept
     assert [untimed(a) for a in records] == [untimed(a) for a in journal(only_run(finished))]
     results = json.loads((run / "results.json").read_text())
     undisturbed = json.loads((only_run(finished) / "results.json").read_text())
@@ -224,71 +198,65 @@ def test_a_killed_run_resumes_and_ends_as_an_undisturbed_one(finished: Path, rea
 
 
 def test_ctrl_c_keeps_what_is_done_and_says_so(ready: Path) -> None:
-    process = start_raybench(*SLOW, cwd=ready)
-    wait_for_units(ready, 1, process)
-    os.killpg(process.pid, signal.SIGINT)
-    told = process.communicate(timeout=30)[0]
-    assert process.returncode == 130
+    code, told = run_until("iterations", 1, signal.SIGINT, *ONE_BY_ONE, cwd=ready)
+    assert code == 130
     assert "Traceback" not in told
     assert "the same command goes on from there" in told
     assert not (only_run(ready) / "results.json").exists()
 
 
 def test_a_termination_ends_the_run_as_ctrl_c_does(ready: Path) -> None:
-    process = start_raybench(*SLOW, "resume=false", cwd=ready)
-    wait_for_units(ready, 1, process)
-    process.terminate()
-    told = process.communicate(timeout=30)[0]
-    assert process.returncode == 130
+    command = (*ONE_BY_ONE, "resume=false")
+    code, told = run_until("iterations", 1, signal.SIGTERM, *command, cwd=ready)
+    assert code == 130
     assert "the same command without resume=false goes on from there" in told
 
 
-def test_a_broken_journal_is_told_without_a_traceback(ready: Path) -> None:
-    process = start_raybench(*SLOW, cwd=ready)
-    wait_for_units(ready, 2, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    file = only_run(ready) / "journal" / "iterations.jsonl"
+def test_a_broken_journal_is_told_without_a_traceback(finished: Path, ready: Path) -> None:
+    run = cut_off(only_run(finished), ready / "runs", {"iterations": 3}, torn="")
+    file = run / "journal" / "iterations.jsonl"
     lines = file.read_text().splitlines()
     file.write_text("\n".join(lines[1:]) + "\n")  # the first unit is gone
-    done = raybench(*SLOW, cwd=ready)
+    done = run_here(*AUTOBENCH, cwd=ready)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     assert "missing or there twice" in done.stderr
     assert "resume=false" in done.stderr
 
 
-def size_of(file: Path) -> int:
-    """Return the size of a file that may be gone by now."""
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
+_KILLED_WHILE_TABLES_ARE_WRITTEN = """\
+import os, signal, subprocess, sys
+from pathlib import Path
+from raybench.tracking.mlflow import store
+
+run = subprocess.run
+
+def run_and_die(command, cwd=None, **given):
+    if cwd is None:  # of the library `platform`
+        return run(command, **given)
+    subprocess.Popen(command, cwd=cwd)
+    while not any(it.exists() and it.stat().st_size for it in Path(cwd).glob(".mlflow.db.*.new")):
+        pass
+    os.kill(os.getpid(), signal.SIGKILL)
+
+subprocess.run = run_and_die
+store.client(sys.argv[1])
+"""
 
 
-def test_killed_while_mlflow_makes_its_store_the_next_run_is_logged(tmp_path: Path) -> None:
-    runs = tmp_path / "runs"
-    process = start_raybench(*QUICK, cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    # MLflow writes its tables for a second or more: kill in the middle of that.
-    while not any(size_of(file) for file in runs.glob("*mlflow.db*")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done = raybench(*QUICK, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "MLflow failed" not in done.stderr
-    assert "mlflow ui" in done.stdout
+def test_killed_while_mlflow_makes_its_store_the_next_run_opens_it(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_WHILE_TABLES_ARE_WRITTEN, uri], timeout=280, check=False
+    )
+    assert killed.returncode == -signal.SIGKILL
+    assert not (tmp_path / "mlflow.db").exists()
+    assert store.client(uri).search_experiments()
 
 
-def test_resume_false_starts_anew(ready: Path) -> None:
-    process = start_raybench(*SLOW, cwd=ready)
-    wait_for_units(ready, 1, process)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    done = raybench(*SLOW, "resume=false", cwd=ready)
+def test_resume_false_starts_anew(finished: Path, ready: Path) -> None:
+    cut_off(only_run(finished), ready / "runs", {"iterations": 1})
+    done = run_here(*AUTOBENCH, "resume=false", cwd=ready)
     assert done.returncode == 0
     assert "Resuming" not in done.stderr
     assert len(list((ready / "runs" / "autobench").iterdir())) == 2
@@ -303,10 +271,10 @@ def test_the_journal_is_that_of_one_after_the_other_byte_for_byte(ready: Path) -
     waits = [0.01, 0.0, 0.03, 0.002] * 3
     slow = [f"++roster.models.{n}.options.latency_s={wait}" for n, wait in enumerate(waits)]
     many = (*SIMULATED, "autobench.iterations=12", "autobench.mean_threshold=3", *slow)
-    assert raybench(*many, cwd=ready).returncode == 0
+    assert run_here(*many, cwd=ready).returncode == 0
     side_by_side = untimed_lines(ready)
     spent = results_of(ready, "autobench")["run"]["calls"]
-    assert raybench(*many, "autobench.at_once=1", cwd=ready).returncode == 0
+    assert run_here(*many, "autobench.at_once=1", cwd=ready).returncode == 0
     assert untimed_lines(ready) == side_by_side
     alone = results_of(ready, "autobench")["run"]["calls"]
     assert alone["discarded"] == 0

@@ -1,20 +1,21 @@
 """The ablations, played in this process on stand-ins: what they leave, share and go on from."""
 
 import json
-import os
-import signal
-import time
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flipping import opened
-from helpers import last_run, raybench, results_of, start_raybench, with_store
+from helpers import last_run, results_of, with_store
+from in_process import run_here
 from keyed import check
 from reading import read_back
+from stopped_runs import cut_off
 
-from raybench import cli
 from raybench.config.autobench_ablations import VARIANTS, WORDS
+
+pytestmark = pytest.mark.slow
 
 MODELS = ", ".join(
     f"{{name: m{n}, engine: simulated, options: {{ability: 0.{n}}}}}" for n in (2, 4, 6, 8)
@@ -34,12 +35,10 @@ def settings(experiment: str, models: str = MODELS, judges: str = JUDGES) -> lis
     ]
 
 
-def run(folder: Path, *arguments: str) -> dict[str, Any]:
+def run(folder: Path, *arguments: str, plots: bool = False) -> dict[str, Any]:
     """Run an experiment in a folder, in this process; return its results."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(folder)
-        told = cli.with_tables(cli.own_roster(cli.at_home(arguments)))
-        assert cli._job(cli.compose(told)) == 0
+    done = run_here(*arguments, cwd=folder, plots=plots)
+    assert done.returncode == 0, done.stderr
     return results_of(folder, arguments[0].partition("=")[2])
 
 
@@ -61,8 +60,14 @@ def replies(folder: Path) -> list[str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = with_store(tmp_path_factory.mktemp("ablations"))
     (folder / "truth.csv").write_text("model,ability\nm2,2\nm4,4\nm6,6\nm8,8\n")
-    run(folder, *settings(ABLATIONS), "autobench.external.truth=truth.csv")
+    run(folder, *settings(ABLATIONS), "autobench.external.truth=truth.csv", plots=True)
     return folder
+
+
+@pytest.fixture
+def copied(finished: Path, tmp_path: Path) -> Path:
+    """A copy of that folder, to write to."""
+    return shutil.copytree(finished, tmp_path / "ablations")
 
 
 def test_mlflow_has_what_results_have(finished: Path) -> None:
@@ -109,14 +114,20 @@ def test_every_variant_is_played_by_its_own_rule(finished: Path) -> None:
     assert not any(fates["fixed_tasks"])
 
 
-def test_the_full_variant_is_a_plain_run(finished: Path) -> None:
-    plain = run(finished, *settings("autobench"))
-    alone = untimed(journal(finished, of="autobench"))
+def test_the_full_variant_is_a_plain_run_and_extends_one(finished: Path, tmp_path: Path) -> None:
+    folder = with_store(tmp_path)
+    plain = run(folder, *settings("autobench"))
+    alone = untimed(journal(folder, of="autobench"))
     full = [record for record in untimed(journal(finished)) if record.pop("variant") == "full"]
     assert full == alone
     models = results_of(finished, ABLATIONS)["models"]
     for model, of in plain["models"].items():
         assert {name: models[model][name] for name in of} == of
+    results = run(folder, *settings(ABLATIONS), "autobench.extends=last")
+    took = results["run"]["ablations"]["full"]["calls"]
+    assert took["reused"] == took["calls"] == plain["run"]["calls"]["calls"]
+    assert took["asked"] == 0
+    assert untimed(journal(folder)) == untimed(journal(finished))
 
 
 def test_what_two_variants_ask_is_asked_once(finished: Path) -> None:
@@ -168,59 +179,39 @@ def test_table_1_is_in_results_markdown_and_report(finished: Path) -> None:
     assert rows == list(variants.values())
 
 
-def test_another_table_concludes_the_finished_run_anew(finished: Path) -> None:
-    before = last_run(finished, ABLATIONS)
-    (finished / "reversed.csv").write_text("model,ability\nm2,8\nm4,6\nm6,4\nm8,2\n")
-    again = run(finished, *settings(ABLATIONS), "autobench.external.other=reversed.csv")
-    assert last_run(finished, ABLATIONS) == before
+def test_another_table_concludes_the_finished_run_anew(copied: Path) -> None:
+    before = last_run(copied, ABLATIONS)
+    (copied / "reversed.csv").write_text("model,ability\nm2,8\nm4,6\nm6,4\nm8,2\n")
+    again = run(copied, *settings(ABLATIONS), "autobench.external.other=reversed.csv")
+    assert last_run(copied, ABLATIONS) == before
     for of in again["run"]["ablations"].values():
         assert of["external"]["other"]["played"]["kendall"]["value"] < 0
     assert again["fleet"]["this_session"]["total"]["requests"] == 0
     # Without any table it still says how far the variants agree.
-    alone = run(finished, *settings(ABLATIONS))
+    alone = run(copied, *settings(ABLATIONS))
     assert alone["run"]["ablations"]["single_judge"]["order"]["kendall"]["value"] is not None
 
 
-def test_it_extends_a_plain_run(finished: Path, tmp_path: Path) -> None:
-    folder = with_store(tmp_path)
-    plain = run(folder, *settings("autobench"))
-    results = run(folder, *settings(ABLATIONS), "autobench.extends=last")
-    took = results["run"]["ablations"]["full"]["calls"]
-    assert took["reused"] == took["calls"] == plain["run"]["calls"]["calls"]
-    assert took["asked"] == 0
-    assert untimed(journal(folder)) == untimed(journal(finished))
-
-
-@pytest.mark.slow
 def test_a_killed_run_goes_on_within_a_variant(finished: Path, tmp_path: Path) -> None:
-    folder = with_store(tmp_path)
-    # One after the other and slowly, so that there is time to kill it in between.
-    slow = MODELS.replace("{ability: 0.2}", "{ability: 0.2, latency_s: 0.1}")
-    command = (*settings(ABLATIONS, slow), "autobench.at_once=1")
-    process = start_raybench(*command, cwd=folder)
-    deadline = time.monotonic() + 120
-    kept: list[Path] = []
-    while not kept or b'"single_judge"' not in kept[0].read_bytes():
-        assert time.monotonic() < deadline
-        assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.02)
-        kept = list(folder.glob(f"runs/{ABLATIONS}/*/journal/iterations.jsonl"))
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert 8 < len(journal(folder)) < 48
-    before = replies(folder)
-    done = raybench(*command, cwd=folder)
+    whole = last_run(finished, ABLATIONS)
+    lines = (whole / "journal" / "replies.jsonl").read_bytes().count(b"\n")
+    cut = cut_off(whole, tmp_path / "runs", {"iterations": 12, "replies": lines * 3 // 4})
+    shutil.copy(finished / "truth.csv", tmp_path)
+    kept = (cut / "journal" / "replies.jsonl").read_bytes().splitlines()[:-1]
+    before = [where for line in kept for where, *_ in json.loads(line).get("replies", ())]
+    given = (*settings(ABLATIONS), "autobench.external.truth=truth.csv")
+    done = run_here(*given, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Resuming" in done.stderr
-    after = replies(folder)
+    after = replies(tmp_path)
     assert len(after) == len(set(after))
     assert set(before) < set(after)
-    results = results_of(folder, ABLATIONS)
+    results = results_of(tmp_path, ABLATIONS)
     assert results["fleet"]["this_session"]["total"]["requests"] == len(after) - len(before)
-    # Slowness changes no reply: all is as if nobody had killed it, what was shared included.
-    assert untimed(journal(folder)) == untimed(journal(finished))
-    whole = results_of(finished, ABLATIONS)["run"]["ablations"]
+    # All is as if nobody had killed it, what was shared included.
+    assert untimed(journal(tmp_path)) == untimed(journal(finished))
+    undisturbed = results_of(finished, ABLATIONS)["run"]["ablations"]
     for name, of in results["run"]["ablations"].items():
         assert of["calls"]["shared"] + of["calls"]["asked"] == of["calls"]["calls"]
-        assert of["found_a_task"] == whole[name]["found_a_task"]
+        assert of["found_a_task"] == undisturbed[name]["found_a_task"]
     assert sum(of["calls"]["asked"] for of in results["run"]["ablations"].values()) == len(after)

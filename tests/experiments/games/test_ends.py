@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import pytest
 from helpers import last_run, results_of, with_store
+from in_process import without_plots
 from omegaconf import OmegaConf
 
 from raybench import cli
@@ -40,7 +41,7 @@ def run(folder: Path, *settings: str, engines: bool = True) -> dict[str, Any]:
     def never(*given: object, **more: object) -> NoReturn:
         raise AssertionError("engines are brought up")
 
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, without_plots():
         patched.chdir(folder)
         if not engines:
             patched.setattr(session, "open_fleet", never)
@@ -61,6 +62,7 @@ def widest(folder: Path, results: dict[str, Any]) -> float:
     return float(max((high - low) / 2 for low, high in ends))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["swiss", "information"])
 def test_pairings_by_results_play_what_is_wanted_and_the_same_again(
     way: str, tmp_path: Path
@@ -75,6 +77,7 @@ def test_pairings_by_results_play_what_is_wanted_and_the_same_again(
     assert len(found[0]) == 60 and found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_spent_tokens_end_it_and_it_is_concluded_as_it_ended(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "runs")
     settings = ("games.matches=5000", "games.budget_tokens=2000", "games.at_once=8")
@@ -85,6 +88,7 @@ def test_spent_tokens_end_it_and_it_is_concluded_as_it_ended(tmp_path: Path) -> 
     assert again["run"]["stopped"] == results["run"]["stopped"]
 
 
+@pytest.mark.slow
 def test_a_budget_that_engines_take_up_leaves_no_finished_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,6 +100,7 @@ def test_a_budget_that_engines_take_up_leaves_no_finished_run(
     assert not (last_run(folder, "games") / "results.json").exists()
 
 
+@pytest.mark.slow
 def test_raised_limits_go_on_from_what_there_is(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -126,6 +131,7 @@ def test_raised_limits_go_on_from_what_there_is(
     assert fewer["run"]["limits"]["games.matches"] == 12
 
 
+@pytest.mark.slow
 def test_limits_below_what_has_begun_are_refused_with_the_mend(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,6 +174,7 @@ def test_a_run_is_known_again_however_its_games_are_spelled() -> None:
     assert known() == known("games.strategy=direct") != known("games.strategy=refine")
 
 
+@pytest.mark.slow
 def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:
     """Other weights would have looked otherwise: they conclude what was played all the same."""
     folder = with_store(tmp_path / "runs")
@@ -188,6 +195,7 @@ def test_narrow_intervals_end_it_and_are_published(tmp_path: Path) -> None:
     assert "chess" not in again["models"]["m4"]["games/rating"]["method"].split("; ")[1]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_after_its_last_match_brings_up_no_engines(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "runs")
     settings = ("games.matches=40", "games.at_once=40")

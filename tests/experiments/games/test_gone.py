@@ -4,10 +4,13 @@ import csv
 import json
 from pathlib import Path
 
-from helpers import last_run, raybench, results_of, with_store
+import pytest
+from helpers import last_run, results_of, with_store
+from in_process import run_here
 from leaving import Leaving, matches
 
 
+@pytest.mark.slow
 def test_what_can_be_played_is_told_and_the_rest_later(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "runs")
     with Leaving() as server:
@@ -18,7 +21,7 @@ def test_what_can_be_played_is_told_and_the_rest_later(tmp_path: Path) -> None:
         )
         command = ("+experiment=games", "games.names=[liars_dice]", "games.matches=60",
                    "games.bootstrap=0", "games.at_once=6", f"roster.models=[{models}]")  # fmt: skip
-        first = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        first = run_here(*command, "games.patience_s=0.5", cwd=folder)
         run = last_run(folder, "games")
         assert first.returncode == 1 and "Traceback" not in first.stderr
         assert "Waiting for c, " in first.stderr
@@ -45,7 +48,7 @@ def test_what_can_be_played_is_told_and_the_rest_later(tmp_path: Path) -> None:
         assert "incomplete" in (run / "report.html").read_text()
 
         server.gone = False
-        again = raybench(*command, "games.patience_s=99", cwd=folder)
+        again = run_here(*command, "games.patience_s=99", cwd=folder)
     assert again.returncode == 0, again.stderr
     assert last_run(folder, "games") == run
     assert sorted(it["match"] for it in matches(run)) == [*range(1, 61)]

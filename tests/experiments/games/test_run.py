@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import os
-import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,25 +11,29 @@ from typing import Any, NoReturn
 import chess.pgn
 import pytest
 from flipping import opened
-from helpers import last_run, raybench, start_raybench, with_store
+from helpers import last_run, raybench, with_store
+from in_process import run_here
 from keyed import check
 from reading import asks_nothing
+from shared_runs import GAMES as QUICK
+from shared_runs import SharedRuns
+from stopped_runs import kill_at
 from tracked import client_of
 
-from raybench import cli
 from raybench.experiments.parts import session
 
+pytestmark = pytest.mark.process
+
 GAMES = ("+experiment=games", "roster=simulated")
-QUICK = (*GAMES, "games.matches=96", "games.bootstrap=100", "games.rules.chess.plies=30")
-# Two models that take their time: there is time to kill a run in the middle of its matches.
+# All matches are under way at once: each model waits a little before every reply.
 SLOW = (
     "+experiment=games",
     "games.names=[chess]",
     "games.matches=4",
     "games.rules.chess.plies=40",
     "games.bootstrap=0",
-    "roster.models=[{name: a, engine: simulated, options: {latency_s: 0.1, unparsed: 0.05}},"
-    " {name: b, engine: simulated, options: {latency_s: 0.1}}]",
+    "roster.models=[{name: a, engine: simulated, options: {latency_s: 0.01, unparsed: 0.05}},"
+    " {name: b, engine: simulated, options: {latency_s: 0.01}}]",
 )
 
 
@@ -47,12 +49,8 @@ def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("games"))
-    done = raybench(*QUICK, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*QUICK)
 
 
 def test_matches_between_two_models_that_went_otherwise_open_in_the_report(finished: Path) -> None:
@@ -159,13 +157,14 @@ def conclude(folder: Path, *arguments: str) -> None:
         raise AssertionError("engines are brought up")
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(folder)
         patched.setattr(session, "open_fleet", never)
-        composed = cli.compose(cli.with_tables(cli.own_roster(cli.at_home(arguments))))
-        assert cli._job(composed) == 0
+        assert run_here(*arguments, cwd=folder).returncode == 0
 
 
-def test_other_weights_conclude_the_same_matches_anew_without_engines(finished: Path) -> None:
+def test_other_weights_conclude_the_same_matches_anew_without_engines(
+    shared_runs: SharedRuns,
+) -> None:
+    finished = shared_runs.copy(*QUICK)
     run = last_run(finished, "games")
     before = (run / "journal" / "matches.jsonl").read_bytes()
     conclude(finished, *QUICK, "games.weights.chess=0")
@@ -174,21 +173,11 @@ def test_other_weights_conclude_the_same_matches_anew_without_engines(finished: 
     results = json.loads((run / "results.json").read_text())
     method = results["models"]["sim-01"]["games/rating"]["method"]
     assert "chess" not in method.split("; ")[1]
-    conclude(finished, *QUICK)  # as it was
 
 
 def test_a_run_that_is_killed_goes_on_in_the_middle_of_its_matches(tmp_path: Path) -> None:
     ready, other = with_store(tmp_path / "killed"), with_store(tmp_path / "whole")
-    process = start_raybench(*SLOW, cwd=ready)
-    deadline = time.monotonic() + 120
-    while True:
-        files = [*ready.glob("runs/games/*/journal/turns.jsonl")]
-        if files and files[0].read_bytes().count(b"\n") > 60:
-            break
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    kill_at("turns", 60, *SLOW, cwd=ready)
     run = last_run(ready, "games")
     assert not (run / "results.json").exists()
     kept = [it for it in lines(run, "turns") if "role" in it]
@@ -208,7 +197,7 @@ def test_a_run_that_is_killed_goes_on_in_the_middle_of_its_matches(tmp_path: Pat
         places = [{key: it[key] for key in turns[0]} for it in own]
         assert places == turns[: len(places)], "no turn was played twice"
     assert len({it["match"] for it in kept}) == 4, "all were in the middle"
-    whole = raybench(*SLOW, cwd=other)
+    whole = run_here(*SLOW, cwd=other)
     assert whole.returncode == 0, whole.stderr
     assert timeless(lines(run)) == timeless(lines(last_run(other, "games")))
 
@@ -218,7 +207,7 @@ def test_forfeits_stand_apart(tmp_path: Path) -> None:
         f"{{name: {name}, engine: simulated, options: {{unparsed: {share}}}}}"
         for name, share in (("sure", 0.0), ("careless", 0.5), ("middling", 0.2))
     )
-    done = raybench(
+    done = run_here(
         "+experiment=games", "games.names=[liars_dice]", "games.matches=200",
         "games.bootstrap=100", f"roster.models=[{models}]", cwd=with_store(tmp_path / "runs"),
     )  # fmt: skip
@@ -241,7 +230,7 @@ def test_a_model_that_cannot_be_reached_is_told_and_not_scored(tmp_path: Path) -
         f"{{name: {name}, engine: simulated, options: {{infra_error: {share}}}}}"
         for name, share in (("here", 0.0), ("there", 0.0), ("gone", 1.0))
     )
-    done = raybench(
+    done = run_here(
         "+experiment=games", "games.names=[liars_dice]", "games.matches=60",
         "games.bootstrap=100", f"roster.models=[{models}]", cwd=with_store(tmp_path / "runs"),
     )  # fmt: skip

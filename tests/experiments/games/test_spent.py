@@ -2,14 +2,15 @@
 
 import asyncio
 import json
-import os
+import math
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
-from helpers import last_run, raybench, start_raybench, with_store
+from helpers import last_run, raybench, with_store
+from in_process import run_here
+from stopped_runs import run_until
 
 from raybench.experiments.games import running
 from raybench.experiments.games.spent import Spent
@@ -20,7 +21,6 @@ SLOW = (
     "games.names=[debate,chess]",
     "games.matches=1900",
     "games.at_once=4",
-    "games.budget_s=9",
     "games.bootstrap=0",
     "roster.models=["
     + ", ".join(
@@ -65,37 +65,35 @@ def test_other_lines_are_refused(line: dict[str, object]) -> None:
         Spent().enter(line)
 
 
+@pytest.mark.process
 def test_a_run_that_goes_on_has_the_rest_of_its_budget(tmp_path: Path) -> None:
     """Jurors' tokens count as well: those of the session are all that its engines wrote."""
     ready = with_store(tmp_path / "runs")
-    process = start_raybench(*SLOW, cwd=ready)
-    deadline = time.monotonic() + 120
-    while True:
-        files = [*ready.glob("runs/games/*/journal/turns.jsonl")]
-        if files and files[0].read_bytes().count(b"\n") > 100:
-            break
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
-    process.wait()
-    done = raybench(*SLOW, cwd=ready)
+    code, told = run_until("turns", 40, signal.SIGINT, *SLOW, "games.budget_s=600", cwd=ready)
+    assert code == 130, told
+    spent = last_run(ready, "games") / "journal" / "spent.jsonl"
+    first = json.loads(spent.read_text().splitlines()[-1])
+    assert first["seconds"] > 0 and first["tokens"] > 0
+    budget = math.ceil(first["seconds"]) + 1
+    done = raybench(*SLOW, f"games.budget_s={budget}", cwd=ready)
     assert done.returncode == 0, done.stderr
     run = last_run(ready, "games")
-    lines = [json.loads(it) for it in (run / "journal" / "spent.jsonl").read_text().splitlines()]
+    lines = [json.loads(it) for it in spent.read_text().splitlines()]
     last = {it["session"]: it for it in lines}
     assert sorted(last) == [0, 1]
-    assert last[0]["seconds"] > 0.5 and last[0]["tokens"] > 0
+    assert last[0] == first
     results = json.loads((run / "results.json").read_text())
-    told = re.fullmatch(r"(\d+) seconds of 9 were spent", results["run"]["stopped"])
-    assert told and int(told[1]) >= 9
+    stopped = re.fullmatch(rf"(\d+) seconds of {budget} were spent", results["run"]["stopped"])
+    assert stopped and int(stopped[1]) >= budget
     total = sum(it["seconds"] for it in last.values())
-    assert total >= 9  # what was under way is finished, which takes a busy machine longer
+    assert total >= budget  # what was under way is finished, which takes a busy machine longer
     assert last[1]["tokens"] == results["fleet"]["this_session"]["total"]["output_tokens"]
     records = [json.loads(it) for it in (run / "journal" / "matches.jsonl").open()]
     by_players = sum(turn["tokens"] for it in records for turn in it["turns"])
     assert sum(it["tokens"] for it in last.values()) > by_players
 
 
+@pytest.mark.slow
 def test_a_jury_out_of_reach_ends_a_run_when_all_else_is_played(tmp_path: Path) -> None:
     players = ", ".join(f"{{name: {name}, engine: simulated}}" for name in "abc")
     juror = "{name: x, engine: simulated, options: {infra_error: 1.0}}"
@@ -105,7 +103,7 @@ def test_a_jury_out_of_reach_ends_a_run_when_all_else_is_played(tmp_path: Path) 
         "games.patience_s=0",
         f"roster.models=[{players}]", f"roster.judges=[{juror}]",
     )  # fmt: skip
-    done = raybench(*given, cwd=with_store(tmp_path / "runs"))
+    done = run_here(*given, cwd=with_store(tmp_path / "runs"))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     told = done.stderr + done.stdout
     assert "warning: a jury with x in it cannot be reached: no juror gave a vote (x)" in told

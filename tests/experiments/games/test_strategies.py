@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from helpers import last_run, results_of
+from in_process import without_plots
 
 from raybench import cli, games, players
 from raybench.errors import ConfigurationError
@@ -21,7 +22,7 @@ def composed(settings: Sequence[str], roster: str = TWO) -> Any:
 
 
 def run(folder: Path, *settings: str, roster: str = TWO) -> dict[str, Any]:
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, without_plots():
         patched.chdir(folder)
         assert cli._job(composed(settings, roster)) == 0
     return results_of(folder, "games")
@@ -92,6 +93,7 @@ def test_every_strategy_plays_every_game(tmp_path: Path, strategy: str) -> None:
     assert sum(of["void"] is None for of in journal(tmp_path)) == 2 * len(games.names())
 
 
+@pytest.mark.slow
 def test_one_model_may_play_against_scripts_alone(tmp_path: Path) -> None:
     alone = "{name: m8, engine: simulated, options: {ability: 0.8}}"
     results = run(

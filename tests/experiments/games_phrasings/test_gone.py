@@ -4,7 +4,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers import last_run, raybench, results_of, with_store
+from helpers import last_run, results_of, with_store
+from in_process import run_here
 from leaving import Leaving, matches
 
 
@@ -22,7 +23,7 @@ def test_every_wording_is_played_as_far_as_can_be_and_the_rest_later(tmp_path: P
             "games.names=[liars_dice]", "games.matches=60", "games.bootstrap=0",
             "games.at_once=6", f"roster.models=[{models}]",
         )  # fmt: skip
-        first = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        first = run_here(*command, "games.patience_s=0.5", cwd=folder)
         run = last_run(folder, "games_phrasings")
         assert first.returncode == 1 and "Traceback" not in first.stderr
         assert "phrasing 0, before optimisation: c " in first.stderr
@@ -31,7 +32,7 @@ def test_every_wording_is_played_as_far_as_can_be_and_the_rest_later(tmp_path: P
         without = Counter(it["cell"] for it in matches(run) if "c" not in it["seats"].values())
         assert without == {"before/phrasing_0": 20, "before/phrasing_2": 20}
         server.gone = False
-        done = raybench(*command, "games.patience_s=0.5", cwd=folder)
+        done = run_here(*command, "games.patience_s=0.5", cwd=folder)
         assert done.returncode == 0, done.stderr
     assert last_run(folder, "games_phrasings") == run
     assert Counter(it["cell"] for it in matches(run)) == dict.fromkeys(without, 60)

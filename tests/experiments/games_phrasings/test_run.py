@@ -1,23 +1,22 @@
 """Wordings compared from the command line, on stand-ins: what is planted is found, and resume."""
 
 import json
-import os
-import shutil
-import signal
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flipping import opened, otherwise
-from helpers import last_run, raybench, results_of, start_raybench, with_store
+from helpers import last_run, raybench, results_of, with_store
+from in_process import run_here
 from keyed import check
 from reading import asks_nothing, read_back
+from shared_runs import SharedRuns
+from stopped_runs import cut_off
 
 pytest.importorskip("dspy", reason="programs need DSPy")
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(400),
     pytest.mark.usefixtures("on_lasting_ray"),
 ]
@@ -41,6 +40,12 @@ def roster(**options: float) -> str:
     return f"roster.models=[{', '.join(each)}]"
 
 
+LEARNING = (
+    f"+experiment={NAME}", roster(wording=0.4, learns=0.2), *LEARN, "games.matches=240",
+    "games.bootstrap=100",
+)  # fmt: skip
+
+
 def lines(run: Path, name: str = "matches") -> list[dict[str, Any]]:
     text = (run / "journal" / f"{name}.jsonl").read_bytes()
     return [json.loads(line) for line in text.splitlines()]
@@ -57,15 +62,8 @@ def timeless(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("phrasings"))
-    done = raybench(
-        f"+experiment={NAME}", roster(wording=0.4, learns=0.2), *LEARN, "games.matches=240",
-        "games.bootstrap=100", cwd=folder,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*LEARNING)
 
 
 def test_matches_that_went_otherwise_in_any_wording_open_in_the_report(
@@ -166,7 +164,7 @@ def test_every_match_can_be_read_in_the_words_in_which_it_was_played(finished: P
 
 def test_none_is_found_where_wording_does_nothing(tmp_path: Path) -> None:
     folder = with_store(tmp_path)
-    done = raybench(
+    done = run_here(
         f"+experiment={NAME}", roster(), "games.names=[liars_dice,debate]", "stages=[before]",
         "games.matches=96", "wordings=[0,2]", "games.bootstrap=0", cwd=folder,
     )  # fmt: skip
@@ -179,31 +177,16 @@ def test_none_is_found_where_wording_does_nothing(tmp_path: Path) -> None:
     assert not lines(last_run(folder, NAME), "studies")
 
 
-def test_a_run_that_is_killed_again_and_again_ends_as_one_that_was_not(tmp_path: Path) -> None:
-    given = (
-        f"+experiment={NAME}", roster(wording=0.3, latency_s=0.03, unparsed=0.05), *LEARN,
-        "games.matches=12", "wordings=[0,3]", "games.bootstrap=0", "games.at_once=4",
-    )  # fmt: skip
-    ready, other = with_store(tmp_path / "killed"), with_store(tmp_path / "whole")
-    for name, wanted in (("turns", 15), ("marks", 3), ("matches", 27)):
-        process = start_raybench(*given, cwd=ready)
-        deadline = time.monotonic() + 120
-        while True:
-            files = [*ready.glob(f"runs/{NAME}/*/journal/{name}.jsonl")]
-            if files and files[0].read_bytes().count(b"\n") > wanted:
-                break
-            assert time.monotonic() < deadline and process.poll() is None, name
-            time.sleep(0.01)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    run = last_run(ready, NAME)
-    assert not (run / "results.json").exists()
-    shutil.rmtree(ready / "runs" / "compiled_players")  # what was learned, the journal has, too
-    done = raybench(*given, cwd=ready)
+def test_a_run_that_is_killed_while_models_learn_ends_as_one_that_was_not(
+    finished: Path, tmp_path: Path
+) -> None:
+    whole = last_run(finished, NAME)
+    # What was learned, the journal has, too: the folder has no compiled players.
+    cut_off(whole, tmp_path / "runs", {"studies": 3, "matches": 1000})
+    done = raybench(*LEARNING, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert last_run(ready, NAME) == run
+    run = last_run(tmp_path, NAME)
+    assert run.name == whole.name
     assert "Resuming" in done.stdout + done.stderr
     assert max(Counter(it["study"] for it in lines(run, "studies")).values()) == 1
-
-    assert raybench(*given, cwd=other).returncode == 0
-    assert timeless(lines(run)) == timeless(lines(last_run(other, NAME)))
+    assert timeless(lines(run)) == timeless(lines(whole))

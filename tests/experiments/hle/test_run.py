@@ -2,30 +2,21 @@
 
 import csv
 import json
-import os
-import signal
-import time
 from functools import partial
 from pathlib import Path
 
 import helpers
 import pytest
-from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
+from helpers import last_run, raybench, units_of
 from keyed import check
+from shared_runs import HLE, SharedRuns
+from stopped_runs import cut_off
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
-MODELS = (
-    "roster.models=[{name: sure, engine: simulated, options: {ability: 0.2, overconfidence: 0.7}},"
-    " {name: able, engine: simulated, options: {ability: 0.8, tokens: 900, unstated: 0.3}},"
-    " {name: blind, engine: simulated, images: false, options: {ability: 0.5}}]"
-)
-JUDGES = (
-    "roster.judges=[{name: good, engine: simulated, options: {ability: 1}},"
-    " {name: poor, engine: simulated, options: {ability: 0, judge_noise: 0.3}}]"
-)
-EXAM = ("+experiment=hle", "roster=simulated", MODELS, JUDGES, "data=samples", "repeats=4")
-TWO = "judges=[good,poor]"
+MODELS, JUDGES = HLE[2:4]
+EXAM = HLE[:-1]
+TWO = HLE[-1]
 
 
 run_of = partial(last_run, experiment="hle")
@@ -34,12 +25,8 @@ journal_of = partial(units_of, experiment="hle")
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("finished"))
-    done = raybench(*EXAM, TWO, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*HLE)
 
 
 def test_mlflow_has_what_results_have(finished: Path) -> None:
@@ -114,34 +101,24 @@ def test_budgets_and_settings_are_in_the_results(finished: Path) -> None:
     assert all(2 * it["from"] == it["below"] for it in able["bins"])
 
 
-def test_what_is_concluded_changes_no_finished_journal(finished: Path) -> None:
+def test_what_is_concluded_changes_no_finished_journal(shared_runs: SharedRuns) -> None:
+    finished = shared_runs.copy(*HLE)
     before = (run_of(finished) / "journal" / "units.jsonl").read_bytes()
-    done = raybench(*EXAM, TWO, "review=3", cwd=finished)
+    done = raybench(*HLE, "review=3", cwd=finished)
     assert done.returncode == 0, done.stderr
     assert "is finished: it is concluded anew" in done.stderr
     assert (run_of(finished) / "journal" / "units.jsonl").read_bytes() == before
     assert len((run_of(finished) / "review.jsonl").read_text().splitlines()) == 3
 
 
-def test_killed_it_goes_on_and_ends_with_every_unit_once(ready: Path) -> None:
-    slow = MODELS.replace("ability: 0.8,", "ability: 0.8, latency_s: 6,")
-    command = [it if it != MODELS else slow for it in EXAM]
-    process = start_raybench(*command, "judges=[good]", cwd=ready)
-    journal = None
-    while journal is None or not journal.read_bytes().strip():
-        time.sleep(0.2)
-        assert process.poll() is None, "it ended before it could be killed"
-        journal = next((ready / "runs" / "hle").glob("*/journal/units.jsonl"), None)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    wait_for_silence()
-    kept = len(journal_of(ready))
-    assert 0 < kept < 480
-    done = raybench(*command, "judges=[good]", cwd=ready)
+def test_killed_it_goes_on_and_ends_with_every_unit_once(finished: Path, ready: Path) -> None:
+    cut_off(run_of(finished), ready / "runs", {"units": 200})
+    done = raybench(*HLE, cwd=ready)
     assert done.returncode == 0, done.stderr
-    assert f"{kept} of 480 units are in its journal" in done.stderr
+    assert "200 of 480 units are in its journal" in done.stderr
     units = {(it["model"], it["key"], it["repeat"]) for it in journal_of(ready)}
     assert len(units) == len(journal_of(ready)) == 480
+    assert results_of(ready)["models"] == results_of(finished)["models"]
 
 
 def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from helpers import raybench, results_of, units_of
 from http_endpoint import Handler, HttpEndpoint
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
 DRAWS = ("temperature", "top_p", "max_tokens")
 VERDICT = '{"extracted_final_answer": "it", "reasoning": "So.", "correct": "%s", "confidence": 70}'

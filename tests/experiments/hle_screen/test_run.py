@@ -1,23 +1,20 @@
 """Screenings from the command line, with stand-ins as panel and judge: what they leave, resume."""
 
-import hashlib
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
-import time
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import raybench, start_raybench, with_store
+from helpers import raybench
 from hle_rows import choice, exact
 from keyed import check
+from shared_runs import SharedRuns
+from stopped_runs import cut_off
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
 SCREEN = ("+experiment=hle_screen", "roster=simulated", "judges=[judge]")
 JUDGE = "{name: judge, engine: simulated, options: {ability: 1.0}}"
@@ -25,28 +22,13 @@ ABILITIES = {"able": 0.4, "fair": 0.25, "dull": 0.1}
 CHANCES = {"exactMatch": 0.6 * 0.75 * 0.9}
 """That a question passes: none answers it, or at most one where there are options."""
 CHANCES["multipleChoice"] = CHANCES["exactMatch"] * (1 + 0.4 / 0.6 + 0.25 / 0.75 + 0.1 / 0.9)
-CRASH = """\
-import os, signal
-from raybench import cli
-from raybench.pipeline import revisions
-
-publish = revisions.publish
-
-def and_die(*given, **named):
-    publish(*given, **named)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-revisions.publish = and_die
-cli.main()
-"""
 Row = dict[str, Any]
 
 
-def panel(**more: float) -> tuple[str, ...]:
+def panel() -> tuple[str, ...]:
     """Return the overrides that make a panel and its judge."""
     models = (
-        f"{{name: {name}, engine: simulated, options: {{ability: {ability}, spread: 0.0, "
-        f"latency_s: {more.get(name, 0)}}}}}"
+        f"{{name: {name}, engine: simulated, options: {{ability: {ability}, spread: 0.0}}}}"
         for name, ability in ABILITIES.items()
     )
     return f"roster.models=[{', '.join(models)}]", f"roster.judges=[{JUDGE}]"
@@ -97,14 +79,13 @@ def made(count: int) -> list[Row]:
     return found
 
 
+COMMAND = (*SCREEN, *panel(), "candidates=in.jsonl", "private=0.5")
+CANDIDATES = "".join(f"{json.dumps(row)}\n" for row in [*made(60), exact("wrong", rationale="")])
+
+
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("finished"))
-    given = written(folder / "in.jsonl", [*made(60), exact("wrong", rationale="")])
-    done = raybench(*SCREEN, *panel(), given, "private=0.5", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*COMMAND, files={"in.jsonl": CANDIDATES})
 
 
 def test_the_sets_and_the_revision_are_what_the_journal_says(finished: Path) -> None:
@@ -158,7 +139,8 @@ def test_nothing_that_is_held_out_leaves_the_private_folder_but_in_the_journal(
     assert list((finished / "runs" / "mlartifacts").rglob("accepted.jsonl"))
 
 
-def test_the_exam_asks_what_was_published(finished: Path) -> None:
+def test_the_exam_asks_what_was_published(shared_runs: SharedRuns) -> None:
+    finished = shared_runs.copy(*COMMAND, files={"in.jsonl": CANDIDATES})
     done = raybench(
         *("+experiment=hle", "data=rolling", "roster=simulated", "judges=[judge]", *panel()),
         cwd=finished,
@@ -186,63 +168,37 @@ def same(one: Path, other: Path) -> None:
 
 
 def test_killed_on_its_way_it_ends_as_an_undisturbed_one(finished: Path, ready: Path) -> None:
-    given = written(ready / "in.jsonl", [*made(60), exact("wrong", rationale="")])
-    command = (*SCREEN, *panel(fair=8), given, "private=0.5")
-    process = start_raybench(*command, cwd=ready)
-    deadline = time.monotonic() + 90
-    while not any(it.stat().st_size for it in ready.glob("runs/*/*/journal/units.jsonl")):
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert not (ready / "runs" / "hle_rolling").exists()
-    before = len(graded(ready))
-    assert 0 < before < 180
-    last = raybench(*command, cwd=ready)
+    cut_off(run_of(finished), ready / "runs", {"units": 90})
+    (ready / "in.jsonl").write_text(CANDIDATES)
+    last = raybench(*COMMAND, cwd=ready)
     assert last.returncode == 0, last.stderr
-    assert f"Resuming {run_of(ready).relative_to(ready)}: {before} of 180 units" in last.stderr
+    assert f"Resuming {run_of(ready).relative_to(ready)}: 90 of 180 units" in last.stderr
     same(finished, ready)
 
 
 def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revision(
     finished: Path, ready: Path
 ) -> None:
-    given = written(ready / "in.jsonl", [*made(60), exact("wrong", rationale="")])
-    command = (*SCREEN, *panel(), given, "private=0.5")
-    killed = subprocess.run(
-        [sys.executable, "-c", CRASH, *command],
-        cwd=ready,
-        env={**os.environ, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    assert not (run_of(ready) / "results.json").exists()
+    cut_off(run_of(finished), ready / "runs", {})
+    shutil.copytree(finished / "runs" / "hle_rolling", ready / "runs" / "hle_rolling")
+    (ready / "in.jsonl").write_text(CANDIDATES)
     halves = published(ready)
-    journal = hashlib.sha256((run_of(ready) / "journal" / "units.jsonl").read_bytes())
-    last = raybench(*command, cwd=ready)
+    journal = (run_of(ready) / "journal" / "units.jsonl").read_bytes()
+    last = raybench(*COMMAND, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "180 of 180 units are in its journal" in last.stderr
-    again = hashlib.sha256((run_of(ready) / "journal" / "units.jsonl").read_bytes())
-    assert again.digest() == journal.digest()
+    assert (run_of(ready) / "journal" / "units.jsonl").read_bytes() == journal
     assert published(ready) == halves
     assert results_of(ready)["run"]["screening"]["revision"] == 1
     assert len(list((ready / "runs" / "hle_rolling" / "revisions").iterdir())) == 1
     same(finished, ready)
 
 
-def test_a_thousand_are_screened_and_as_many_pass_as_the_panels_abilities_make(
-    ready: Path,
-) -> None:
-    candidates = made(1000)
+def test_as_many_of_several_hundred_pass_as_the_panels_abilities_make(ready: Path) -> None:
+    candidates = made(300)
     given = written(ready / "in.jsonl", candidates)
-    began = time.monotonic()
     done = raybench(*SCREEN, *panel(), given, cwd=ready, timeout=300)
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 180
     accepted = sets(ready)["accepted"]
     kinds: Mapping[str, str] = {row["id"]: row["answer_type"] for row in candidates}
     for kind, chance in CHANCES.items():
@@ -255,4 +211,5 @@ def test_a_thousand_are_screened_and_as_many_pass_as_the_panels_abilities_make(
         low, high = models[name]["hle/accuracy"]["ci95"]
         assert low - 0.03 < ability < high + 0.03
     told = results_of(ready)["run"]["screening"]
-    assert 0.15 < told["private"] / told["accepted"] < 0.25
+    share = told["private"] / told["accepted"]
+    assert abs(share - 0.2) < 4 * (0.2 * 0.8 / told["accepted"]) ** 0.5

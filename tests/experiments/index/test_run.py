@@ -1,11 +1,8 @@
 """The index from the command line, with stand-ins over the samples: what it leaves, resume."""
 
 import json
-import os
-import random
 import signal
 import sqlite3
-import time
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -13,20 +10,17 @@ from typing import Any
 
 import helpers
 import pytest
-from helpers import last_run, raybench, start_raybench, units_of, wait_for_silence, with_store
+from helpers import last_run, raybench, units_of, wait_for_silence
 from keyed import check
+from shared_runs import INDEX as WHOLE
+from shared_runs import SharedRuns
+from stopped_runs import kill_at, run_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("on_lasting_ray")]
+pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
 INDEX = ("+experiment=index", "data=samples")
-THREE = "[{name: able, engine: simulated, options: {ability: 0.9}}, \
-{name: fair, engine: simulated, options: {ability: 0.6}}, \
-{name: dull, engine: simulated, options: {ability: 0.2}}]"
-NO_PROGRAMS = "benchmarks=[mmlu_pro,gpqa_diamond,math_500,aime_2024,multilingual_mmlu,mgsm]"
-ROSTER = ("roster=simulated", f"roster.models={THREE}")
-LATEST_KILL_S = 20
-KILLS = int(os.environ.get("RAYBENCH_KILLS", "2"))
-"""How often the resumed run is killed; ten take two and a half minutes."""
+ROSTER = tuple(it for it in WHOLE if it.startswith("roster"))
+THREE = ROSTER[1]
 
 
 run_of = partial(last_run, experiment="index")
@@ -35,13 +29,12 @@ journal_of = partial(units_of, experiment="index")
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("finished"))
-    done = raybench(*INDEX, NO_PROGRAMS, *ROSTER, "checker=able", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "core_worker" not in done.stderr  # Ray's own remark of each graph with actors
-    (folder / "stdout").write_text(done.stdout)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*WHOLE)
+
+
+def test_ray_does_not_remark_on_graphs_with_actors(finished: Path) -> None:
+    assert "core_worker" not in (finished / "stderr").read_text()
 
 
 def test_mlflow_has_what_results_have(finished: Path) -> None:
@@ -110,22 +103,15 @@ def test_a_reply_that_is_there_is_not_asked_for_again(finished: Path) -> None:
     assert account["models"]["able"]["requests"] == len(units) / 3 + asked
 
 
-@pytest.mark.usefixtures("own_ray")
-def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
-    # One model answers later than the last kill: however quick the machine, none comes too late.
-    slow = THREE.replace("ability: 0.6", f"ability: 0.6, latency_s: {LATEST_KILL_S + 1}")
-    command = (*INDEX, NO_PROGRAMS, "roster=simulated", f"roster.models={slow}", "checker=able")
-    rng = random.Random(0)
-    for _ in range(KILLS):
-        process = start_raybench(*command, cwd=ready)
-        # Any moment, from the first import to the last unit.
-        time.sleep(rng.uniform(1, LATEST_KILL_S))
-        assert process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
-    last = raybench(*command, cwd=ready)
+def test_killed_on_its_way_it_ends_as_an_undisturbed_run(finished: Path, ready: Path) -> None:
+    """The real kill of the journal of units; other tests cut finished journals off."""
+    kill_at("units", 1, *WHOLE, cwd=ready)
+    kept, planned = len(journal_of(ready)), len(journal_of(finished))
+    assert 0 < kept < planned
+    last = raybench(*WHOLE, cwd=ready)
     assert last.returncode == 0, last.stderr
     assert "Resuming" in last.stderr
+    assert f"{kept} of {planned} units" in last.stderr
 
     def graded(folder: Path) -> dict[tuple[Any, ...], tuple[Any, ...]]:
         names = ("model", "benchmark", "language", "key", "repeat")
@@ -140,30 +126,24 @@ def test_killed_again_and_again_it_ends_as_an_undisturbed_run(finished: Path, re
 
 @pytest.mark.usefixtures("own_ray")
 def test_ctrl_c_keeps_what_there_is_and_leaves_nothing_running(ready: Path) -> None:
-    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 60")
-    process = start_raybench(
-        *INDEX, "roster=simulated", f"roster.models={slow}", "benchmarks=[mmlu_pro]", cwd=ready
-    )
-    deadline = time.monotonic() + 90
-    while not list(ready.glob("runs/index/*/journal/units.jsonl")) or not journal_of(ready):
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)
-    told, _ = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    # One model never answers: its requests are under way when the signal comes.
+    slow = THREE.replace("ability: 0.6", "ability: 0.6, latency_s: 600")
+    command = (*INDEX, "roster=simulated", slow, "benchmarks=[mmlu_pro]")
+    code, told = run_until("units", 1, signal.SIGINT, *command, cwd=ready)
+    assert code == 130, told
     assert "Interrupted" in told
     assert "Traceback" not in told
-    assert not wait_for_silence()
+    assert not wait_for_silence(120)
     assert {unit["model"] for unit in journal_of(ready)} <= {"able", "dull"}
 
 
 @pytest.mark.mlflow
 def test_an_outage_withholds_the_score(ready: Path) -> None:
     faulty = THREE.replace("ability: 0.2", "ability: 0.2, infra_error: 0.3")
-    command = (*INDEX, "roster=simulated", f"roster.models={faulty}", "benchmarks=[mmlu_pro]")
+    command = (*INDEX, "roster=simulated", faulty, "benchmarks=[mmlu_pro]")
     done = raybench(*command, cwd=ready)
     assert done.returncode == 0, done.stderr
+    assert "mlflow ui" in done.stdout
     models = results_of(ready)["models"]
     refused = models["dull"]["mmlu_pro/accuracy"]
     assert refused["value"] is None

@@ -4,7 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers import SIMULATED, raybench
+from helpers import SIMULATED
+from in_process import run_here
 
 from raybench import cli
 from raybench.config import Config
@@ -111,11 +112,12 @@ def test_who_needs_a_cluster(given: list[str], ray: bool) -> None:
     assert load(asked.experiment or "").plan(asked).ray == ray
 
 
+@pytest.mark.slow
 def test_a_run_and_its_plan_say_it(tmp_path: Path) -> None:
     told = "Note: fleet.address, fleet.work_nodes: of no effect on this run"
-    done = raybench(*SIMULATED, "autobench.iterations=2", *FAR, cwd=tmp_path)
+    done = run_here(*SIMULATED, "autobench.iterations=2", *FAR, cwd=tmp_path)
     assert done.returncode == 0
     assert (done.stdout + done.stderr).count(told) == 1
-    planned = raybench(*SIMULATED, *FAR, "dry_run=true", cwd=tmp_path)
+    planned = run_here(*SIMULATED, *FAR, "dry_run=true", cwd=tmp_path)
     assert planned.stdout.count(told.replace(": ", "        ", 1)) == 1
     assert "Cluster" not in planned.stdout

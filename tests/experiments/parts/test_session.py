@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from helpers import SIMULATED, only_run
+from helpers import SIMULATED, only_run, with_store
+from in_process import without_plots
 
 from raybench import cli
 from raybench.config import FleetConf
@@ -27,7 +28,7 @@ from raybench.tracking.console import Progress
 from raybench.tracking.mlflow import killed, spool
 from raybench.types import Completion, Counts, ModelSpec, Request
 
-pytestmark = pytest.mark.mlflow
+pytestmark = pytest.mark.process
 
 REASON = "engine e did not start: no weights. Download them"
 BROKEN = "sim-02"
@@ -74,6 +75,7 @@ def ended(folder: Path, *, broken: bool) -> Ended:
         redirect_stdout(out),
         redirect_stderr(err),
         pytest.MonkeyPatch.context() as patched,
+        without_plots(),
     ):
         patched.chdir(folder)
         patched.setattr(session, "open_fleet", open_fleet)
@@ -83,7 +85,10 @@ def ended(folder: Path, *, broken: bool) -> Ended:
 
 @pytest.fixture(scope="module")
 def failed(tmp_path_factory: pytest.TempPathFactory) -> Ended:
-    return ended(tmp_path_factory.mktemp("failed"), broken=True)
+    folder = with_store(tmp_path_factory.mktemp("failed"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("RAYBENCH_TRACKING_SEND", "now")
+        return ended(folder, broken=True)
 
 
 def runs(folder: Path) -> dict[str, Any]:
@@ -147,16 +152,17 @@ def test_the_same_command_then_starts_a_new_run(failed: Ended) -> None:
     assert len(list(first.parent.iterdir())) == 2
 
 
-def test_swaps_are_shown_and_reach_mlflow(tmp_path: Path) -> None:
-    run = ended(tmp_path, broken=False)
+@pytest.mark.mlflow
+def test_swaps_are_shown_and_reach_mlflow(ready: Path) -> None:
+    run = ended(ready, broken=False)
     assert run.code == 0
     assert "3 swaps (25% of the time)" in run.err
     total = run.results["fleet"]["this_session"]["total"]
     assert (total["swaps"], total["swap_seconds"], total["swap_share"]) == (3, 12.5, 0.25)
     assert "failed" not in run.results["run"]
-    page = (only_run(tmp_path) / "report.html").read_text()
+    page = (only_run(ready) / "report.html").read_text()
     assert "3, which took 12.5 s, 25.0% of the devices" in page
-    parent = runs(tmp_path)[""]
+    parent = runs(ready)[""]
     assert parent.info.status == "FINISHED"
     shown = {name: parent.data.metrics[f"fleet/{name}"] for name in total if "swap" in name}
     assert shown == {"swaps": 3, "swap_seconds": 12.5, "swap_share": 0.25}
@@ -172,7 +178,7 @@ def test_swaps_are_shown_while_a_unit_is_under_way(
         """Works for as long as it takes that somebody sees it swap."""
 
         async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while not any(shown[0] == 2 for shown in seen):
                     accounts[0].swaps = Swaps(count=2, share=0.5)
                     accounts[0].arriving = ["sim-01"]
@@ -252,8 +258,9 @@ def test_who_was_heard_otherwise_has_not_failed(
     assert list(ended(tmp_path, broken=False).results["run"]["failed"]) == ["sim-02"]
 
 
+@pytest.mark.mlflow
 def test_what_is_not_to_be_published_stays_in_the_runs_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ready: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     conclude = session.Session.conclude
 
@@ -262,9 +269,9 @@ def test_what_is_not_to_be_published_stays_in_the_runs_folder(
         conclude(self, replace(outcome, files=files, unshared=unshared))
 
     monkeypatch.setattr(session.Session, "conclude", with_files)
-    assert ended(tmp_path, broken=False).code == 0
-    assert (only_run(tmp_path) / "kept.jsonl").read_text() == '{"b": 2}\n'
-    stored = [path.name for path in (tmp_path / "runs" / "mlartifacts").rglob("*.jsonl")]
+    assert ended(ready, broken=False).code == 0
+    assert (only_run(ready) / "kept.jsonl").read_text() == '{"b": 2}\n'
+    stored = [path.name for path in (ready / "runs" / "mlartifacts").rglob("*.jsonl")]
     assert "open.jsonl" in stored
     assert "kept.jsonl" not in stored
 
@@ -278,7 +285,6 @@ def told(folder: Path) -> list[Any]:
 def test_a_run_that_is_killed_once_its_results_are_there_is_told_as_if_it_was_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RAYBENCH_TRACKING_SEND", "later")
     write = Run.write_json
 
     def watched(self: Run, name: str, value: Any) -> Path:
@@ -306,7 +312,7 @@ async def test_other_runs_go_on_while_one_waits_for_mlflow() -> None:
 
     class Waiting:
         def close(self) -> None:
-            seen.append(went_on.wait(10))
+            seen.append(went_on.wait(60))
 
     async def other() -> None:
         went_on.set()

@@ -4,23 +4,20 @@ from pathlib import Path
 
 import pytest
 from browsing import PHONE, Seen
-from helpers import last_run, raybench, with_store
-from suites import PARTS, SMALL, roster
+from helpers import last_run
+from shared_runs import SharedRuns
+from suites import COMPARED, EXTERNAL, PARTS
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.browser,
     pytest.mark.timeout(600),
     pytest.mark.usefixtures("on_lasting_ray"),
 ]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("page"))
-    named = roster([0.1, 0.3, 0.5, 0.7, 0.9])
-    done = raybench(*SMALL, *named, cwd=folder, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return last_run(folder, "suite")
+def run(shared_runs: SharedRuns) -> Path:
+    return last_run(shared_runs.copy(*COMPARED, files=EXTERNAL, sent=True), "suite")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +30,7 @@ def test_the_answer_comes_first_and_nothing_is_amiss(run: Path, seen: Seen) -> N
     assert "Kendall's τ is" in answer.inner_text()
     table = page.locator("table.lead")
     assert answer.bounding_box()["y"] < table.bounding_box()["y"]
-    assert page.locator("table.lead tbody tr").count() == 5
+    assert page.locator("table.lead tbody tr").count() == 4
     assert page.locator("figure svg").count() == 2  # ranks, and τ of all pairs
     seen.picture(f"suite-{page.viewport_size['width']}", whole=True)
     assert not seen.overflows()

@@ -6,19 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers import last_run, raybench, with_store
+from helpers import last_run, raybench
 from keyed import check
-from suites import PARTS, SMALL, part, roster
+from shared_runs import SharedRuns
+from suites import COMPARED, EXTERNAL, FOUR, PARTS, SMALL, part
 
 from raybench.tracking.mlflow import store as mlflow_store
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(900),
     pytest.mark.mlflow,
     pytest.mark.usefixtures("on_lasting_ray"),
 ]
-FOUR = roster([0.1, 0.4, 0.65, 0.9])
 
 
 def results(folder: Path) -> dict[str, Any]:
@@ -27,14 +27,8 @@ def results(folder: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = with_store(tmp_path_factory.mktemp("suite"))
-    (folder / "other.csv").write_text("model,score\na,10\nb,20\nc,40\nd,30\n")
-    done = raybench(*SMALL, *FOUR, "suite.external.other=other.csv", cwd=folder, timeout=300)
-    assert done.returncode == 0, done.stderr
-    (folder / "stdout").write_text(done.stdout)
-    (folder / "stderr").write_text(done.stderr)
-    return folder
+def finished(shared_runs: SharedRuns) -> Path:
+    return shared_runs.copy(*COMPARED, files=EXTERNAL, sent=True)
 
 
 def test_each_part_is_a_whole_run_of_its_own_in_the_suites_folder(finished: Path) -> None:
@@ -103,8 +97,9 @@ def test_mlflow_has_what_results_have(finished: Path) -> None:
 
 
 def test_a_finished_suite_is_compared_with_another_table_without_asking_anybody(
-    finished: Path,
+    shared_runs: SharedRuns,
 ) -> None:
+    finished = shared_runs.copy(*COMPARED, files=EXTERNAL, sent=True)
     (finished / "more.csv").write_text("model,score\na,40\nb,30\nc,20\nd,10\n")
     before = {name: part(finished, name) for name in PARTS}
     done = raybench(*SMALL, *FOUR, "suite.external.more=more.csv", cwd=finished, timeout=300)

@@ -1,60 +1,58 @@
 """What becomes of a suite that is killed, of which a part fails, or that has few models."""
 
 import json
-import os
-import signal
-import time
+import shutil
 from pathlib import Path
 
 import pytest
-from helpers import last_run, raybench, start_raybench, with_store
-from suites import PARTS, SMALL, part, roster
+from helpers import last_run, raybench, with_store
+from in_process import run_here
+from shared_runs import SharedRuns
+from stopped_runs import cut_off
+from suites import COMPARED, EXTERNAL, PARTS, SMALL, part, roster
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.ray,
     pytest.mark.timeout(900),  # several runs each
     pytest.mark.usefixtures("on_lasting_ray"),
 ]
-_JOURNALS = {"index": "units", "hle": "units", "autobench": "replies", "games": "turns"}
 
 
-def test_killed_in_the_middle_of_each_part_it_goes_on_there(tmp_path: Path) -> None:
+def test_killed_it_goes_on_in_the_middle_of_each_part(
+    shared_runs: SharedRuns, tmp_path: Path
+) -> None:
+    """The first part is over, and every other one is in the middle of its units."""
+    finished = shared_runs.copy(*COMPARED, files=EXTERNAL, sent=True)
+    whole = last_run(finished, "suite")
     folder = with_store(tmp_path / "killed")
-    command = (*SMALL, *roster([0.2, 0.5, 0.8], latency_s=0.3))
-    for name in PARTS:
-        process = start_raybench(*command, cwd=folder)
-        deadline = time.monotonic() + 240
-        while not _begun(folder, name):
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < deadline, name
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        own = part(folder, name)
-        assert not (own / "results.json").exists(), f"{name} was over before the kill"
-    done = raybench(*command, cwd=folder, timeout=300)
+    run = cut_off(whole, folder / "runs", {"parts": 1})
+    for name, text in EXTERNAL.items():
+        (folder / name).write_text(text)
+    shutil.copytree(whole / "parts" / "index", run / "parts" / "index")
+    for name, lines in (
+        ("hle", {"units": 12}),
+        ("autobench", {"iterations": 2, "replies": 60}),
+        ("games", {"turns": 30, "matches": 5}),
+    ):
+        cut_off(part(finished, name), run / "parts", lines)
+    done = raybench(*COMPARED, cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
-    (run,) = (folder / "runs" / "suite").iterdir()
     assert f"Resuming {run.relative_to(folder)}" in done.stderr
-    for name in ("index", "hle", "autobench"):
-        assert f"{name}: finished" in done.stderr
+    assert "index: finished" in done.stderr
     journals = {name: part(folder, name) / "journal" for name in PARTS}  # one run each
     for name, units, key in (
-        ("index", 3 * 12, ("benchmark", "model", "key")),
-        ("hle", 3 * 8, ("model", "key")),
+        ("index", 4 * 12, ("benchmark", "model", "key")),
+        ("hle", 4 * 8, ("model", "key")),
     ):
-        lines = [json.loads(it) for it in (journals[name] / "units.jsonl").open()]
-        assert len(lines) == len({tuple(it[of] for of in key) for it in lines}) == units
+        kept = [json.loads(it) for it in (journals[name] / "units.jsonl").open()]
+        assert len(kept) == len({tuple(it[of] for of in key) for it in kept}) == units
     played = [json.loads(it)["match"] for it in (journals["games"] / "matches.jsonl").open()]
     assert sorted(played) == [*range(1, 25)]
-    kept = journals["autobench"] / "iterations.jsonl"
-    assert [json.loads(it)["iteration"] for it in kept.open()] == [*range(1, 7)]
+    iterations = journals["autobench"] / "iterations.jsonl"
+    assert [json.loads(it)["iteration"] for it in iterations.open()] == [*range(1, 7)]
     assert [json.loads(it)["part"] for it in (run / "journal" / "parts.jsonl").open()] == [*PARTS]
-
-
-def _begun(folder: Path, name: str) -> bool:
-    pattern = f"runs/suite/*/parts/{name}/*/journal/{_JOURNALS[name]}.jsonl"
-    return any(it.stat().st_size for it in folder.glob(pattern))
+    results = [json.loads((it / "results.json").read_text()) for it in (run, whole)]
+    assert results[0]["models"] == results[1]["models"]
 
 
 def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
@@ -63,7 +61,7 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     models, judges = roster([0.2, 0.5, 0.8])
     command = (
         *SMALL, models, judges.replace("]", f", {gone}]"), "hle.judges=[gone]",
-        "index.judges=[]", "fleet.endpoint_attempts=1",
+        "suite.parts=[hle,autobench,games]", "fleet.endpoint_attempts=1",
     )  # fmt: skip
     done = raybench(*command, cwd=folder, timeout=300)
     assert done.returncode == 1, done.stderr
@@ -73,27 +71,32 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     assert not (run / "results.json").exists()
     page = (run / "report.html").read_text()
     assert "This suite is not over: Exam failed" in page
-    assert "the three ways" in page.lower()
-    for name in ("index", "autobench", "games"):
+    assert "the two ways" in page.lower()
+    for name in ("autobench", "games"):
         assert (part(folder, name) / "results.json").exists()
     again = raybench(*command, cwd=folder, timeout=300)
     assert again.returncode == 1
-    for name in ("index", "autobench", "games"):
+    for name in ("autobench", "games"):
         assert f"{name}: finished" in again.stderr
 
 
-@pytest.mark.parametrize(
-    ("abilities", "parts", "told"),
-    [
-        ([0.5], "[index,hle]", "One model has no order to agree on"),
-        ([0.2, 0.8], "[autobench,games]", "two orders are the same or the opposite"),
-    ],
+@pytest.mark.long(
+    short="tests/experiments/suite/test_run_faults.py::test_two_models_are_told_what_can_be_told"
 )
-def test_few_models_are_told_what_can_be_told(
-    tmp_path: Path, abilities: list[float], parts: str, told: str
-) -> None:
+def test_one_model_is_told_what_can_be_told(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "few")
-    done = raybench(*SMALL, *roster(abilities), f"suite.parts={parts}", cwd=folder, timeout=300)
+    done = raybench(*SMALL, *roster([0.5]), "suite.parts=[index,hle]", cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
+    told = "One model has no order to agree on"
+    assert told in done.stdout
+    assert told in (last_run(folder, "suite") / "report.html").read_text()
+
+
+def test_two_models_are_told_what_can_be_told(tmp_path: Path) -> None:
+    folder = with_store(tmp_path / "few")
+    given = (*SMALL, *roster([0.2, 0.8]), "suite.parts=[autobench,games]")
+    done = run_here(*given, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    told = "two orders are the same or the opposite"
     assert told in done.stdout
     assert told in (last_run(folder, "suite") / "report.html").read_text()
