@@ -13,7 +13,6 @@ import selectors
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
-from http import HTTPStatus
 from typing import Any, Self, TypeVar
 
 T = TypeVar("T")
@@ -26,9 +25,7 @@ class _Selector(selectors.SelectSelector):
 
     loop: "VirtualLoop"
 
-    def select(
-        self, timeout: float | None = None
-    ) -> list[tuple[selectors.SelectorKey, int]]:
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         ready = super().select(0)
         if ready or timeout == 0:
             return ready
@@ -114,7 +111,7 @@ class Exchange:
 
     def begin(self, status: int, length: int, headers: Mapping[str, str]) -> None:
         """Send the head of a reply."""
-        lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Content-Length: {length}"]
+        lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {length}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
         self.writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
 
@@ -140,6 +137,11 @@ class VirtualEndpoint:
         self._connect_s = connect_s
         self._address = ("127.0.0.1", next(self._ports))
         self._serving: set[asyncio.Task[None]] = set()
+
+    @property
+    def open(self) -> int:
+        """Return the number of connections that clients keep open."""
+        return len(self._serving)
 
     @property
     def url(self) -> str:

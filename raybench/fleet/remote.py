@@ -151,7 +151,7 @@ class RemoteEngine:
                 await self._pace.turn()
                 # From here on, not from the arrival: waiting for a place is no fault of anybody.
                 give_up = min(give_up, self._clock() + self._fleet.endpoint_deadline_s)
-                if self._clock() > give_up:
+                if self._clock() >= give_up:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
                 watch = Stopwatch(deadline_s, self._clock)
