@@ -89,8 +89,10 @@ def test_so_can_whole_games_by_random_rules(data: st.DataObject) -> None:
     rules = data.draw(
         st.fixed_dictionaries(
             {}, optional={field: st.sampled_from(it) for field, it in SETTINGS[name].items()}
-        ).filter(lambda rules: possible(name, rules))
+        )
     )
+    while not possible(name, rules):  # some go with some others only
+        rules.popitem()
     for each in told(name, rules, data.draw(st.integers(0, 1000))):
         _same(name, each)
 
