@@ -239,6 +239,7 @@ def test_gold_answers_equal_themselves_in_any_dress() -> None:
             assert equivalent(dress.format(gold), gold), (dress, gold)
 
 
+@pytest.mark.process
 def test_hostile_answers_harm_nothing() -> None:
     code = (
         "import resource, sys\n"

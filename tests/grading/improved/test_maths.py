@@ -210,6 +210,7 @@ def test_gold_answers_equal_themselves_in_any_dress() -> None:
             assert decide(dress.format(gold), gold) == "right", (dress, gold)
 
 
+@pytest.mark.process
 def test_hostile_answers_harm_nothing() -> None:
     code = (
         "import resource\n"
