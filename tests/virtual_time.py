@@ -13,9 +13,10 @@ import selectors
 import socket
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Executor
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, TypeVarTuple
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 _LOOK_S = 0.02
 """Real seconds between two looks at threads that work for the loop."""
 
@@ -62,7 +63,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._now += seconds
 
     def run_in_executor(
-        self, executor: Executor | None, func: Callable[..., T], *args: Any
+        self, executor: Executor | None, func: Callable[[*Ts], T], *args: *Ts
     ) -> "asyncio.Future[T]":
         """Run a function in a thread; the clock stands still until it returns."""
         future = super().run_in_executor(executor, func, *args)
@@ -73,14 +74,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def _end_thread(self, future: "asyncio.Future[Any]") -> None:
         self.threads -= 1
 
-    async def create_connection(self, protocol: Any, host: Any = None, port: Any = None,
-                                **options: Any) -> Any:  # fmt: skip
+    async def create_connection(
+        self, protocol_factory: Any, host: Any = None, port: Any = None, **options: Any
+    ) -> Any:
         """Connect to a server of this loop, or to whoever listens in the real world."""
         if (serve := self.servers.get((str(host), port or 0))) is None:
-            return await super().create_connection(protocol, host, port, **options)
+            return await super().create_connection(protocol_factory, host, port, **options)
         ours, theirs = socket.socketpair()
         await serve(theirs)
-        return await super().create_connection(protocol, sock=ours)
+        return await super().create_connection(protocol_factory, sock=ours)
 
 
 def loop() -> VirtualLoop:

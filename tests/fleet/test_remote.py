@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from http_endpoint import Handler, HttpEndpoint
+from virtual_time import Exchange
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
@@ -46,7 +47,7 @@ def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
     }
 
 
-def echo(handler: Handler) -> None:
+def echo(handler: Handler | Exchange) -> None:
     handler.send(200, reply(str(handler.body["messages"][-1]["content"])))
 
 
@@ -591,7 +592,7 @@ async def test_an_endpoint_that_refuses_schemas_is_asked_once_more_without(
     assert asked == [True, False, False]
 
 
-def o_series(handler: Handler) -> None:
+def o_series(handler: Handler | Exchange) -> None:
     """Refuse what OpenAI's models that reason refuse, one thing at a time as they do."""
     body = handler.body
     for field, more in (("max_tokens", " Use 'max_completion_tokens' instead."),
