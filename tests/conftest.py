@@ -1,8 +1,9 @@
 """Options, tiers, order and shared fixtures of all tests."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from inspecting import with_inspect as with_inspect
 from scheduling import EnginesApart
 from served import served as served
 from shared_runs import shared_runs as shared_runs
+from virtual_time import VirtualLoop
 
 os.environ[MARK] = str(os.getpid())
 # Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.
@@ -78,6 +80,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test with its kind, and begin with the most expensive files."""
     tiers.mark_kinds(items)
     tiers.sort_by_cost(items)
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Return in which loop an asynchronous test runs (tests/virtual_time.py)."""
+    if item.get_closest_marker("virtual_time"):
+        return {"virtual": VirtualLoop}
+    return {"real": asyncio.new_event_loop}
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

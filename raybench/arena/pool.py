@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import time
 from collections import Counter, deque
 from collections.abc import (
     AsyncGenerator,
@@ -68,6 +69,7 @@ class Pool:
         say: Callable[[str], None] = lambda text: None,
         phase: Callable[[str], None] = lambda text: None,
         patience_s: float | None = 0.0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`keep` takes the lines of turns before they count; `count` what was asked of models.
 
@@ -78,7 +80,7 @@ class Pool:
         `unfinished` are matches that an earlier session began; `replied` are models that have done
         so there. `say` is told who cannot be reached, and who can be again; `phase` what goes on.
         Where all is played but for those who are gone, they are waited for as long as `patience_s`
-        says; None is for ever.
+        says; None is for ever. The clock returns seconds.
         """
         self._schedule = schedule
         self._rooms = rooms
@@ -93,7 +95,7 @@ class Pool:
         self._again: list[Begun] = []
         self._lines: list[Line] = []
         """What the journal has still to be told of."""
-        self._absent = Absence(house.jurors, replied)
+        self._absent = Absence(house.jurors, replied, clock)
         self._waiting: dict[int, UnderWay] = {}
         """Matches that need somebody who is gone for a while."""
         self._back: deque[int] = deque()
@@ -105,7 +107,7 @@ class Pool:
         self._reached = bool(replied)
         """A player has replied."""
         self._say = say
-        self._patience = Patience(patience_s, say, phase)
+        self._patience = Patience(patience_s, say, phase, clock)
 
     async def matches(self) -> AsyncGenerator[list[dict[str, Any]]]:
         """Yield the records of matches as they end.

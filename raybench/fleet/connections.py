@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import httpx
@@ -19,8 +19,16 @@ class Connections:
     them that took 14 ms each time, in which the replies of others waited to be seen (measured).
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str], timeout: httpx.Timeout) -> None:
+    def __init__(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        timeout: httpx.Timeout,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Connect to this URL as requests come. The clock returns seconds."""
         self._url, self._headers, self._timeout = url, headers, timeout
+        self._clock = clock
         self._certificates = httpx.create_ssl_context()  # once: it takes longer than a client
         self._clients: set[httpx.AsyncClient] = set()
         self._idle: deque[tuple[float, httpx.AsyncClient]] = deque()
@@ -34,7 +42,7 @@ class Connections:
         try:
             yield client
         finally:
-            self._idle.append((time.monotonic(), client))
+            self._idle.append((self._clock(), client))
             if self._letting_go is None or self._letting_go.done():
                 self._letting_go = asyncio.create_task(self._let_go())
 
@@ -56,7 +64,7 @@ class Connections:
         """
         while self._idle:
             await asyncio.sleep(_IDLE_S)
-            while self._idle and time.monotonic() - self._idle[0][0] >= _IDLE_S:
+            while self._idle and self._clock() - self._idle[0][0] >= _IDLE_S:
                 _, client = self._idle.popleft()
                 await client.aclose()
                 self._clients.discard(client)

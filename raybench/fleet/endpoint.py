@@ -12,7 +12,7 @@ import os
 import re
 import socket
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -145,16 +145,16 @@ class Endpoint:
     patience_s: float
     """How long it may be silent: on a cluster, what a node that died had comes up on another."""
 
-    async def watch(self, say: "Say") -> None:
+    async def watch(self, say: "Say", clock: Callable[[], float] = time.monotonic) -> None:
         """Tell of engines that fail, and of silence; raise when the endpoint itself is gone."""
         told: dict[str, str] = {}
-        heard, silent = time.monotonic(), False
+        heard, silent = clock(), False
         while True:
             try:
                 async with asyncio.timeout(_WATCH_S):
                     failures = (await self.keeper.status.remote()).failures
             except Exception as error:
-                silence = time.monotonic() - heard
+                silence = clock() - heard
                 if await _gone():
                     raise RunFailed(
                         Problem("engine.lost", "the endpoint is gone: somebody has stopped it")
@@ -176,7 +176,7 @@ class Endpoint:
             else:
                 if silent:
                     say("the endpoint answers again")
-                heard, silent = time.monotonic(), False
+                heard, silent = clock(), False
             for name, reason in failures.items():
                 if told.get(name) != reason:
                     say(f"not available: {reason}")

@@ -10,7 +10,7 @@ import contextlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -76,9 +76,16 @@ class Keeper:
     """Applies the policy; made an actor by `host.py`."""
 
     def __init__(
-        self, specs: Sequence[EngineSpec], conf: FleetConf, plan: Layout, *, gpu: bool
+        self,
+        specs: Sequence[EngineSpec],
+        conf: FleetConf,
+        plan: Layout,
+        *,
+        gpu: bool,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Keep these engines where the plan has room for them."""
+        """Keep these engines where the plan has room for them. The clock returns seconds."""
+        self._clock = clock
         self._specs = {spec.name: spec for spec in specs}
         self._demands = {demand.engine: demand for demand in plan.demands}
         self._memory = {device.name: device.memory_gib for device in plan.devices}
@@ -90,7 +97,7 @@ class Keeper:
             if plan.places is not None
             else None
         )
-        self._policy = Residency(plan.devices, plan.demands, plan.rules, time.monotonic())
+        self._policy = Residency(plan.devices, plan.demands, plan.rules, self._clock())
         self._answers: dict[str, asyncio.Future[str]] = {}
         self._clients: dict[str, float] = {}
         self._owners: dict[str, str] = {}
@@ -117,7 +124,7 @@ class Keeper:
         from raybench.fleet.quiet import quieten
 
         quieten()
-        self._act(self._policy.preload(time.monotonic()))
+        self._act(self._policy.preload(self._clock()))
         if self._nodes is not None:
             self._keep(asyncio.create_task(self._attend(self._nodes)))
 
@@ -128,7 +135,7 @@ class Keeper:
         if lease in self._early:
             self._early.remove(lease)
             return _GIVEN_BACK
-        self._clients[client] = time.monotonic()
+        self._clients[client] = self._clock()
         self._owners[lease] = client
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._answers[lease] = answer
@@ -149,9 +156,9 @@ class Keeper:
 
     async def alive(self, client: str) -> Status:
         """Note that a client is there; tell it how things stand."""
-        self._clients[client] = time.monotonic()
+        self._clients[client] = self._clock()
         for name, heard in list(self._clients.items()):
-            if time.monotonic() - heard > CLIENT_SILENCE_S:
+            if self._clock() - heard > CLIENT_SILENCE_S:
                 del self._clients[name]
                 for lease in [lease for lease, owner in self._owners.items() if owner == name]:
                     self._take_back(lease)
@@ -163,7 +170,7 @@ class Keeper:
             states={name: self._policy.state(name) for name in self._specs},
             waiting=self._policy.waiting(),
             failures=self._policy.failures(),
-            swaps=self._policy.swaps(time.monotonic()),
+            swaps=self._policy.swaps(self._clock()),
             queued=dict(+self._queued),
             running=dict(+self._running),
             said=tuple(self._said),
@@ -206,7 +213,7 @@ class Keeper:
         self._granted.discard(lease)
 
     def _handle(self, event: Event) -> None:
-        self._act(self._policy.handle(event, time.monotonic()))
+        self._act(self._policy.handle(event, self._clock()))
 
     def _act(self, actions: Sequence[Action]) -> None:
         if self._stopping:
@@ -230,7 +237,7 @@ class Keeper:
         self._tick = None
         if (at := self._policy.next_tick()) is not None:
             loop = asyncio.get_running_loop()
-            self._tick = loop.call_later(max(at - time.monotonic(), 0.0), self._handle, Tick())
+            self._tick = loop.call_later(max(at - self._clock(), 0.0), self._handle, Tick())
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
@@ -297,8 +304,8 @@ class Keeper:
 
     async def _load(self, name: str) -> None:
         await asyncio.to_thread(self._deploy, name)
-        deadline = time.monotonic() + self._conf.start_deadline_s
-        while time.monotonic() < deadline:
+        deadline = self._clock() + self._conf.start_deadline_s
+        while self._clock() < deadline:
             await asyncio.sleep(_POLL_S)
             state = (await asyncio.to_thread(applications)).get(name)
             if state is not None and state.status == "RUNNING":

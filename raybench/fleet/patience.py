@@ -5,7 +5,7 @@ import email.utils
 import math
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
@@ -41,19 +41,25 @@ def retry_after(headers: Mapping[str, str], now: float) -> float:
 class Pace:
     """When the next request may go to an endpoint. One for all requests, so that all hold back."""
 
-    def __init__(self, requests_per_minute: float | None, most_s: float = math.inf) -> None:
+    def __init__(
+        self,
+        requests_per_minute: float | None,
+        most_s: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`most_s` is the longest pause that an endpoint is granted, whatever it asks for."""
         self._most = most_s
+        self._clock = clock
         self._gap = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._next = 0.0
 
     def pause(self, seconds: float) -> None:
         """Let nothing go for so long: the endpoint asked for that."""
-        self._next = max(self._next, time.monotonic() + min(seconds, self._most))
+        self._next = max(self._next, self._clock() + min(seconds, self._most))
 
     async def turn(self) -> None:
         """Wait until a request may go, and take its place."""
-        while (wait := self._next - time.monotonic()) > 0:
+        while (wait := self._next - self._clock()) > 0:
             await asyncio.sleep(wait)
         # Nothing is awaited between the look and the taking: of many that wake, one goes.
-        self._next = time.monotonic() + self._gap
+        self._next = self._clock() + self._gap

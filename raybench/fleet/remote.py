@@ -57,9 +57,15 @@ class RemoteEngine:
     """One endpoint; serves every model of the roster that names it."""
 
     def __init__(
-        self, options: Mapping[str, Any], fleet: FleetConf, say: Callable[[str], None]
+        self,
+        options: Mapping[str, Any],
+        fleet: FleetConf,
+        say: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """Take the options of a model that uses the endpoint. The clock returns seconds."""
         self._say = say
+        self._clock = clock
         self._host = httpx.URL(str(options["base_url"])).host
         self._key = key(options)
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
@@ -69,11 +75,12 @@ class RemoteEngine:
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
-        self._pace = Pace(options.get("requests_per_minute"), fleet.endpoint_deadline_s)
+        self._pace = Pace(options.get("requests_per_minute"), fleet.endpoint_deadline_s, clock)
         self._connections = Connections(
             str(options["base_url"]).rstrip("/") + "/",
             {"Authorization": f"Bearer {self._key}"} if self._key else {},
             httpx.Timeout(fleet.reply_deadline_s, connect=_CONNECT_S),
+            clock,
         )
 
     async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
@@ -126,9 +133,9 @@ class RemoteEngine:
         body = self._body(model, _word())
         # The options may ask for more: for thoughts that take longer than anybody would wait here.
         body |= dict.fromkeys(body.keys() & LIMITS, _WORD_TOKENS)
-        give_up = time.monotonic() + self._fleet.endpoint_deadline_s
+        give_up = self._clock() + self._fleet.endpoint_deadline_s
         asked = self._concessions.put(model, body)
-        outcome = await self._try(model, asked, give_up, Stopwatch())
+        outcome = await self._try(model, asked, give_up, Stopwatch(clock=self._clock))
         if not isinstance(outcome, Failure) or outcome.status in _AT_WORK:
             return None
         return outcome.reason if outcome.finish == "error" else None
@@ -136,34 +143,39 @@ class RemoteEngine:
     async def _patiently(
         self, model: ModelSpec, body: Body, deadline_s: float | None = None
     ) -> Completion | Concession:
-        begun = time.monotonic()
+        begun = self._clock()
         give_up, wait, attempt = math.inf, 0.0, 0
         while True:
             await asyncio.sleep(wait)
             async with self._gate:
                 await self._pace.turn()
                 # From here on, not from the arrival: waiting for a place is no fault of anybody.
-                give_up = min(give_up, time.monotonic() + self._fleet.endpoint_deadline_s)
-                if time.monotonic() > give_up:
+                give_up = min(give_up, self._clock() + self._fleet.endpoint_deadline_s)
+                if self._clock() >= give_up:
                     break  # its place came too late: the reason of the last try stands
                 attempt += 1
-                watch = Stopwatch(deadline_s)
+                watch = Stopwatch(deadline_s, self._clock)
                 outcome = await self._try(model, body, give_up, watch)
                 if isinstance(outcome, Completion) and outcome.finish == "late":
                     outcome = await self._doubted(model, outcome)  # in the place of its request
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                return self._safe(_timed(outcome, begun, watch.seconds))
+                return self._safe(self._timed(outcome, begun, watch.seconds))
             failure = outcome
             wait = max(back_off(attempt), failure.wait)
             reason = without(self._key, failure.reason)[:_LONGEST_REASON]
             tries = min(failure.tries, self._fleet.endpoint_attempts)
-            if attempt >= tries or time.monotonic() + wait > give_up:
+            if attempt >= tries or self._clock() + wait > give_up:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
         told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return _timed(Completion.failed(told, finish=failure.finish), begun, watch.seconds)
+        return self._timed(Completion.failed(told, finish=failure.finish), begun, watch.seconds)
+
+    def _timed(self, completion: Completion, begun: float, own: float) -> Completion:
+        """Return a completion with the time that has passed, of which its last try took `own`."""
+        seconds = self._clock() - begun
+        return replace(completion, seconds=seconds, waited=seconds - own)
 
     def _safe(self, completion: Completion) -> Completion:
         """Return what the model said without the key, should a proxy have slipped it in."""
@@ -179,7 +191,7 @@ class RemoteEngine:
         self, model: ModelSpec, body: Body, give_up: float, watch: Stopwatch
     ) -> Completion | Concession | Failure:
         """Send a request once."""
-        deadline = min(self._fleet.reply_deadline_s, give_up - time.monotonic())
+        deadline = min(self._fleet.reply_deadline_s, give_up - self._clock())
         try:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
             async with asyncio.timeout(deadline):
@@ -243,12 +255,6 @@ def _word() -> Request:
     number = secrets.randbelow(2**31)
     told = Message("user", f"Say a word. ({number})")
     return Request((told,), seed=number, max_tokens=_WORD_TOKENS)
-
-
-def _timed(completion: Completion, begun: float, own: float) -> Completion:
-    """Return it with the time that has passed, of which its last try took `own`."""
-    seconds = time.monotonic() - begun
-    return replace(completion, seconds=seconds, waited=seconds - own)
 
 
 def _body(model: ModelSpec, request: Request) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -22,9 +23,12 @@ class Stopwatch:
     time: the loop looked last before, and nobody knows better.
     """
 
-    def __init__(self, most_s: float | None = None) -> None:
-        """None is as long as it likes."""
+    def __init__(
+        self, most_s: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """None is as long as it likes. The clock returns seconds."""
         self.most_s = most_s
+        self._clock = clock
         self._limit = asyncio.timeout(None)
         self._timer: asyncio.Handle | None = None
         self._begun: float | None = None
@@ -40,7 +44,7 @@ class Stopwatch:
         """Return how long the request was with the endpoint; 0 where it never was."""
         if self._begun is None:
             return 0.0
-        passed = (self._ended or time.monotonic()) - self._begun
+        passed = (self._ended or self._clock()) - self._begun
         if self.most_s is None or self.up:
             return passed
         return min(passed, max(0.0, self.most_s - _TICK_S))
@@ -48,14 +52,14 @@ class Stopwatch:
     async def traced(self, event: str, _: Any) -> None:
         """Hear from httpcore how far the request is: its extension `trace`."""
         if event == f"{_SENT}.started":
-            self._begun = time.monotonic()  # no later: it may arrive before this hears of it
+            self._begun = self._clock()  # no later: it may arrive before this hears of it
         elif event.startswith(_SENT):
             if self.most_s is not None:
                 self._cancel()
                 loop = asyncio.get_running_loop()
                 self._timer = loop.call_later(self.most_s, self._look, _LOOKS)
         elif event == _READ:
-            self._ended = time.monotonic()
+            self._ended = self._clock()
             self._cancel()
 
     async def __aenter__(self) -> Self:
@@ -69,7 +73,7 @@ class Stopwatch:
         trace: TracebackType | None,
     ) -> None:
         self._cancel()
-        self._ended = self._ended or time.monotonic()
+        self._ended = self._ended or self._clock()
         await self._limit.__aexit__(kind, error, trace)
 
     def _look(self, rounds: int) -> None:

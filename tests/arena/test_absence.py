@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from arena.playing import fleet_of, here, house, models, schedule, timeless
+from virtual_time import now
 
 from raybench import sandbox
-from raybench.arena import absence
-from raybench.arena.absence import Absence
+from raybench.arena.absence import SUSPECT, Absence
 from raybench.arena.pool import Lines, Pool, Unplayed
 from raybench.arena.room import House
 from raybench.arena.rooms import Rooms
@@ -24,6 +24,8 @@ from raybench.tournament.fixtures import Fixture
 from raybench.tournament.schedule import Schedule
 from raybench.tournament.stopping import Budget, Stop
 from raybench.types import Completion, ModelSpec, Request
+
+pytestmark = pytest.mark.virtual_time
 
 BOTH = {"debate": 2, "liars_dice": 2}
 SPECS = [*models(), ModelSpec("x", "simulated", ""), ModelSpec("y", "simulated", "")]
@@ -83,7 +85,7 @@ class Session:
         pool = Pool(
             plan, rooms, of, at_once=at_once, replays=2, keep=keep, unfinished=unfinished,
             replied={model for it in done.values() for model in it.fixture.seats},
-            say=self.said.append, phase=self.phases.append, patience_s=patience_s,
+            say=self.said.append, phase=self.phases.append, patience_s=patience_s, clock=now,
         )  # fmt: skip
         async with aclosing(pool.matches()) as ended:
             async for some in ended:
@@ -187,22 +189,21 @@ async def test_a_draw_that_needs_results_waits_for_those_of_who_is_gone() -> Non
     of, first, dice = house(), Session(), {"liars_dice": 2}
     with pytest.raises(RunFailed, match=r"^c .* could not be had"):
         await first.play(here(fleet_of(engine, SPECS), of), of, dice, 400, "swiss")
-    assert len(first.void) < absence.SUSPECT
+    assert len(first.void) < SUSPECT
     again = Session(first)
     await again.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, dice, 400, "swiss")
     assert [it["match"] for it in by_number(again)] == [*range(1, 401)]
     assert again.void == first.void
 
 
-async def test_who_comes_back_plays_what_waited(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_comes_back_plays_what_waited() -> None:
     """It is asked again by a match now and then, and what had to wait is played, each once."""
-    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
     # However fast the machine is, it is back long before all others have played.
     engine = Down(
         lambda model, _: model == "c" and engine.asked["c"] > 20 and engine.asked.total() < 800
     )
     of, session, dice = house(), Session(), {"liars_dice": 2}
-    specs = [*models(latency_s=0.002)]
+    specs = [*models(latency_s=10.0)]
     await session.play(here(fleet_of(engine, specs), of), of, dice, 700)
     assert [it["match"] for it in by_number(session)] == [*range(1, 701)]
     assert not session.void
@@ -211,11 +212,8 @@ async def test_who_comes_back_plays_what_waited(monkeypatch: pytest.MonkeyPatch)
     assert 10 <= missed <= 40, "most matches that needed it waited and were not tried"
 
 
-async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_who_comes_back_when_all_else_is_played_is_still_waited_for() -> None:
     """It is asked again though nobody else plays any more."""
-    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
     engine, of, session = Down(nobody), house(), Session()
     engine.is_down = lambda model, _: (
         model == "c" and engine.asked["c"] > 20 and not any("Waiting" in it for it in session.said)
@@ -234,14 +232,11 @@ async def test_who_comes_back_when_all_else_is_played_is_still_waited_for(
 
 
 @pytest.mark.parametrize("lost", [(2,), (10, 11)])
-async def test_what_was_lost_while_somebody_was_gone_is_forgiven(
-    monkeypatch: pytest.MonkeyPatch, lost: tuple[int, ...]
-) -> None:
+async def test_what_was_lost_while_somebody_was_gone_is_forgiven(lost: tuple[int, ...]) -> None:
     """A match that was begun anew as often as it may be is so once more when they are back.
 
     The second request is of the match that found out.
     """
-    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.01)
     engine, of, session = Down(nobody), house(at_once=1), Session()
     since = list[str]()
 
@@ -275,18 +270,17 @@ class Hanging(Down):
 @pytest.mark.parametrize("kind", [Down, Hanging])
 @pytest.mark.timeout(120)
 async def test_who_never_comes_back_is_waited_for_as_long_as_is_wanted(
-    kind: type[Down], monkeypatch: pytest.MonkeyPatch
+    kind: type[Down],
 ) -> None:
     """However long each of its failures takes."""
-    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.0)
     engine, of, first, dice = kind(nobody), house(), Session(), {"liars_dice": 2}
     engine.is_down = lambda model, _: model == "c" and engine.asked["c"] > 20
     with pytest.raises(Unplayed, match=r"^c \(c gave no reply: connection refused\) could not be"):
-        await first.play(here(fleet_of(engine, SPECS), of), of, dice, 120, patience_s=0.3)
+        await first.play(here(fleet_of(engine, SPECS), of), of, dice, 120, patience_s=3000)
     without = [it for it in first.records if "c" not in it["seats"].values()]
     assert len(without) == 60, "all that can be played without it"
     assert not first.void
-    assert "Waiting for c, 0 s still (games.patience_s)" in first.said[-1]
+    assert "Waiting for c, 3000 s still (games.patience_s)" in first.said[-1]
     assert first.phases[-1] == "waiting for c, 0 s still"
 
     again = Session(first)
@@ -359,11 +353,7 @@ async def test_who_has_never_replied_and_fails_last_ends_no_run() -> None:
 
 
 @pytest.mark.parametrize("returns", [True, False])
-async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(
-    monkeypatch: pytest.MonkeyPatch, returns: bool
-) -> None:
-    if returns:
-        monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.0)
+async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(returns: bool) -> None:
     engine = Down(nobody)
     engine.is_down = lambda model, _: (
         model == "c" and engine.asked["c"] > 20 and not (returns and engine.asked.total() > 640)
@@ -380,8 +370,8 @@ async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(
         schedule({"liars_dice": 2}, 700).pairing,
         Stop(matches=700, budgets=(Budget(700, "calls", spent),)),
     )
-    rooms = here(fleet_of(engine, SPECS), of)
-    pool = Pool(plan, rooms, of, at_once=6, replays=2, keep=keep, replied={*"abcd"})
+    rooms = here(fleet_of(engine, models(latency_s=10.0)), of)
+    pool = Pool(plan, rooms, of, at_once=6, replays=2, keep=keep, replied={*"abcd"}, clock=now)
     ended = 0
     try:
         async with aclosing(pool.matches()) as stream:
@@ -393,11 +383,9 @@ async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(
     assert sum(it >= 700 for it in begun) <= 6, "what was under way, and nothing new"
 
 
-def test_who_is_asked_again_is_asked_by_a_match_that_tells_of_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(absence, "_ASK_AGAIN_S", 0.0)
-    found = Absence((), {*"abcd"})
+def test_who_is_asked_again_is_asked_by_a_match_that_tells_of_it() -> None:
+    time = [0.0]
+    found = Absence((), {*"abcd"}, lambda: time[0])
 
     def missed(number: int, *seats: str, by: str) -> None:
         fixture = Fixture("liars_dice", seats, number)
@@ -409,6 +397,8 @@ def test_who_is_asked_again_is_asked_by_a_match_that_tells_of_it(
     missed(10, "c", "a", by="c")
     for number in range(11, 21):
         missed(number, "d", "b", by="d")
+    assert [*found.again()] == []
+    time[0] += 60.0
     assert [*found.again()] == [10, 11]
 
 

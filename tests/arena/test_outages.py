@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import zlib
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -19,6 +20,8 @@ from raybench.autobench.standing import Standing
 from raybench.autobench.steps import Ask, Reply, Step, drawn
 from raybench.errors import RunFailed
 
+pytestmark = pytest.mark.virtual_time
+
 DECODING = Decoding({"task": 9, "task_rating": 9, "answer": 9, "answer_rating": 9})
 DEAD = Reply(None, "error", "the line is dead")
 FOUR = ("a", "b", "c", "d")
@@ -31,7 +34,7 @@ def fresh(ask: Ask) -> Reply:
     """Reply, with another task for every ask."""
     if ask.kind != "task":
         return obliging(ask)
-    number = hash(ask.key) % 10**9
+    number = zlib.crc32(repr(ask.key).encode())
     return Reply(f"How would {ask.model} explain the number {number} to a child of seven?")
 
 

@@ -4,9 +4,12 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import pytest
 from ray.exceptions import RayActorError
 
 from raybench.arena.seats import Seats
+
+pytestmark = pytest.mark.virtual_time
 
 
 @dataclass

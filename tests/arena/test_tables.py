@@ -16,7 +16,7 @@ from raybench.types import ModelSpec
 DECODING = Decoding({"task": 64, "task_rating": 16, "answer": 64, "answer_rating": 16})
 
 
-@pytest.mark.parametrize("actors", [0, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("actors", [0, pytest.param(1, marks=pytest.mark.ray)])
 async def test_what_an_endpoint_is_waited_for_is_told(actors: int) -> None:
     said: list[str] = []
     step = Step(Draw(1, "", DIFFICULTIES[0], ()), 0, "answer", task="What is a boat?")

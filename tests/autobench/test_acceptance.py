@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from raybench.autobench.acceptance import accepted, bounds, foreseen
@@ -43,7 +42,6 @@ def standing_after(rows: list[dict[str, float | None]], settings: Settings) -> S
     return standing
 
 
-@examples(max_examples=400, deadline=None)
 @given(
     iterations,
     iterations,

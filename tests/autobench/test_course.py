@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from raybench.autobench.acceptance import accepted
@@ -150,7 +149,6 @@ kinds = st.builds(
 )
 
 
-@examples(max_examples=300, deadline=None)
 @given(
     kinds, st.integers(0, 1000), st.integers(1, 12), st.integers(1, 12),
     st.sampled_from([0, 5, 20, 60, 10_000]), st.randoms(use_true_random=False),

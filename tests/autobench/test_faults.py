@@ -1,5 +1,3 @@
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,20 +192,26 @@ def test_any_text_is_looked_at(task: str) -> None:
     assert len(set(faults)) == len(faults)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *("a", " x", "\n", "*", "#", "(", "Answer: ", "**Answer**\n", "The answer is ", "A) x\n"),
-        *("\\boxed{", "in\\boxed{1}", "- [x] y\n", "</think> ", "explain why ", "I cannot "),
-        *("sorry ", "the same words ", "1. ", "One sentence of many words. ", "ﬁ", "İ", "\ud800"),
-        *("哈", "_ "),
-    ],
+UNITS = (
+    *("a", " x", "\n", "*", "#", "(", "Answer: ", "**Answer**\n", "The answer is ", "A) x\n"),
+    *("\\boxed{", "in\\boxed{1}", "- [x] y\n", "</think> ", "explain why ", "I cannot "),
+    *("sorry ", "the same words ", "1. ", "One sentence of many words. ", "ﬁ", "İ", "\ud800"),
+    *("哈", "_ "),
 )
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_many_characters_are_looked_at_in_time(unit: str) -> None:
+    """Were it quadratic, this would take minutes, and the time limit of tests would end it."""
+    found(unit * (100_000 // len(unit)))
+
+
+@pytest.mark.long(
+    short="tests/autobench/test_faults.py::test_many_characters_are_looked_at_in_time"
+)
+@pytest.mark.parametrize("unit", UNITS)
 def test_a_million_characters_take_seconds(unit: str) -> None:
-    task, started = unit * (1_000_000 // len(unit)), time.process_time()
-    found(task)
-    assert time.process_time() - started < 20
+    found(unit * (1_000_000 // len(unit)))
 
 
 @pytest.mark.parametrize("stem", ["gsm8k_test", "math500", "aime2024"])

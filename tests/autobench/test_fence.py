@@ -69,12 +69,17 @@ def test_what_is_made_harmless_still_cannot_end_it(text: str) -> None:
     check(broken(whole(prompt)), "Why?", broken(whole(text)))
 
 
-@pytest.mark.parametrize("injected", list(every()), ids=lambda it: f"{it.kind}: {it.template!r}")
-def test_no_injection_ends_it(injected: Injected) -> None:
-    for answer in (injected.good, injected.bad):
-        check(
-            prompts.rate_answer(injected.question, answer, fenced=True), injected.question, answer
-        )
+INJECTED: dict[str, list[Injected]] = {}
+for injected in every():
+    INJECTED.setdefault(injected.kind, []).append(injected)
+
+
+@pytest.mark.parametrize("kind", INJECTED)
+def test_no_injection_ends_it(kind: str) -> None:
+    for injected in INJECTED[kind]:
+        for answer in (injected.good, injected.bad):
+            prompt = prompts.rate_answer(injected.question, answer, fenced=True)
+            check(prompt, injected.question, answer)
 
 
 @given(anything, st.lists(anything, min_size=2, max_size=4))

@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 import pytest
 from clusters import lasting
+from virtual_time import until
 
 from raybench.config import FleetConf
 from raybench.demands import Demand, NoneComesError
@@ -66,7 +67,6 @@ class Cluster:
 @pytest.fixture
 def there(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     found = Cluster()
-    monkeypatch.setattr(attendance, "_LOOK_S", 0.005)
     monkeypatch.setattr(attendance, "_alive", lambda: {*found.gpus})
     monkeypatch.setattr(attendance, "may_come", lambda: True)
     for name in ("come", "nodes", "reserve", "release"):
@@ -83,12 +83,12 @@ async def attended(there: Cluster) -> AsyncIterator[tuple[Attendance, After]]:
     async with aclosing(held.changes()) as changes:
 
         async def after() -> Change:
-            async with asyncio.timeout(5):
-                return await anext(changes)
+            return await anext(changes)
 
         yield held, after
 
 
+@pytest.mark.virtual_time
 async def test_in_the_place_of_a_node_that_died_another_one_is_asked_for(
     there: Cluster, attended: tuple[Attendance, After]
 ) -> None:
@@ -105,6 +105,7 @@ async def test_in_the_place_of_a_node_that_died_another_one_is_asked_for(
     assert there.released == ["x"]
 
 
+@pytest.mark.virtual_time
 async def test_where_none_comes_that_is_told(
     there: Cluster, attended: tuple[Attendance, After]
 ) -> None:
@@ -116,6 +117,7 @@ async def test_where_none_comes_that_is_told(
     assert there.said == ["a node with engines died, and none came within 1 s"]
 
 
+@pytest.mark.virtual_time
 async def test_where_nobody_brings_nodes_none_is_awaited_and_who_comes_is_welcome(
     there: Cluster,
     attended: tuple[Attendance, After],
@@ -132,22 +134,22 @@ async def test_where_nobody_brings_nodes_none_is_awaited_and_who_comes_is_welcom
     assert there.asked == []
 
 
+@pytest.mark.virtual_time
 async def test_what_others_have_taken_is_none_of_ours(
     there: Cluster, attended: tuple[Attendance, After]
 ) -> None:
     held, after = attended
     there.taken = True
     there.gpus["y"] = 2
-    async with asyncio.timeout(5):
-        waits = asyncio.ensure_future(after())
-        while not there.said:
-            await asyncio.sleep(0.001)
+    waits = asyncio.ensure_future(after())
+    await until(lambda: bool(there.said))
     assert there.said == ["of nodes that have come, 2 GPUs did not become free"]
     assert held.places == PLACES
     del there.gpus["x"]
     assert await waits == Lost(frozenset(PLACES), awaited=True)
 
 
+@pytest.mark.virtual_time
 async def test_a_node_that_does_not_say_yet_what_it_has_is_asked_again(
     there: Cluster, attended: tuple[Attendance, After]
 ) -> None:

@@ -1,55 +1,40 @@
 """Connections to an endpoint: as many as there are requests under way, and no more for long."""
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from http_endpoint import Handler, HttpEndpoint
+from virtual_time import Exchange, VirtualEndpoint, now
 
-from raybench.fleet import connections
 from raybench.fleet.connections import Connections
+
+pytestmark = pytest.mark.virtual_time
 
 MANY = 40
 
 
-class Counting(HttpEndpoint):
-    """Counts its open connections, and replies when as many as `wanted` are there."""
+class Counting(VirtualEndpoint):
+    """Replies when as many requests as `wanted` are there."""
 
-    request_queue_size = MANY
+    wanted: asyncio.Barrier
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.open = 0
-        self.wanted = threading.Barrier(1)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        with self.lock:
-            self.open += 1
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            with self.lock:
-                self.open -= 1
-
-    def play(self, handler: Handler) -> None:
-        self.wanted.wait(30)
-        handler.send(200, {})
+    async def play(self, exchange: Exchange) -> None:
+        await self.wanted.wait()
+        exchange.send(200, {})
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Counting]:
-    with Counting() as server:
+async def endpoint() -> AsyncIterator[Counting]:
+    async with Counting() as server:
         yield server
 
 
 @pytest.fixture
 async def lending(endpoint: Counting) -> AsyncIterator[Connections]:
-    found = Connections(endpoint.url, {}, httpx.Timeout(30))
-    yield found
-    await found.close()
+    lends = Connections(endpoint.url, {}, httpx.Timeout(30), now)
+    yield lends
+    await lends.close()
 
 
 async def at_once(lending: Connections, endpoint: Counting, many: int) -> None:
@@ -59,26 +44,21 @@ async def at_once(lending: Connections, endpoint: Counting, many: int) -> None:
         with lending.lent() as client:
             (await client.post("", json={})).raise_for_status()
 
-    endpoint.wanted = threading.Barrier(many)
+    endpoint.wanted = asyncio.Barrier(many)
     await asyncio.gather(*(one() for _ in range(many)))
 
 
-async def settled(endpoint: Counting, many: int) -> None:
-    """Wait until there are so many connections."""
-    async with asyncio.timeout(30):
-        while endpoint.open != many:
-            await asyncio.sleep(0.01)
-
-
 async def test_connections_that_lie_idle_are_closed(
-    lending: Connections, endpoint: Counting, monkeypatch: pytest.MonkeyPatch
+    lending: Connections, endpoint: Counting
 ) -> None:
-    monkeypatch.setattr(connections, "_IDLE_S", 0.05)
     await at_once(lending, endpoint, MANY)
+    assert endpoint.open == MANY
     with lending.lent() as used:
-        await settled(endpoint, 1)  # though nothing more is asked
+        await asyncio.sleep(60)
+        assert endpoint.open == 1  # though nothing more is asked
         assert not used.is_closed, "it is not idle"
-    await settled(endpoint, 0)
+    await asyncio.sleep(60)
+    assert endpoint.open == 0
     await at_once(lending, endpoint, 2)
 
 

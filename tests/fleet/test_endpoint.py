@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from virtual_time import now
 
 from raybench.config import FleetConf, ServeConf
 from raybench.errors import ConfigurationError, RunFailed
@@ -231,16 +232,15 @@ def gone(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return told.pop(0) if told else False
 
     monkeypatch.setattr(endpoint, "_gone", _gone)
-    monkeypatch.setattr(endpoint, "_WATCH_S", 0.001)
-    monkeypatch.setattr(endpoint, "_SILENT_S", 0.01)
     return told
 
 
+@pytest.mark.virtual_time
 async def test_an_endpoint_whose_keeper_died_with_its_node_is_waited_for(gone: list[bool]) -> None:
     said: list[str] = []
     keeper = Silent(away=60, more=2, failures={"small": "no room"})
     with pytest.raises(KeyboardInterrupt):
-        await Endpoint("http://here/v1", keeper, 60.0).watch(said.append)
+        await Endpoint("http://here/v1", keeper, 600.0).watch(said.append, now)
     assert said == [
         "the endpoint does not answer; what Ray brings back is waited for",
         "the endpoint answers again",
@@ -248,16 +248,18 @@ async def test_an_endpoint_whose_keeper_died_with_its_node_is_waited_for(gone: l
     ]
 
 
+@pytest.mark.virtual_time
 async def test_an_endpoint_that_stays_silent_is_given_up(gone: list[bool]) -> None:
     keeper = Silent(away=10**6, more=0, failures={})
     with pytest.raises(RunFailed, match=r"has not answered .* died.*fleet\.start_deadline_s="):
-        await Endpoint("http://here/v1", keeper, 0.05).watch(lambda _: None)
+        await Endpoint("http://here/v1", keeper, 600.0).watch(lambda _: None, now)
     assert keeper.polls > 2
 
 
+@pytest.mark.virtual_time
 async def test_an_endpoint_that_somebody_has_stopped_is_not_waited_for(gone: list[bool]) -> None:
     gone += [False, True]
     keeper = Silent(away=10**6, more=0, failures={})
     with pytest.raises(RunFailed, match="somebody has stopped it"):
-        await Endpoint("http://here/v1", keeper, 60.0).watch(lambda _: None)
+        await Endpoint("http://here/v1", keeper, 600.0).watch(lambda _: None, now)
     assert keeper.polls == 2

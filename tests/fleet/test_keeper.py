@@ -1,13 +1,13 @@
-"""The keeper applies the policy: with engines that are only noted down, in real time but quick."""
+"""The keeper applies the policy: with engines that are only noted down, in virtual time."""
 
 import asyncio
 import re
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from virtual_time import loop, now, until
 
 from raybench.config import FleetConf
 from raybench.errors import Problem, RunFailed
@@ -17,6 +17,8 @@ from raybench.fleet.llm_config import Place
 from raybench.fleet.places import Layout, Node
 from raybench.fleet.turns import Demand, Device, Rules, State
 from raybench.types import ModelSpec
+
+pytestmark = pytest.mark.virtual_time
 
 RULES = Rules(linger_s=0.0, host_gib=100.0)
 
@@ -42,7 +44,7 @@ class Noted(Keeper):
             devices = tuple(Device(f"{node}/cpu", slots, node) for node in nodes)
             places = {device.name: (device.node, "") for device in devices}
             plan = Layout(devices, demands, places, rules)
-        super().__init__(specs, FleetConf(), plan, gpu=False)
+        super().__init__(specs, FleetConf(), plan, gpu=False, clock=now)
         self.did: list[str] = []
         self.up: set[str] = set()
         self.broken: dict[str, Exception] = {}
@@ -83,14 +85,13 @@ class Noted(Keeper):
         return {model: self.status().states[name] for model, name in self.engine.items()}
 
 
-async def soon(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
-        while not true():
-            await asyncio.sleep(0.001)
+async def settle() -> None:
+    """Let everything happen that does not wait for a time to come: the clock stands until then."""
+    await asyncio.sleep(0.001)
 
 
 async def still(task: "asyncio.Task[str]") -> bool:
-    await asyncio.sleep(0.02)
+    await settle()
     return not task.done()
 
 
@@ -109,7 +110,7 @@ async def no_exception_goes_unseen() -> AsyncIterator[None]:
 async def test_what_fits_is_loaded_before_anybody_asks() -> None:
     noted = Noted("abc", slots=2)
     await noted.start()
-    await soon(lambda: noted.did == ["load a", "load b"])
+    await until(lambda: noted.did == ["load a", "load b"])
     assert await noted.ask("a1") == await noted.ask("b1") == ""
     assert noted.stands() == {"a": State.AWAKE, "b": State.AWAKE, "c": State.COLD}
     assert noted.status().swaps.count == 0
@@ -129,22 +130,23 @@ async def test_an_engine_leaves_for_another_when_its_work_is_done() -> None:
 
 
 async def test_an_engine_that_lingers_leaves_when_time_has_passed_though_nothing_happens() -> None:
-    noted = Noted("ab", rules=Rules(linger_s=0.1))
+    noted = Noted("ab", rules=Rules(linger_s=30.0))
     await noted.ask("a1")
     waits = asyncio.create_task(noted.ask("b1"))
     await asyncio.sleep(0)
     await noted.release("a1")
-    begun = time.monotonic()
+    began = now()
     assert await waits == ""
-    assert time.monotonic() - begun > 0.05
+    assert now() - began == pytest.approx(30.0)
 
 
 async def test_impatience_is_kept_though_nothing_happens() -> None:
-    noted = Noted("ab", rules=Rules(patience_s=1.0, linger_s=100.0))
+    noted = Noted("ab", rules=Rules(patience_s=600.0, linger_s=5000.0))
     await noted.ask("a1")
     await noted.release("a1")
-    async with asyncio.timeout(5):
-        assert await noted.ask("b1") == ""
+    began = now()
+    assert await noted.ask("b1") == ""
+    assert 0 < now() - began <= 600.0
 
 
 async def test_a_lease_given_back_while_it_waits_brings_nobody_in() -> None:
@@ -155,7 +157,7 @@ async def test_a_lease_given_back_while_it_waits_brings_nobody_in() -> None:
     await noted.release("b1")
     assert "given back" in await waits
     await noted.release("a1")
-    await asyncio.sleep(0.02)
+    await settle()
     assert noted.did == ["load a"]
     assert noted.status().waiting == {}
 
@@ -175,7 +177,10 @@ async def test_the_leases_of_a_silent_client_are_taken_back() -> None:
     assert await still(waits)
     await noted.alive("me")
     assert await still(waits)
-    noted._clients["dead"] -= keeper.CLIENT_SILENCE_S + 1
+    loop().advance(keeper.CLIENT_SILENCE_S - 1)
+    await noted.alive("me")
+    assert await still(waits)
+    loop().advance(2)
     await noted.alive("me")
     assert await waits == ""
     await noted.release("a1")  # the dead one was only slow: its lease is gone all the same
@@ -192,7 +197,7 @@ async def test_nothing_is_kept_of_leases_that_are_over() -> None:
     assert not noted._owners
     assert not noted._answers
     assert not noted._early
-    await soon(lambda: not noted._tasks)
+    await until(lambda: not noted._tasks)
 
 
 async def test_an_engine_that_nobody_knows_leaves_nothing_behind() -> None:
@@ -274,12 +279,11 @@ async def test_a_wake_that_fails_is_a_stop_and_a_load() -> None:
     assert noted.status().failures == {}
 
 
-async def test_a_move_that_hangs_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_move_that_hangs_is_ended() -> None:
     async def hang(what: str) -> None:
         if what == "sleep a":
-            await asyncio.sleep(1000)
+            await asyncio.Event().wait()
 
-    monkeypatch.setattr(keeper, "_MOVE_DEADLINE_S", 0.02)
     noted = Noted("ab", can_sleep=True)
     noted.at = hang
     for lease in ("a1", "b1"):
@@ -298,7 +302,7 @@ class Served(Noted):
     def __init__(self, statuses: list[Any]) -> None:
         super().__init__("a")
         self.statuses = statuses
-        self._conf = FleetConf(start_deadline_s=0.05)
+        self._conf = FleetConf(start_deadline_s=50)
 
     def _deploy(self, name: str) -> None:
         self.did.append("deploy a")
@@ -312,7 +316,7 @@ def application(status: str, message: str = "") -> Any:
     ("last", "reason"),
     [
         (application("RUNNING"), "^$"),
-        (application("DEPLOYING"), r"not up within fleet\.start_deadline_s=0\.05 s.*logs"),
+        (application("DEPLOYING"), r"not up within fleet\.start_deadline_s=50 s.*logs"),
         (
             application("DEPLOY_FAILED", "torch.OutOfMemoryError: CUDA out of memory."),
             r"did not start: torch.*out of memory\.? ?\. Lower fleet\.max_model_len",
@@ -330,7 +334,6 @@ async def test_a_load_goes_as_serve_says(
         return {} if state is None else dict.fromkeys(served.engine.values(), state)
 
     monkeypatch.setattr(keeper, "applications", applications)
-    monkeypatch.setattr(keeper, "_POLL_S", 0.001)
     assert re.search(reason, await served.ask("a1"))
     assert served.did == ["deploy a"] + ["unload a"] * (last.status != "RUNNING")
 
@@ -347,7 +350,7 @@ async def test_who_waits_is_turned_away_and_what_runs_goes_on() -> None:
     assert "stopped" in await waits
     assert "stopped" in await noted.ask("a2")
     await noted.release("a1")
-    await asyncio.sleep(0.02)
+    await settle()
     assert noted.did == ["load a"]
 
 
@@ -364,12 +367,12 @@ async def test_stopped_it_starts_nothing_and_nobody_waits_for_ever() -> None:
     waits = asyncio.create_task(noted.ask("b1"))
     await asyncio.sleep(0)
     await noted.release("a1")
-    await soon(lambda: "load b" in noted.did)
+    await until(lambda: "load b" in noted.did)
     await noted.stop()
     assert "stopped" in await waits
     assert "stopped" in await noted.ask("a2")
     await noted.release("b1")
-    await asyncio.sleep(0.02)
+    await settle()
     assert noted.did == ["load a", "unload a", "load b", "stop"]
     assert not noted._tasks
 
@@ -383,7 +386,7 @@ async def test_requests_are_counted_by_model_where_they_wait_and_where_they_run(
     assert await noted.lease("me", "a1", engine["a"], 5, "a-hot") == ""
     assert await noted.lease("me", "a2", engine["a"], 2, "a-cold") == ""
     waits = asyncio.create_task(noted.lease("me", "b1", engine["b"], 7, "b"))
-    await soon(lambda: noted.status().queued == {"b": 7})
+    await until(lambda: noted.status().queued == {"b": 7})
     assert noted.status().running == {"a-hot": 5, "a-cold": 2}
     await noted.release("a1")
     assert noted.status().running == {"a-cold": 2}
@@ -398,7 +401,7 @@ async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> No
     noted = Noted("ab")
     assert await noted.ask("a1", work=1) == ""
     waits = asyncio.create_task(noted.ask("b1", work=4))
-    await soon(lambda: noted.status().queued == {noted.engine["b"]: 4})
+    await until(lambda: noted.status().queued == {noted.engine["b"]: 4})
     await noted.release("b1")
     await waits
     assert noted.status().queued == {}
@@ -417,7 +420,6 @@ async def test_requests_that_are_given_up_or_refused_are_counted_no_more() -> No
 def there(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The nodes that are there."""
     found = set("xy")
-    monkeypatch.setattr(attendance, "_LOOK_S", 0.01)
     monkeypatch.setattr(attendance, "_alive", lambda: {*found})
     monkeypatch.setattr(attendance, "may_come", lambda: False)
     return found
@@ -429,7 +431,7 @@ async def test_what_was_on_a_node_that_dies_comes_up_on_another(there: set[str])
     assert await noted.ask("a1") == await noted.ask("b1") == ""
     assert noted._place(noted.engine["a"]) == Place("x")
     there.discard("x")
-    await soon(lambda: "unload a" in noted.did)
+    await until(lambda: "unload a" in noted.did)
     again = asyncio.create_task(noted.ask("a2"))
     assert await still(again)  # the other one is at work where it could be
     await noted.release("a1")
@@ -447,14 +449,14 @@ async def test_a_load_on_a_node_that_dies_is_given_up(there: set[str]) -> None:
     async def at(what: str) -> None:
         tried.append(what)
         if tried == ["load a"]:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
     noted.at = at
     await noted.start()
     waits = asyncio.create_task(noted.ask("a1"))
-    await soon(lambda: tried == ["load a"])
+    await until(lambda: tried == ["load a"])
     there.discard("x")
-    assert await asyncio.wait_for(waits, 5) == ""
+    assert await waits == ""
     assert tried == ["load a", "unload a", "load a"]
     await noted.turn_away()
 
@@ -464,8 +466,8 @@ async def test_where_every_node_dies_who_waits_is_told(there: set[str]) -> None:
     await noted.start()
     await noted.ask("a1")
     there.clear()
-    await soon(lambda: "unload a" in noted.did)
-    assert "died, and no other node" in await asyncio.wait_for(noted.ask("a2"), 5)
+    await until(lambda: "unload a" in noted.did)
+    assert "died, and no other node" in await noted.ask("a2")
     await noted.turn_away()
 
 
@@ -485,11 +487,11 @@ async def test_who_has_no_node_any_more_comes_up_on_one_that_comes(
     await noted.start()
     assert await noted.ask("a1") == ""
     there.clear()
-    await soon(lambda: "unload a" in noted.did)
+    await until(lambda: "unload a" in noted.did)
     await noted.release("a1")
     waits = asyncio.create_task(noted.ask("a2"))
     assert await still(waits)
     there.add("z")
-    assert await asyncio.wait_for(waits, 5) == ""
+    assert await waits == ""
     assert noted._place(noted.engine["a"]) == Place("z")
     await noted.turn_away()

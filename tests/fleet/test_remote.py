@@ -1,21 +1,16 @@
 """The openai engine against a real endpoint on this machine, which replies by a script."""
 
-import asyncio
 import gzip
 import json
-import random
-import re
 import socket
 import struct
-import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from email.utils import formatdate
 from typing import Any
 
 import pytest
 from http_endpoint import Handler, HttpEndpoint
+from virtual_time import Exchange
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
@@ -25,7 +20,6 @@ from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
 Play = Callable[[Handler], None]
 KEY = "sk-very-secret-0123456789"
-WORD = "Say a word."
 
 
 class Endpoint(HttpEndpoint):
@@ -36,27 +30,14 @@ class Endpoint(HttpEndpoint):
         self.scripts: dict[str, list[Play]] = {}
         """By prompt: what happens to the first request, the second …; the last goes on."""
         self.seen: list[Handler] = []
-        self._busy = self.busiest = 0
 
     def play(self, handler: Handler) -> None:
-        prompt = script_of(handler)
+        prompt = str(handler.body["messages"][-1]["content"])
         with self.lock:
             self.seen.append(handler)
-            self._busy += 1
-            self.busiest = max(self.busiest, self._busy)
             script = self.scripts.get(prompt, [echo])
             play = script.pop(0) if len(script) > 1 else script[0]
-        try:
-            play(handler)
-        finally:
-            with self.lock:
-                self._busy -= 1
-
-
-def script_of(handler: Handler) -> str:
-    """Return the prompt of a request; of one for a word, what they have in common."""
-    prompt = str(handler.body["messages"][-1]["content"])
-    return WORD if prompt.startswith(WORD) else prompt
+        play(handler)
 
 
 def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
@@ -66,7 +47,7 @@ def reply(text: Any, finish: str = "stop", **message: Any) -> dict[str, Any]:
     }
 
 
-def echo(handler: Handler) -> None:
+def echo(handler: Handler | Exchange) -> None:
     handler.send(200, reply(str(handler.body["messages"][-1]["content"])))
 
 
@@ -89,14 +70,6 @@ def reset_halfway(handler: Handler) -> None:
     handler.end_headers()
     handler.wfile.write(b'{"choices": [')
     reset(handler)
-
-
-def after(seconds: float, then: Play = echo) -> Play:
-    def play(handler: Handler) -> None:
-        if not handler.server.closing.wait(seconds):
-            then(handler)
-
-    return play
 
 
 @pytest.fixture
@@ -273,14 +246,6 @@ async def test_an_endpoint_that_wants_a_key_is_told_as_such(endpoint: Endpoint) 
 
 
 # ---------------------------------------------------------------------------- what is understood
-
-
-async def test_a_reply_brings_text_tokens_and_time(endpoint: Endpoint) -> None:
-    completion = await one_reply(endpoint, after(0.05))
-    assert (completion.text, completion.finish, completion.error) == ("hello", "stop", None)
-    assert (completion.prompt_tokens, completion.output_tokens) == (11, 7)
-    assert 0.05 <= completion.seconds < 5
-    assert 0.05 <= completion.own_seconds <= completion.seconds
 
 
 @pytest.mark.parametrize(
@@ -469,17 +434,6 @@ async def test_a_model_that_takes_no_images_says_so(
     assert said in (completion.error or "")
 
 
-@pytest.mark.parametrize("why", ["error", "abort"])
-async def test_a_reply_that_broke_off_is_no_answer(endpoint: Endpoint, why: str) -> None:
-    endpoint.scripts["hello"] = [say(200, reply("Hel", why)), echo]
-    (completion,) = await ask(endpoint, "hello")
-    assert (completion.text, completion.finish) == ("hello", "stop")
-    broken = say(200, reply("Hel", why))
-    completion = await one_reply(endpoint, broken, conf=FleetConf(endpoint_attempts=2))
-    assert (completion.text, completion.finish) == ("", "error")
-    assert "broke the reply off" in (completion.error or "")
-
-
 async def test_a_long_refusal_is_cut(endpoint: Endpoint) -> None:
     completion = await one_reply(endpoint, say(400, b"x" * 10_000))
     assert 100 < len(completion.error or "") < 1000
@@ -529,102 +483,7 @@ async def test_a_filler_for_a_key_is_a_word_like_any_other(
     assert completion.text == "EMPTY set"
 
 
-# ------------------------------------------------------------------------- retries and deadlines
-
-
-async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
-    plays = {
-        "429": say(429, {"error": "slow down"}),
-        "500": say(500, b"oops"),
-        "502": say(502, b"<html>Bad Gateway</html>"),
-        "503": lambda handler: handler.send(503, b"", **{"Retry-After": "0"}),
-        "504": say(504, b""),
-        "408": say(408, b""),
-        "reset": reset,
-        "reset halfway": reset_halfway,
-        "hang-up": lambda handler: setattr(handler, "close_connection", True),
-        "garbled": say(200, b'{"choices": ['),
-    }
-    endpoint.scripts = {prompt: [play, echo] for prompt, play in plays.items()}
-    random.seed(0)
-    completions = await ask(endpoint, *plays)
-    assert [completion.text for completion in completions] == list(plays)
-    assert len(endpoint.seen) == 2 * len(plays)
-    # The waits count as time, and differ so that a batch does not come back in step.
-    waits = [completion.seconds for completion in completions]
-    assert min(waits) >= 0.25
-    assert max(waits) - min(waits) > 0.05
-    # But it was no time of the model's.
-    assert all(completion.waited >= 0.25 for completion in completions)
-
-
-async def test_it_gives_up_after_so_many_attempts(endpoint: Endpoint) -> None:
-    endpoint.scripts = {
-        "429": [say(429, {"error": "slow down"})],
-        "500": [say(500, b"")],
-        "reset": [reset],
-    }
-    completions = await ask(endpoint, *endpoint.scripts)
-    assert [completion.finish for completion in completions] == ["error"] * 3
-    assert len(endpoint.seen) == 3 * 2
-    assert "429" in (completions[0].error or "")
-    assert "slow down" in (completions[0].error or "")
-    assert completions[1].error == "HTTP 500 (tried 2 times)"
-    assert "Error: " in (completions[2].error or "")
-
-
-@pytest.mark.parametrize("body", [b"<html>Log in</html>", {"choices": []}])
-async def test_what_stays_garbled_is_tried_as_often_as_the_rest(
-    endpoint: Endpoint, body: object
-) -> None:
-    completion = await one_reply(endpoint, say(200, body), conf=FleetConf(endpoint_attempts=4))
-    assert "not a chat completion" in (completion.error or "")
-    assert "tried 4 times" in (completion.error or "")
-    assert len(endpoint.seen) == 4
-
-
-async def test_who_waits_is_told_why(endpoint: Endpoint) -> None:
-    said: list[str] = []
-    endpoint.scripts["hello"] = [say(503, b"loading the model"), echo]
-    model = ModelSpec("mine", "openai", "gpt", options={"base_url": endpoint.url})
-    async with open_fleet([model], FleetConf(), said.append) as fleet:
-        await fleet.complete("mine", [Request((Message("user", "hello"),), seed=5)])
-    (remark,) = said
-    assert remark.startswith("127.0.0.1: HTTP 503 loading the model; trying again in ")
-
-
-async def test_an_endpoint_that_asks_for_time_gets_it_from_all_requests(endpoint: Endpoint) -> None:
-    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "1"})  # noqa: E731
-    endpoint.scripts = {"first": [limited, echo], "second": [after(0.1)]}
-    begun = time.monotonic()
-    first, second = await ask(endpoint, "first", "second", concurrency=1)
-    assert (first.text, second.text) == ("first", "second")
-    # The second had nothing to wait for but the first one's refusal.
-    assert first.seconds >= 1
-    assert second.seconds >= 1
-    assert time.monotonic() - begun < 10
-
-
-async def test_all_tries_together_have_a_deadline(endpoint: Endpoint) -> None:
-    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "3600"})  # noqa: E731
-    begun = time.monotonic()
-    completion = await one_reply(endpoint, limited, conf=FleetConf(endpoint_deadline_s=5))
-    assert completion.finish == "error"
-    assert "HTTP 429" in (completion.error or "")
-    assert time.monotonic() - begun < 4  # nobody waits for what comes too late
-    assert len(endpoint.seen) == 1
-
-
-async def test_an_endpoint_that_asks_for_years_holds_up_no_other_request(
-    endpoint: Endpoint,
-) -> None:
-    limited = lambda handler: handler.send(429, {}, **{"Retry-After": "9" * 12})  # noqa: E731
-    endpoint.scripts = {"first": [limited], "second": [echo]}
-    conf = FleetConf(endpoint_deadline_s=1)
-    async with asyncio.timeout(60):
-        first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
-    assert "HTTP 429" in (first.error or "")
-    assert second.text == "second"
+# ------------------------------------------------------------------------------- what breaks
 
 
 @pytest.mark.parametrize("status", [200, 500])
@@ -638,39 +497,12 @@ async def test_a_reply_that_would_fill_the_memory_is_not_read_to_its_end(
     assert len(endpoint.seen) == 1
 
 
-async def test_an_endpoint_that_never_recovers_is_left_when_the_time_is_over(
-    endpoint: Endpoint,
-) -> None:
-    begun = time.monotonic()
-    conf = FleetConf(endpoint_deadline_s=2, endpoint_attempts=30)
-    completion = await one_reply(endpoint, say(503, b"loading"), conf=conf)
-    assert re.fullmatch(r"HTTP 503 loading \(tried [2-4] times\)", completion.error or "")
-    assert time.monotonic() - begun < 4
-
-
-async def test_the_time_for_all_tries_bounds_each_of_them(endpoint: Endpoint) -> None:
-    begun = time.monotonic()
-    conf = FleetConf(reply_deadline_s=600, endpoint_deadline_s=0.3)
-    completion = await one_reply(endpoint, after(30), conf=conf)
-    # A busy machine has let some of it pass before it asks.
-    assert re.fullmatch(r"no reply within 0\.(3|[0-2]\d*) s", completion.error or "")
-    assert time.monotonic() - begun < 4
-
-
-async def test_a_place_that_comes_too_late_is_not_taken(endpoint: Endpoint) -> None:
-    endpoint.scripts = {"first": [say(500, b"oops")], "second": [after(30)]}
-    conf = FleetConf(endpoint_deadline_s=1)
-    first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
-    # The second held the only place until the time of the first was over.
-    assert (first.error, second.error) == ("HTTP 500 oops", "no reply within 1 s")
-    assert len(endpoint.seen) == 2
-
-
-async def test_a_rate_limit_is_kept(endpoint: Endpoint) -> None:
-    begun = time.monotonic()
-    completions = await ask(endpoint, *"abcdef", requests_per_minute=600)
-    assert [completion.text for completion in completions] == list("abcdef")
-    assert time.monotonic() - begun >= 0.5
+async def test_a_connection_that_is_reset_is_made_again(endpoint: Endpoint) -> None:
+    """Retries and deadlines are the subject of test_remote_time.py; a reset needs real TCP."""
+    endpoint.scripts = {"at once": [reset, echo], "halfway": [reset_halfway, echo]}
+    completions = await ask(endpoint, *endpoint.scripts)
+    assert [completion.text for completion in completions] == ["at once", "halfway"]
+    assert len(endpoint.seen) == 4
 
 
 async def test_one_failure_leaves_the_rest_of_the_batch_alone(endpoint: Endpoint) -> None:
@@ -688,142 +520,6 @@ async def test_nobody_there_is_an_error_in_words(endpoint: Endpoint) -> None:
         )
     assert completion.finish == "error"
     assert "ConnectError" in (completion.error or "")
-
-
-async def test_headers_that_trickle_are_not_waited_for(endpoint: Endpoint) -> None:
-    def trickle(handler: Handler) -> None:
-        handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-        while not handler.server.closing.wait(0.02):
-            handler.wfile.write(b"o")
-
-    completion = await one_reply(
-        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, endpoint_attempts=1)
-    )
-    assert completion.error == "no reply within 0.3 s"
-
-
-@pytest.mark.parametrize("form", ["seconds", "milliseconds", "date"])
-async def test_a_wait_that_is_asked_for_is_kept_however_it_is_written(
-    endpoint: Endpoint, form: str
-) -> None:
-    # A date has whole seconds: two from now are at least one.
-    headers = {
-        "seconds": {"Retry-After": "1"},
-        "milliseconds": {"retry-after-ms": "1000"},
-        "date": {"Retry-After": formatdate(time.time() + 2, usegmt=True)},
-    }[form]
-    endpoint.scripts["hello"] = [lambda handler: handler.send(503, b"", **headers), echo]
-    (completion,) = await ask(endpoint, "hello")
-    assert completion.text == "hello"
-    assert 0.9 <= completion.seconds < 10
-
-
-async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint) -> None:
-    begun = time.monotonic()
-    completion = await one_reply(
-        endpoint, after(30), conf=FleetConf(reply_deadline_s=0.2, endpoint_attempts=1)
-    )
-    assert time.monotonic() - begun < 5
-    assert completion.finish == "error"
-    assert completion.error == "no reply within 0.2 s"
-    assert 0.2 <= completion.seconds < 5
-
-
-async def test_a_reply_that_trickles_is_not_waited_for_either(endpoint: Endpoint) -> None:
-    def trickle(handler: Handler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", "1000")
-        handler.end_headers()
-        while not handler.server.closing.wait(0.02):
-            handler.wfile.write(b" ")
-
-    completion = await one_reply(
-        endpoint, trickle, conf=FleetConf(reply_deadline_s=0.3, endpoint_attempts=1)
-    )
-    assert completion.error == "no reply within 0.3 s"
-
-
-async def test_waiting_for_a_place_does_not_count_against_the_deadline(endpoint: Endpoint) -> None:
-    prompts = [str(number) for number in range(6)]
-    endpoint.scripts = {prompt: [after(0.2)] for prompt in prompts}
-    completions = await ask(
-        endpoint, *prompts, conf=FleetConf(reply_deadline_s=1, endpoint_attempts=1), concurrency=1
-    )
-    assert [completion.text for completion in completions] == prompts
-
-
-@pytest.mark.parametrize(
-    "options", [{"concurrency": 1}, {"requests_per_minute": 200}], ids=["places", "rate"]
-)
-async def test_a_models_own_time_begins_when_its_request_is_sent(
-    endpoint: Endpoint, options: dict[str, Any]
-) -> None:
-    prompts = [str(number) for number in range(6)]
-    endpoint.scripts = {prompt: [after(0.2)] for prompt in prompts}
-    completions = await ask(endpoint, *prompts, **options)
-    assert max(completion.seconds for completion in completions) >= 1.2
-    for completion in completions:
-        assert 0.2 <= completion.own_seconds < 0.7
-
-
-async def test_a_models_own_time_is_that_of_the_try_that_counts(endpoint: Endpoint) -> None:
-    endpoint.scripts = {
-        "late": [after(0.6, say(503, b"")), after(0.1)],
-        "never": [after(0.2, say(503, b""))],
-        "filtered": [say(503, b""), after(0.1, say(400, {"error": {"code": "content_filter"}}))],
-    }
-    late, never, filtered = await ask(endpoint, *endpoint.scripts)
-    assert late.text == "late" and late.seconds >= 0.95
-    assert 0.1 <= late.own_seconds < 0.5
-    assert never.finish == "error" and never.waited >= 0.45
-    assert filtered.finish == "refusal" and filtered.waited >= 0.25
-    assert 0.1 <= filtered.own_seconds < 0.5
-
-
-# ----------------------------------------------------------------------------------- side by side
-
-
-@pytest.mark.parametrize("concurrency", [1, 4])
-async def test_the_order_is_kept_and_the_bound_holds(endpoint: Endpoint, concurrency: int) -> None:
-    prompts = [str(number) for number in range(12)]
-    # The later it is asked, the sooner it is answered.
-    endpoint.scripts = {
-        prompt: [after(0.05 - 0.004 * number)] for number, prompt in enumerate(prompts)
-    }
-    completions = await ask(endpoint, *prompts, concurrency=concurrency)
-    assert [completion.text for completion in completions] == prompts
-    assert endpoint.busiest == concurrency
-
-
-async def test_each_request_under_way_has_a_connection_which_others_then_take(
-    endpoint: Endpoint,
-) -> None:
-    prompts = [str(number) for number in range(12)]
-    endpoint.scripts = {prompt: [after(0.02)] for prompt in prompts}
-    await ask(endpoint, *prompts, concurrency=3)
-    assert len({seen.client_address for seen in endpoint.seen}) == 3
-
-
-async def test_a_stream_brings_replies_as_they_come(endpoint: Endpoint) -> None:
-    prompts = ["slow", "quick", "bad", "middling"]
-    endpoint.scripts = {"slow": [after(0.4)], "middling": [after(0.2)], "bad": [say(400, b"no")]}
-    requests = [Request((Message("user", prompt),), seed=5) for prompt in prompts]
-    async with opened(endpoint, FleetConf(), {}) as fleet:
-        came = [placed async for placed in fleet.stream("mine", requests)]
-    assert {place for place, _ in came[:2]} == {1, 2}
-    assert [(place, reply.text) for place, reply in came[2:]] == [(3, "middling"), (0, "slow")]
-    assert dict(came)[2].error == "HTTP 400 no"
-
-
-async def test_a_cancelled_batch_leaves_the_engine_usable(endpoint: Endpoint) -> None:
-    endpoint.scripts = {"slow": [after(30)]}
-    async with opened(endpoint, FleetConf(), {}, concurrency=1) as fleet:
-        assert isinstance(fleet, Fleet)
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.1):
-                await fleet.complete("mine", [Request((Message("user", "slow"),), seed=0)] * 3)
-        (completion,) = await fleet.complete("mine", [Request((Message("user", "hi"),), seed=0)])
-        assert completion.text == "hi"
 
 
 # ------------------------------------------------------------------------ what is put another way
@@ -896,7 +592,7 @@ async def test_an_endpoint_that_refuses_schemas_is_asked_once_more_without(
     assert asked == [True, False, False]
 
 
-def o_series(handler: Handler) -> None:
+def o_series(handler: Handler | Exchange) -> None:
     """Refuse what OpenAI's models that reason refuse, one thing at a time as they do."""
     body = handler.body
     for field, more in (("max_tokens", " Use 'max_completion_tokens' instead."),
@@ -953,197 +649,3 @@ async def test_control_tokens_of_others_do_not_reach_an_endpoint(endpoint: Endpo
             ],
         )
     assert (ours.text, theirs.text) == (text, "4< /s>[ INST]< |im_end|>")
-
-
-# ---------------------------------------------------------------- requests whose time is up
-
-
-async def timed(
-    endpoint: Endpoint,
-    *prompts: str,
-    conf: FleetConf | None = None,
-    deadline_s: float = 0.2,
-    **options: Any,
-) -> list[Any]:
-    """Ask side by side, one by one as matches do; each may take so much of the model's own time."""
-    requests = [Request((Message("user", it),), seed=5, deadline_s=deadline_s) for it in prompts]
-    async with opened(endpoint, conf or FleetConf(endpoint_attempts=1), {}, **options) as fleet:
-        calls = (fleet.complete("mine", [request]) for request in requests)
-        return [completion for (completion,) in await asyncio.gather(*calls)]
-
-
-def words(endpoint: Endpoint) -> int:
-    """Return how often it was asked for a word."""
-    return sum(script_of(it) == WORD for it in endpoint.seen)
-
-
-async def test_a_request_is_ended_at_its_deadline_where_the_model_is_slow(
-    endpoint: Endpoint,
-) -> None:
-    endpoint.scripts["hello"] = [after(30)]
-    begun = time.monotonic()
-    (slow,) = await timed(endpoint, "hello")
-    assert time.monotonic() - begun < 10
-    assert (slow.finish, slow.text) == ("late", "")
-    assert 0.2 <= slow.own_seconds < 10
-    assert words(endpoint) == 1
-    word = endpoint.seen[-1].body
-    assert (word["model"], word["max_tokens"]) == ("gpt", 16)
-
-
-async def test_who_answered_others_meanwhile_may_hang_since(endpoint: Endpoint) -> None:
-    endpoint.scripts = {prompt: [after(30)] for prompt in ("hello", WORD)}
-    conf = FleetConf(endpoint_attempts=1, reply_deadline_s=3.0)
-    slow, quick = await timed(endpoint, "hello", "quick", deadline_s=2.0, conf=conf)
-    assert (slow.finish, quick.finish) == ("error", "stop")
-    assert words(endpoint) == 1
-
-
-@pytest.mark.parametrize(
-    ("play", "finish"),
-    [
-        (say(400, {"error": {"message": "max_tokens must be at least 32"}}), "late"),
-        (say(413, b"too large"), "late"),
-        (say(422, {"detail": "max_tokens must be at least 32"}), "late"),
-        (say(429, {"error": "slow down"}), "late"),
-        (say(403, {"error": {"code": "content_filter"}}), "late"),
-        (say(401, error("Incorrect API key provided")), "error"),
-        (say(402, error("Insufficient Balance")), "error"),
-        (say(403, b"Access denied"), "error"),
-        (say(404, error("The model `gpt` does not exist")), "error"),
-        (say(307, b""), "error"),
-        (say(503, b""), "error"),
-        (say(522, b"error code: 522"), "error"),
-        (say(529, error("Overloaded")), "error"),
-        (reset, "error"),
-    ],
-)
-async def test_who_turns_a_word_down_is_there(endpoint: Endpoint, play: Play, finish: str) -> None:
-    endpoint.scripts = {"hello": [after(30)], WORD: [play]}
-    (found,) = await timed(endpoint, "hello")
-    assert found.finish == finish
-    assert words(endpoint) == 1, "an answer that comes after an outage does not count"
-
-
-async def test_each_word_is_another(endpoint: Endpoint) -> None:
-    """Else a gateway could give it from memory, before a model that hangs."""
-    endpoint.scripts["hello"] = [after(30)]
-    await timed(endpoint, "hello")
-    await timed(endpoint, "hello")
-    first, second = (it.body for it in endpoint.seen if script_of(it) == WORD)
-    assert first["messages"] != second["messages"]
-    assert first["seed"] != second["seed"]
-
-
-@pytest.mark.parametrize(
-    ("extra", "limits"),
-    [
-        ({"max_tokens": 8192}, {"max_tokens": 16}),
-        ({"max_tokens": -1}, {"max_tokens": 16}),
-        ({"max_completion_tokens": 8192}, {"max_tokens": 16, "max_completion_tokens": 16}),
-        (
-            {"max_tokens": None, "max_completion_tokens": 8192, "reasoning_effort": "high"},
-            {"max_completion_tokens": 16, "reasoning_effort": "high"},
-        ),
-    ],
-)
-async def test_a_word_is_short_whatever_else_the_endpoint_is_asked_for(
-    endpoint: Endpoint, extra: dict[str, Any], limits: dict[str, Any]
-) -> None:
-    endpoint.scripts["hello"] = [after(30)]
-    (found,) = await timed(endpoint, "hello", extra_body=extra)
-    asked, word = (it.body for it in endpoint.seen)
-    common = {"model", "messages", "temperature", "top_p", "seed"}
-    assert {name: word[name] for name in word.keys() - common} == limits
-    assert {name: asked[name] for name in asked.keys() - common} == {
-        name: value for name, value in extra.items() if value is not None
-    }
-    assert found.finish == "late"
-
-
-@pytest.mark.parametrize(
-    "conf",
-    [
-        FleetConf(endpoint_attempts=1, reply_deadline_s=500),
-        FleetConf(endpoint_attempts=1, endpoint_deadline_s=500),
-    ],
-    ids=["reply", "endpoint"],
-)
-async def test_a_word_is_waited_for_as_any_reply_is(
-    endpoint: Endpoint, conf: FleetConf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waited: list[float | None] = []
-
-    def bounded(seconds: float | None) -> asyncio.Timeout:
-        waited.append(seconds)
-        return timeout(seconds)
-
-    timeout = asyncio.timeout
-    endpoint.scripts["hello"] = [after(30)]
-    monkeypatch.setattr(asyncio, "timeout", bounded)
-    (found,) = await timed(endpoint, "hello", conf=conf)
-    assert found.finish == "late"
-    # The request is ended by its stopwatch.
-    assert [it for it in waited if it is not None] == [pytest.approx(500, abs=5)] * 2
-
-
-async def test_who_first_writes_out_what_was_ended_is_slow_and_not_gone(
-    endpoint: Endpoint,
-) -> None:
-    one_by_one = threading.Lock()
-
-    def busy(handler: Handler) -> None:
-        with one_by_one:
-            handler.server.closing.wait(0.8)
-        echo(handler)
-
-    endpoint.scripts = {prompt: [busy] for prompt in ("hello", WORD)}
-    (found,) = await timed(endpoint, "hello")
-    assert found.finish == "late"
-
-
-async def test_a_request_that_hung_is_sent_again(endpoint: Endpoint) -> None:
-    """Whoever comes back answers it, in a time of its own."""
-    endpoint.scripts = {"hello": [after(30), echo], WORD: [say(503, b"")]}
-    (found,) = await timed(endpoint, "hello", conf=FleetConf(endpoint_attempts=2), deadline_s=1.0)
-    assert (found.finish, found.text) == ("stop", "hello")
-    assert found.own_seconds < 1.0 <= found.waited
-
-
-async def test_an_endpoint_that_hangs_has_failed_and_is_not_slow(endpoint: Endpoint) -> None:
-    """However many doubt it, it is asked once."""
-    prompts = [str(number) for number in range(5)]
-    endpoint.scripts = {prompt: [after(30)] for prompt in [*prompts, WORD]}
-    conf = FleetConf(endpoint_attempts=1, reply_deadline_s=1.5)
-    for found in await timed(endpoint, *prompts, conf=conf):
-        assert found.finish == "error"
-        assert re.fullmatch(
-            r"no reply within 0\.2 s, and none to a word: no reply within 1\.5 s", found.error
-        )
-        assert found.own_seconds >= 0.2
-    assert words(endpoint) == 1
-
-
-async def test_a_doubt_that_is_cancelled_leaves_the_others_theirs(endpoint: Endpoint) -> None:
-    endpoint.scripts = {"hello": [after(30)], WORD: [after(0.6)]}
-    request = Request((Message("user", "hello"),), seed=5, deadline_s=0.2)
-    async with opened(endpoint, FleetConf(endpoint_attempts=1), {}) as fleet:
-        first, second = (asyncio.create_task(fleet.complete("mine", [request])) for _ in range(2))
-        while not words(endpoint):
-            await asyncio.sleep(0.01)
-        first.cancel()
-        ((found,), *_) = await asyncio.gather(second)
-    assert found.finish == "late" and words(endpoint) == 1
-
-
-async def test_each_try_has_the_whole_time(endpoint: Endpoint) -> None:
-    endpoint.scripts["hello"] = [after(1.2, say(503, b"")), after(1.2)]
-    (found,) = await timed(endpoint, "hello", conf=FleetConf(endpoint_attempts=2), deadline_s=2.0)
-    assert (found.finish, found.text) == ("stop", "hello")
-
-
-async def test_a_refusal_of_what_a_word_is_asked_with_is_an_answer_too(endpoint: Endpoint) -> None:
-    """It wants the limit by another name: somebody is there."""
-    endpoint.scripts = {"hello": [after(30)], WORD: [o_series]}
-    (found,) = await timed(endpoint, "hello")
-    assert found.finish == "late"

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from perf.residency import HOST_GIB, Trace, games, hle, ours, peers, played
@@ -315,7 +315,6 @@ def worlds(draw: st.DrawFn) -> tuple[list[Device], list[Demand], Rules, list[Req
     return devices, demands, rules, requests
 
 
-@settings(max_examples=300, deadline=None)
 @given(worlds(), st.booleans())
 def test_everything_is_answered_once_within_memory_and_never_moved_under_work(
     world: tuple[list[Device], list[Demand], Rules, list[Request]], preload: bool
@@ -328,7 +327,6 @@ def test_everything_is_answered_once_within_memory_and_never_moved_under_work(
     assert 0 <= policy.swaps(outcome.seconds + 1).share <= 1
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(2, 6), st.integers(0, 2**32))
 def test_no_work_waits_longer_than_patience_where_that_can_be_done(engines: int, seed: int) -> None:
     # Endless work for every engine. A round of visits takes engines x (load + leave + running
@@ -453,7 +451,6 @@ def test_devices_that_come_are_used_at_once() -> None:
     assert policy.handle(Found((TWO_NODES[1],)), 4) == [Load("b", ("y/gpu",))]
 
 
-@settings(max_examples=300, deadline=None)
 @given(worlds(), st.randoms(use_true_random=False))
 def test_whatever_dies_every_lease_is_answered_once_by_engines_that_have_a_place(
     world: tuple[list[Device], list[Demand], Rules, list[Request]], rng: random.Random

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from raybench.fleet.streams import Placed, as_finished, begun_beside, unbroken
 from raybench.types import Completion, Message, Request
 
+pytestmark = pytest.mark.virtual_time
+
 BATCH = [Request((Message("user", str(number)),), seed=number) for number in range(6)]
 
 

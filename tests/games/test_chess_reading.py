@@ -6,7 +6,7 @@ from collections.abc import Callable
 import chess
 import pytest
 from games.boards import GAME
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.games import InvalidMove, State
@@ -292,7 +292,6 @@ DECORATED: tuple[Callable[[str], str], ...] = (
 
 
 @given(number=st.integers(0, len(POSITIONS) - 1), chance=st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_every_notation_of_a_legal_move_leads_to_the_same_state(
     number: int, chance: random.Random
 ) -> None:
@@ -325,7 +324,6 @@ def _in_words(board: chess.Board, move: chess.Move, *, whence: bool) -> str:
 
 
 @given(number=st.integers(0, len(POSITIONS) - 1), chance=st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
 def test_a_move_in_words_is_that_move_or_one_of_several(number: int, chance: random.Random) -> None:
     board = chess.Board(POSITIONS[number].observe("white").view.splitlines()[1][len("FEN: ") :])
     move = chance.choice([*board.legal_moves])
@@ -350,7 +348,6 @@ def _moves_or_says_why(state: State, text: str) -> None:
 
 
 @given(number=st.integers(0, len(POSITIONS) - 1), text=st.text(max_size=12))
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_a_legal_move_or_refused_with_a_reason(number: int, text: str) -> None:
     _moves_or_says_why(POSITIONS[number], text)
 
@@ -360,7 +357,6 @@ def test_any_text_is_a_legal_move_or_refused_with_a_reason(number: int, text: st
     piece=st.sampled_from(["", *"KQRBNPb"]),
     squares=st.from_regex(r"\A[a-h]?[1-8]?x?[a-h][1-8](=[QNK])?\Z"),
 )
-@settings(max_examples=400, deadline=None)
 def test_what_looks_like_a_move_is_one_or_gets_a_reason(
     number: int, piece: str, squares: str
 ) -> None:

@@ -29,7 +29,7 @@ OPEN = {"chess"}
 @pytest.mark.parametrize(("name", "rules"), EVERY)
 def test_games_keep_the_contract(name: str, rules: dict[str, Any], good: bool) -> None:
     game = games.load(name)
-    for seed in range(3):
+    for seed in range(1 if rules else 3):
         assert not [*problems(game, seed, good=good, **rules)]
 
 

@@ -279,13 +279,27 @@ UNITS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_a_message_eight_times_as_long_takes_eight_times_as_long(unit: str) -> None:
+def in_linear_time(unit: str, size: int) -> bool:
+    """Tell whether the time to look for a password grows with the message and no faster."""
+
     def read(size: int) -> None:
         readings.cache_clear()
         assert not leak("lantern", [unit * (size // len(unit))])
 
-    assert linear(read, 100_000)
+    return linear(read, size)
+
+
+@pytest.mark.parametrize("unit", UNITS[::4])
+def test_a_long_message_is_read_in_linear_time(unit: str) -> None:
+    assert in_linear_time(unit, 50_000)
+
+
+@pytest.mark.long(
+    short="tests/games/test_gandalf_instalments.py::test_a_long_message_is_read_in_linear_time"
+)
+@pytest.mark.parametrize("unit", UNITS)
+def test_any_long_message_is_read_in_linear_time(unit: str) -> None:
+    assert in_linear_time(unit, 100_000)
 
 
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=4), st.sampled_from(passwords()))

@@ -4,7 +4,7 @@ import base64
 import codecs
 import json
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -298,17 +298,26 @@ def _ordinary() -> list[str]:
     return [*ORDINARY, *(text[:600] for text in asked if len(text) > 60 and " " in text)]
 
 
-def test_ordinary_talk_gives_no_password_away() -> None:
+def _false_alarms(messages: Sequence[str]) -> list[tuple[str, str, str]]:
     """A word that is really there is no false alarm: the sentinel knows what not to say."""
-    messages = _ordinary()
-    assert len(messages) > 300
-    alarms = [
+    return [
         (word, how, message)
         for message in messages
         for word in passwords()
         if (how := leak(word, [message])) and word not in message.lower()
     ]
-    assert not alarms
+
+
+def test_ordinary_talk_gives_no_password_away() -> None:
+    assert len(_ordinary()) > 300
+    assert not _false_alarms(_ordinary()[::8])
+
+
+@pytest.mark.long(
+    short="tests/games/test_gandalf_leak.py::test_ordinary_talk_gives_no_password_away"
+)
+def test_no_ordinary_talk_gives_a_password_away() -> None:
+    assert not _false_alarms(_ordinary())
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """MathQuiz: what counts as stating a number, who wins, and that nobody sees what they may not."""
 
-import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from games.moving import able, after, share_won, written_down
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench import games
@@ -127,14 +126,12 @@ def test_no_later_prompt_ever_holds_the_target(seed: int, proofs: int, attempts:
             assert how(str(state.observe(role)), first.target) is None
 
 
-@given(TARGETS, TARGETS, st.integers(0, 10**6))
+@given(TARGETS, TARGETS, st.integers(1, 9))
 def test_who_proves_and_who_solves_see_the_same_whatever_the_target(
-    one: int, other: int, seed: int
+    one: int, other: int, digit: int
 ) -> None:
     """A question cannot speak to its teacher only, and the student learns nothing from the turn."""
-    rng = random.Random(seed)
-    question = f"What is {rng.random()} times two, rounded to whole numbers, and so on?"
-    assume(not how(question, one) and not how(question, other))
+    question = f"What is {digit} times two, and so on?"  # states no number of three digits
     proving, solving = played(question, target=one), played(question, str(other), target=other)
     theirs = solving.observe("student")
     assert replace(proving.observe("teacher"), role="student") == theirs

@@ -83,14 +83,16 @@ def test_every_role_and_stage_can_be_worded_otherwise(name: str, good: bool) -> 
 
 
 @given(st.data())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_so_can_whole_games_by_random_rules(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(games.names()))
     rules = data.draw(
         st.fixed_dictionaries(
             {}, optional={field: st.sampled_from(it) for field, it in SETTINGS[name].items()}
-        ).filter(lambda rules: possible(name, rules))
+        )
     )
+    while not possible(name, rules):  # some go with some others only
+        rules.popitem()
     for each in told(name, rules, data.draw(st.integers(0, 1000))):
         _same(name, each)
 

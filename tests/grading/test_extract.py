@@ -163,7 +163,7 @@ def test_a_box_that_never_closes_is_none(response: str) -> None:
 
 
 balanced = st.recursive(
-    st.text("ab1 \\,^_$").filter(lambda text: not text.endswith("\\")),
+    st.text("ab1 \\,^_$").map(lambda text: text.rstrip("\\")),
     lambda inner: st.lists(inner.map(lambda held: f"{{{held}}}"), max_size=3).map("".join),
 )
 

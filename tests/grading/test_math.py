@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -216,11 +217,15 @@ def test_the_order_of_terms_does_not_matter(coefficients: list[int], random: obj
 
 
 @given(
-    st.fractions(-50, 50, max_denominator=30).filter(lambda f: f.denominator > 1),
+    st.integers(-50, 50),
+    st.sampled_from(
+        [Fraction(above, below) for below in range(2, 31) for above in range(1, below)]
+    ),
     st.integers(1, 40),
 )
-def test_another_fraction_is_another_answer(fraction: object, step: int) -> None:
-    other = fraction + step  # type: ignore[operator]
+def test_another_fraction_is_another_answer(whole: int, part: Fraction, step: int) -> None:
+    fraction = whole + part
+    other = fraction + step
     assert decide(f"x+({other})", f"x+({fraction})") == "wrong"
     assert decide(f"({fraction})+x+({step})", f"x+({other})") == "right"
 
@@ -234,6 +239,7 @@ def test_gold_answers_equal_themselves_in_any_dress() -> None:
             assert equivalent(dress.format(gold), gold), (dress, gold)
 
 
+@pytest.mark.process
 def test_hostile_answers_harm_nothing() -> None:
     code = (
         "import resource, sys\n"

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pools import round_robin
@@ -100,8 +100,11 @@ def test_an_independent_solver_agrees(
     rng = np.random.default_rng(seed)
     games = round_robin(rng.normal(size=models).tolist(), rounds, rng, first=0.3, ties=ties)
     games = [games[it] for it in rng.choice(len(games), math.ceil(0.8 * len(games)))]
+    # Neighbours have won and lost against each other from both sides: there is one maximum.
+    for one, other in pairwise(f"m{place:02}" for place in range(models)):
+        games += [(one, other, 1.0), (one, other, 0.0), (other, one, 1.0), (other, one, 0.0)]
     ratings = bradley_terry.fit(games, bootstrap=0, first_mover=first_mover)
-    assume(len(ratings.components) == 1 and (ratings.roles or not first_mover))
+    assert len(ratings.components) == 1 and bool(ratings.roles) == first_mover
     found = strengths(ratings)
     expected = solved(games, first_mover=first_mover)
     assert [found[name] for name in sorted(found)] == pytest.approx(expected[:-1], abs=1e-6)
@@ -131,7 +134,7 @@ def pools() -> st.SearchStrategy[list[Game]]:
     return st.lists(st.tuples(model, model, score), min_size=1, max_size=40)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pools(), st.randoms())
 def test_the_order_of_matches_does_not_matter(games: list[Game], random: object) -> None:
     before = bradley_terry.fit(games, bootstrap=0)
@@ -142,7 +145,7 @@ def test_the_order_of_matches_does_not_matter(games: list[Game], random: object)
     assert strengths(before) == pytest.approx(strengths(after), abs=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pools(), st.permutations("abcd"))
 def test_names_are_only_names(games: list[Game], called: list[str]) -> None:
     other = dict(zip("abcd", called, strict=True))
@@ -155,7 +158,7 @@ def test_names_are_only_names(games: list[Game], called: list[str]) -> None:
     }
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pools())
 def test_lost_for_won_turns_the_ratings_round(games: list[Game]) -> None:
     before = bradley_terry.fit(games, bootstrap=0)
@@ -166,7 +169,7 @@ def test_lost_for_won_turns_the_ratings_round(games: list[Game]) -> None:
     assert before.strengths[4:] == pytest.approx(-after.strengths[4:], abs=1e-8)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pools())
 def test_the_same_matches_again_change_nothing_but_the_errors(games: list[Game]) -> None:
     once, thrice = (bradley_terry.fit(games * times, bootstrap=0) for times in (1, 3))
@@ -178,14 +181,12 @@ def test_the_same_matches_again_change_nothing_but_the_errors(games: list[Game])
             assert again.stderr < estimate.stderr
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(pools(), st.sampled_from(list(permutations("abcd", 2))))
 def test_a_tie_pulls_two_models_together(games: list[Game], pair: tuple[str, str]) -> None:
     one, other = pair
-    before = strengths(bradley_terry.fit(games, bootstrap=0, first_mover=False))
-    assume(one in before and other in before)
+    games = [*games, (one, other, 1.0), (other, one, 1.0)]  # so that both are in one component
     apart = bradley_terry.fit(games, bootstrap=0, first_mover=False).difference(one, other).value
-    assume(apart is not None)
     tied = bradley_terry.fit([*games, (one, other, 0.5)], bootstrap=0, first_mover=False)
     after = tied.difference(one, other).value
     assert apart is not None

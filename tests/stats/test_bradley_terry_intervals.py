@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from monte_carlo import least_share
 from pools import names, round_robin
 
 from raybench.errors import ConfigurationError
@@ -248,7 +249,7 @@ def test_intervals_cover() -> None:
     assert found["rating"] < 1
 
 
-@pytest.mark.slow
+@pytest.mark.long(short="tests/stats/test_bradley_terry_intervals.py::test_intervals_cover")
 @pytest.mark.parametrize(("rounds", "ties"), [(2, 0.3), (5, 0.0), (20, 0.5)])
 def test_intervals_cover_as_often_as_they_say(rounds: int, ties: float) -> None:
     found = coverage(pools=250, rounds=rounds, ties=ties, replicates=400)
@@ -257,12 +258,12 @@ def test_intervals_cover_as_often_as_they_say(rounds: int, ties: float) -> None:
     assert found["rating"] <= 0.995
 
 
-@pytest.mark.slow
-def test_intervals_of_clusters_cover_where_others_do_not() -> None:
+def coverage_of_clusters(pools: int) -> tuple[float, float]:
+    """Return how often intervals hold the truth: those that know of the clusters, and others."""
     # The second match of two is mostly the first once more: as from one position, with one seed.
     rng = np.random.default_rng(12)
     held: dict[bool, list[bool]] = {True: [], False: []}
-    for seed in range(150):
+    for seed in range(pools):
         true = rng.normal(scale=0.8, size=5)
         firsts = round_robin(true.tolist(), 4, rng, first=0.3, ties=0.2)
         seconds = round_robin(true.tolist(), 4, rng, first=0.3, ties=0.2)
@@ -280,5 +281,20 @@ def test_intervals_of_clusters_cover_where_others_do_not() -> None:
                 low, high = ratings.table[name].ci95 or (math.nan, math.nan)
                 truth = 1000 + SPREAD * (true[place] - true.mean())
                 held[clustered].append(low <= truth <= high)
-    assert np.mean(held[True]) >= 0.93
-    assert np.mean(held[False]) < 0.91
+    return float(np.mean(held[True])), float(np.mean(held[False]))
+
+
+def test_intervals_of_clusters_cover_where_others_do_not() -> None:
+    clustered, others = coverage_of_clusters(pools=40)
+    assert clustered >= least_share(40 * 5)
+    assert others < 0.91
+
+
+@pytest.mark.long(
+    short="tests/stats/test_bradley_terry_intervals.py"
+    "::test_intervals_of_clusters_cover_where_others_do_not"
+)
+def test_intervals_of_clusters_cover_as_often_as_they_say() -> None:
+    clustered, others = coverage_of_clusters(pools=150)
+    assert clustered >= 0.93
+    assert others < 0.91

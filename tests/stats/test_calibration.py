@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from monte_carlo import least_share
 from numpy.typing import NDArray
 
 from raybench.stats import calibration
@@ -284,7 +285,7 @@ def test_what_chance_makes() -> None:
 # --------------------------------------------------------------------------------------- coverage
 
 LEVELS = np.array([0.7, 0.8, 0.9, 0.95, 1.0])
-RUNS = 200
+RUNS, SHORT_RUNS = 200, 30
 
 
 def tied(generator: np.random.Generator, n: int) -> Numbers:
@@ -295,25 +296,19 @@ def continuous(generator: np.random.Generator, n: int) -> Numbers:
     return generator.uniform(0.3, 1, n)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("draw", [tied, continuous])
-@pytest.mark.parametrize(
-    ("true", "least"),
-    [
-        (lambda stated: np.full_like(stated, 0.05), 0.915),
-        (lambda stated: stated - 0.15, 0.915),
-        (lambda stated: stated, 0.95),
-    ],
-    ids=["always 5 %", "15 points too sure", "calibrated"],
-)
-def test_intervals_cover_the_truth_as_often_as_they_say(
-    draw: Callable[[np.random.Generator, int], Numbers],
-    true: Callable[[Numbers], Numbers],
-    least: float,
-) -> None:
+Draw = Callable[[np.random.Generator, int], Numbers]
+TRUE: dict[str, Callable[[Numbers], Numbers]] = {
+    "always 5 %": lambda stated: np.full_like(stated, 0.05),
+    "15 points too sure": lambda stated: stated - 0.15,
+    "calibrated": lambda stated: stated,
+}
+
+
+def coverage(draw: Draw, true: Callable[[Numbers], Numbers], runs: int) -> float:
+    """Return how often intervals hold the truth, by the bins for which they do so least."""
     generator = np.random.default_rng(42)
     held = dict.fromkeys(("official", "all"), 0)
-    for seed in range(RUNS):
+    for seed in range(runs):
         stated = draw(generator, 300)
         right = generator.random(300) < true(stated)
         for bins in ("official", "all"):
@@ -322,17 +317,31 @@ def test_intervals_cover_the_truth_as_often_as_they_say(
             ).ci95
             assert ci95 is not None
             held[bins] += ci95[0] - 1e-9 <= truth(stated, true(stated), bins) <= ci95[1] + 1e-9
+    return min(held.values()) / runs
+
+
+@pytest.mark.parametrize("draw", [tied, continuous])
+@pytest.mark.parametrize("name", TRUE)
+def test_intervals_cover_the_truth(draw: Draw, name: str) -> None:
+    assert coverage(draw, TRUE[name], SHORT_RUNS) >= least_share(SHORT_RUNS)
+
+
+@pytest.mark.long(short="tests/stats/test_calibration.py::test_intervals_cover_the_truth")
+@pytest.mark.parametrize("draw", [tied, continuous])
+@pytest.mark.parametrize("name", TRUE)
+def test_intervals_cover_the_truth_as_often_as_they_say(draw: Draw, name: str) -> None:
     # Two and a quarter standard errors of 200 runs below 95 %. A percentile bootstrap holds the
     # truth of a calibrated model never.
-    assert min(held.values()) / RUNS >= least
+    least = 0.95 if name == "calibrated" else 0.915
+    assert coverage(draw, TRUE[name], RUNS) >= least
 
 
-@pytest.mark.slow
-def test_intervals_cover_where_questions_are_asked_again() -> None:
+def coverage_of_repeats(runs: int) -> float:
+    """Return how often intervals hold the truth where questions are asked again."""
     generator = np.random.default_rng(43)
     numbers = np.repeat(np.arange(80), 5)
     held = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         # A question is easy or hard in all its repeats: right 40 % over all, always stated 60 %.
         easy = np.repeat(generator.beta(0.4, 0.6, size=80), 5)
         right = generator.random(400) < easy
@@ -342,14 +351,25 @@ def test_intervals_cover_where_questions_are_asked_again() -> None:
         assert ci95 is not None
         # Bins follow one another in the order given, and all of them have the same truth.
         held += ci95[0] <= 0.2 <= ci95[1]
-    assert held / RUNS >= 0.915
+    return held / runs
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
-@pytest.mark.parametrize("bins", ["official", "all"])
-def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -> None:
-    """Then what was found moves with the confidences alone, which the truth is not drawn with."""
+def test_intervals_cover_where_questions_are_asked_again() -> None:
+    assert coverage_of_repeats(SHORT_RUNS) >= least_share(SHORT_RUNS)
+
+
+@pytest.mark.long(
+    short="tests/stats/test_calibration.py::test_intervals_cover_where_questions_are_asked_again"
+)
+def test_intervals_cover_as_often_as_they_say_where_questions_are_asked_again() -> None:
+    assert coverage_of_repeats(RUNS) >= 0.915
+
+
+def coverage_of_alike(share: float, bins: Bins, runs: int) -> float:
+    """Return how often intervals hold the truth where all answers are alike.
+
+    Then what was found moves with the confidences alone, which the truth is not drawn with.
+    """
 
     def drawn(generator: np.random.Generator) -> Numbers:
         return np.clip(generator.normal(0.7, 0.1, 300).round(2), 0, 1)
@@ -359,7 +379,7 @@ def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -
     counted = means[:-1] if bins == "official" else means
     truth = math.sqrt(np.sum((counted - share) ** 2) / 3)
     held = 0
-    for seed in range(RUNS):
+    for seed in range(runs):
         stated = drawn(generator)
         right = generator.random(300) < share
         ci95 = calibration.estimate(
@@ -368,4 +388,21 @@ def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -
         assert ci95 is not None
         assert ci95[1] - ci95[0] < 0.08
         held += ci95[0] <= truth <= ci95[1]
-    assert held / RUNS >= 0.915
+    return held / runs
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize("bins", ["official", "all"])
+def test_intervals_cover_where_all_answers_are_alike(share: float, bins: Bins) -> None:
+    assert coverage_of_alike(share, bins, SHORT_RUNS) >= least_share(SHORT_RUNS)
+
+
+@pytest.mark.long(
+    short="tests/stats/test_calibration.py::test_intervals_cover_where_all_answers_are_alike"
+)
+@pytest.mark.parametrize("share", [0.0, 0.01, 1.0])
+@pytest.mark.parametrize("bins", ["official", "all"])
+def test_intervals_cover_as_often_as_they_say_where_all_answers_are_alike(
+    share: float, bins: Bins
+) -> None:
+    assert coverage_of_alike(share, bins, RUNS) >= 0.915

@@ -93,7 +93,7 @@ def test_what_is_no_pair_of_judges_is_told() -> None:
         kappa.agreement([True, False], [True, True], [1])
 
 
-@given(tables.filter(lambda table: sum(table) > 0))
+@given(tables.map(lambda table: table if any(table) else (1, 0, 0, 0)))
 def test_judges_are_equals_and_yes_is_as_good_as_no(table: Table) -> None:
     both, first, second, neither = table
     found = kappa.agreement(*verdicts(table), draws=50).kappa

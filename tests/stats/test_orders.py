@@ -63,7 +63,7 @@ def test_intervals_stay_where_correlations_are() -> None:
 def test_what_wording_takes_is_0_where_it_does_not_matter_and_intervals_hold_the_mean(
     wording: float,
 ) -> None:
-    found = [orders(drawn(seed, wording), seed) for seed in range(60)]
+    found = [orders(drawn(seed, wording), seed) for seed in range(25)]
     lost = float(np.mean([it.lost.value for it in found]))
     if wording:
         assert lost > 0.1

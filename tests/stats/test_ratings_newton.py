@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.stats import bradley_terry
@@ -31,7 +31,6 @@ def pools() -> st.SearchStrategy[list[Game]]:
     return st.lists(st.tuples(model, model, score), min_size=6, max_size=30)
 
 
-@settings(max_examples=300)
 @given(pools())
 def test_a_maximum_is_found_where_there_is_one_and_nowhere_else(games: list[Game]) -> None:
     made = tallied(games)

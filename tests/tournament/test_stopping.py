@@ -6,6 +6,7 @@ from random import Random
 from statistics import fmean
 
 import pytest
+from monte_carlo import least_share
 from tournament.playing import models, play
 
 from raybench.stats.ratings.scale import SPREAD
@@ -74,14 +75,9 @@ def test_what_ends_nothing_or_never_is_refused_with_the_mend() -> None:
         Stop(narrow=Narrow(0, lambda results: None))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", ["random", "information"])
-@pytest.mark.parametrize("points", [200, 100])
-def test_intervals_cover_as_often_as_they_say_although_they_end_the_run(
-    way: str, points: float
-) -> None:
-    """Those that are published, of all matches; looked at as a tournament looks."""
-    names, inside, runs = models(6), 0, 60
+def coverage(way: str, points: float, runs: int) -> float:
+    """Return how often published intervals hold the truth, looked at as a tournament looks."""
+    names, inside = models(6), 0
     games, roles = ["game"], {"game": ("first", "second")}
     for seed in range(runs):
         rng = Random(seed)
@@ -105,5 +101,21 @@ def test_intervals_cover_as_often_as_they_say_although_they_end_the_run(
             ends = found.table[name].ci95
             assert ends is not None
             inside += ends[0] <= 1000 + SPREAD * (strengths[name] - mean) <= ends[1]
+    return inside / (runs * len(names))
+
+
+@pytest.mark.parametrize(("way", "points"), [("random", 200), ("information", 100)])
+def test_intervals_cover_although_they_end_the_run(way: str, points: float) -> None:
+    assert coverage(way, points, runs=8) >= least_share(8 * 6)
+
+
+@pytest.mark.long(
+    short="tests/tournament/test_stopping.py::test_intervals_cover_although_they_end_the_run"
+)
+@pytest.mark.parametrize("way", ["random", "information"])
+@pytest.mark.parametrize("points", [200, 100])
+def test_intervals_cover_as_often_as_they_say_although_they_end_the_run(
+    way: str, points: float
+) -> None:
     # Binomial, were the ratings of a run independent: 1.1 points of standard error.
-    assert inside / (runs * len(names)) > 0.925
+    assert coverage(way, points, runs=60) > 0.925

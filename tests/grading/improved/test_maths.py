@@ -181,7 +181,7 @@ def test_any_two_texts_get_one_decision_in_either_order(given: str, truth: str) 
     assert decide(given, truth) == decide(truth, given) in ("right", "wrong", "undecided")
 
 
-@given(answers.filter(lambda answer: answer.strip()))
+@given(answers.map(lambda answer: answer if answer.strip() else f"{answer}x"))
 def test_an_answer_equals_itself(answer: str) -> None:
     assert decide(answer, f" {answer}\n") == "right"
 
@@ -210,6 +210,7 @@ def test_gold_answers_equal_themselves_in_any_dress() -> None:
             assert decide(dress.format(gold), gold) == "right", (dress, gold)
 
 
+@pytest.mark.process
 def test_hostile_answers_harm_nothing() -> None:
     code = (
         "import resource\n"

@@ -150,7 +150,6 @@ def data(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("on_lasting_ray")
 def test_a_run_from_the_command_line_says_where_the_two_differ(tmp_path: Path) -> None:
     command = ("+experiment=index", f"data.dir={data(tmp_path)}", "benchmarks=[math_500]", *ROSTER)
