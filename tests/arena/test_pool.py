@@ -26,6 +26,7 @@ from arena.playing import (
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from virtual_time import loop
 
 from raybench import games
 from raybench.arena.pool import Lines, Pool
@@ -126,15 +127,18 @@ async def test_turns_are_kept_before_the_records_of_matches_that_ended_beside_th
     assert beside > 3
 
 
+@pytest.mark.virtual_time
 @pytest.mark.parametrize("way", ["random", "information"])
 async def test_a_long_look_at_the_intervals_holds_no_match_up(way: str) -> None:
     """Nor does it change which matches are played."""
     looks = asked = 0
-    wanted, went_on = math.inf, threading.Event()
+    wanted, looking, went_on = math.inf, threading.Event(), threading.Event()
 
-    class Asked(SimulatedEngine):
+    class Asked(Wayward):
         async def complete(self, model: ModelSpec, requests: Sequence[Request]) -> list[Completion]:
             nonlocal asked
+            while loop().threads and not looking.is_set():  # the thread of a look has to begin
+                await asyncio.sleep(0)
             asked += 1
             if asked >= wanted:
                 went_on.set()
@@ -143,12 +147,13 @@ async def test_a_long_look_at_the_intervals_holds_no_match_up(way: str) -> None:
     def look(results: Sequence[Result]) -> float:
         nonlocal looks, wanted
         looks += 1
-        if looks > 1 and not went_on.is_set():
-            # The next round's matches are under way whenever the last but one is looked at: there
-            # are requests that begin during a look. Where all had begun, the next look counts.
-            wanted = asked + 1
+        wanted = asked + 1 if looks > 1 else math.inf
+        looking.set()
+        # The next round's matches are under way whenever the last but one is looked at. Should all
+        # their requests have begun, the next look shows it.
+        if looks > 1:
             went_on.wait(5)
-            wanted = math.inf
+        looking.clear()
         return 1000 / len(results)
 
     async def play(look: Callable[[Sequence[Result]], float]) -> list[dict[str, Any]]:
@@ -157,12 +162,12 @@ async def test_a_long_look_at_the_intervals_holds_no_match_up(way: str) -> None:
             pairing.matchmaking(way, [*ABILITIES], {"chess": 2}, seed=3, size=8),
             Stop(narrow=Narrow(30, look)),
         )
-        fleet = fleet_of(Asked(), models(latency_s=0.005))
+        fleet = fleet_of(Asked(seed=1), models())
         return await played(here(fleet, of), of, {"chess": 2}, at_once=12, plan=plan)
 
     found = await play(look)
     assert looks > 3 and len(found) >= 1000 / 30
-    assert went_on.is_set()
+    assert went_on.is_set(), "no request began during a look"
     assert timeless(found) == timeless(await play(lambda results: 1000 / len(results)))
 
 
