@@ -9,8 +9,7 @@ import json
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ class Observed:
         self.programs.clear()
         self.slept = 0.0
 
-    def listen(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def record_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Record an audit event of the interpreter (`sys.addaudithook`)."""
         if event == "subprocess.Popen":
             command = arguments[1]
@@ -47,8 +46,15 @@ class Observed:
             self.programs.append(" ".join(os.fsdecode(word) for word in words[:4])[:120])
         elif event in ("os.fork", "os.forkpty", "os.posix_spawn"):
             self.programs.append(event)
-        elif event == "time.sleep":
-            self.slept += float(arguments[0])
+
+    def record_sleeps(self, sleep: Callable[[float], None]) -> Callable[[float], None]:
+        """Return a `time.sleep` that records: Python 3.11 raises no audit event for it."""
+
+        def recording_sleep(seconds: float) -> None:
+            self.slept += seconds
+            sleep(seconds)
+
+        return recording_sleep
 
 
 class WorkerMeasurements:
@@ -58,7 +64,8 @@ class WorkerMeasurements:
         self.observed = Observed()
         self.cpu: dict[str, float] = {}
         self.collection = (0.0, 0.0)
-        sys.addaudithook(self.observed.listen)
+        sys.addaudithook(self.observed.record_event)
+        time.sleep = self.observed.record_sleeps(time.sleep)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, Any, Any]:
@@ -125,6 +132,22 @@ class Measurement:
         return self.test.partition("::")[0]
 
 
+@dataclass
+class Sum:
+    """Seconds of a group of measurements, and the tests in it."""
+
+    wall: float = 0.0
+    cpu: float = 0.0
+    tests: set[str] = field(default_factory=set)
+
+    def add(self, wall: float, cpu: float, test: str | None = None) -> None:
+        """Add one measurement."""
+        self.wall += wall
+        self.cpu += cpu
+        if test is not None:
+            self.tests.add(test)
+
+
 class Summary:
     """Collects the measurements of all workers and prints where the time went."""
 
@@ -178,31 +201,33 @@ def summary_lines(
     """Return the tables of the report: per phase, per kind, and the ten slowest files and tests."""
     rows = list(measurements)
     collected = list(collections)
-    walls: dict[str, Counter[str]] = {by: Counter() for by in ("phase", "kind", "file", "test")}
-    cpus: dict[str, Counter[str]] = {by: Counter() for by in walls}
+    sums: dict[str, dict[str, Sum]] = {by: {} for by in ("phase", "kind", "file", "test")}
     for row in rows:
-        for by in walls:
-            walls[by][getattr(row, by)] += row.wall  # type: ignore[assignment]
-            cpus[by][getattr(row, by)] += row.cpu  # type: ignore[assignment]
-    walls["phase"]["collection"] = sum(wall for wall, _ in collected)  # type: ignore[assignment]
-    cpus["phase"]["collection"] = sum(cpu for _, cpu in collected)  # type: ignore[assignment]
-    tests = {
-        by: Counter(key for key, _ in {(getattr(row, by), row.test) for row in rows})
-        for by in ("kind", "file")
-    }
+        for by, groups in sums.items():
+            groups.setdefault(getattr(row, by), Sum()).add(row.wall, row.cpu, row.test)
+    collection = sums["phase"].setdefault("collection", Sum())
+    for wall, cpu in collected:
+        collection.add(wall, cpu)
     lines = ["", f"{'worker seconds':<64}{'wall':>9}{'CPU':>9}{'tests':>8}"]
 
-    def table(title: str, by: str, keys: Iterable[str]) -> None:
-        lines.append(title)
-        for key in keys:
-            count = str(tests[by][key]) if by in tests else ""
-            lines.append(f"  {key[-62:]:<62}{walls[by][key]:>9.1f}{cpus[by][key]:>9.1f}{count:>8}")
+    def append(title: str, entry: Sum) -> None:
+        count = len(entry.tests) or ""
+        lines.append(f"{title[-64:]:<64}{entry.wall:>9.1f}{entry.cpu:>9.1f}{count:>8}")
 
-    table("by phase", "phase", PHASES)
-    table("by kind of test", "kind", [key for key, _ in walls["kind"].most_common()])
-    table("ten slowest files", "file", [key for key, _ in walls["file"].most_common(10)])
-    table("ten slowest tests", "test", [key for key, _ in walls["test"].most_common(10)])
-    total, cpu = sum(walls["phase"].values()), sum(cpus["phase"].values())
-    lines.append(f"{'total':<64}{total:>9.1f}{cpu:>9.1f}{len({row.test for row in rows}):>8}")
+    for title, by, most in (
+        ("by phase", "phase", len(PHASES)),
+        ("by kind of test", "kind", len(sums["kind"])),
+        ("ten slowest files", "file", 10),
+        ("ten slowest tests", "test", 10),
+    ):
+        lines.append(title)
+        slowest = sorted(sums[by].items(), key=lambda named: -named[1].wall)
+        for key, entry in slowest[:most]:
+            append(f"  {key[-62:]}", entry)
+    total = Sum()
+    for entry in sums["phase"].values():
+        total.add(entry.wall, entry.cpu)
+        total.tests |= entry.tests
+    append("total", total)
     lines.append(f"{'elapsed':<64}{elapsed:>9.1f}")
     return lines
