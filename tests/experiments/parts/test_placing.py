@@ -111,6 +111,7 @@ def test_who_needs_a_cluster(given: list[str], ray: bool) -> None:
     assert load(asked.experiment or "").plan(asked).ray == ray
 
 
+@pytest.mark.slow
 def test_a_run_and_its_plan_say_it(tmp_path: Path) -> None:
     told = "Note: fleet.address, fleet.work_nodes: of no effect on this run"
     done = raybench(*SIMULATED, "autobench.iterations=2", *FAR, cwd=tmp_path)
