@@ -8,14 +8,14 @@ another Hydra nothing is, and tests/test_composing.py fails.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import wraps
 from typing import Any
 
 import hydra
-from hydra._internal import config_loader_impl
+import hydra._internal.config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.defaults_list import DefaultsList, Overrides
 from omegaconf import DictConfig
@@ -23,6 +23,7 @@ from pytest import MonkeyPatch
 
 from raybench import cli
 
+LOADER: Any = hydra._internal.config_loader_impl  # it imports the function that it calls
 VERSION = "1.3."
 CHOOSE = ("repo", "config_name", "overrides_list", "prepend_hydra", "skip_missing")
 MERGE = ("self", "defaults", "repo")
@@ -32,7 +33,7 @@ def is_known() -> bool:
     """Return whether this Hydra has the private functions for which this file was written."""
     return (
         hydra.__version__.startswith(VERSION)
-        and tuple(inspect.signature(config_loader_impl.create_defaults_list).parameters) == CHOOSE
+        and tuple(inspect.signature(LOADER.create_defaults_list).parameters) == CHOOSE
         and tuple(inspect.signature(ConfigLoaderImpl._compose_config_from_defaults_list).parameters)
         == MERGE
     )
@@ -44,7 +45,7 @@ def remembered() -> Iterator[None]:
     if not is_known():
         yield
         return
-    choose = config_loader_impl.create_defaults_list
+    choose: Callable[..., DefaultsList] = LOADER.create_defaults_list
     merge = ConfigLoaderImpl._compose_config_from_defaults_list
     chosen: dict[str, DefaultsList] = {}
     merged: dict[str, DictConfig] = {}
@@ -80,7 +81,7 @@ def remembered() -> Iterator[None]:
         return deepcopy(merged[key])
 
     with MonkeyPatch.context() as patched:
-        patched.setattr(config_loader_impl, "create_defaults_list", choose_once)
+        patched.setattr(LOADER, "create_defaults_list", choose_once)
         patched.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", merge_once)
         yield
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import composing
 import pytest
-from hydra._internal import config_loader_impl
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from omegaconf import Container, OmegaConf
 
@@ -25,10 +24,10 @@ CHOICES = (
 @contextmanager
 def forgotten() -> Iterator[None]:
     """Compose without the memo, as users do."""
-    chosen = config_loader_impl.create_defaults_list
-    merged = ConfigLoaderImpl._compose_config_from_defaults_list
+    chosen: Any = composing.LOADER.create_defaults_list
+    merged: Any = ConfigLoaderImpl._compose_config_from_defaults_list
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(config_loader_impl, "create_defaults_list", chosen.__wrapped__)
+        patched.setattr(composing.LOADER, "create_defaults_list", chosen.__wrapped__)
         patched.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", merged.__wrapped__)
         yield
 
