@@ -46,13 +46,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this suite."""
     group = parser.getgroup("raybench")
     group.addoption("--tiers", action="store_true", help="list the tier and kind of every test")
-    group.addoption(
-        "--durations-report",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="print where the time went; with FILE also write every measurement there as JSON",
-    )
+    group.addoption("--durations-report", action="store_true", help="print where the time went")
+    group.addoption("--durations-json", metavar="FILE", help="write every measurement to FILE")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -60,9 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_TIMED] = WorkerMeasurements()
     config.pluginmanager.register(config.stash[_TIMED], "measurements")
     config.pluginmanager.register(skips.plugin(), "skips")
-    report = config.getoption("--durations-report")
-    if report is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Summary(Path(report) if report else None), "durations")
+    report, file = (config.getoption(f"--durations-{what}") for what in ("report", "json"))
+    if (report or file) and not hasattr(config, "workerinput"):
+        summary = Summary(Path(file) if file else None, printed=report)
+        config.pluginmanager.register(summary, "durations")
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

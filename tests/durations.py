@@ -1,6 +1,6 @@
 """Measure where the time of the test suite goes: per phase, kind of test and file.
 
-`make test ARGS=--durations-report` prints the summary; `--durations-report=FILE` also writes every
+`make test ARGS=--durations-report` prints the summary; `--durations-json=FILE` writes every
 measurement as JSON. Wall seconds are those of pytest's own report. CPU seconds are those of the
 worker and of its child processes that have ended; daemons (Ray, engines) are not among them.
 """
@@ -151,8 +151,9 @@ class Sum:
 class Summary:
     """Collects the measurements of all workers and prints where the time went."""
 
-    def __init__(self, file: Path | None) -> None:
+    def __init__(self, file: Path | None, printed: bool = True) -> None:
         self.file = file
+        self.printed = printed
         self.measurements: list[Measurement] = []
         self.collections: list[tuple[float, float]] = []
         self.began = time.perf_counter()
@@ -187,7 +188,9 @@ class Summary:
             self.file.write_text(json.dumps({"collection": self.collections, "tests": rows}))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print the summary."""
+        """Print the summary where it was asked for."""
+        if not self.printed:
+            return
         wall = time.perf_counter() - self.began
         for line in summary_lines(self.measurements, self.collections, wall):
             terminalreporter.write_line(line)
