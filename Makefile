@@ -24,7 +24,7 @@ pytest := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(bin
 	-n auto --dist loadfile --no-loadscope-reorder
 
 check: lint   ## lint, types, layers and pure tests
-	$(pytest) -m pure $(ARGS)
+	$(pytest) -m "pure and not long" $(ARGS)
 
 test: lint   ## everything that guards a release; what CI runs
 	$(pytest) -m "not long" $(ARGS)
