@@ -7,10 +7,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from helpers import SIMULATED
+from refusals import refusals, refused
 
 from raybench import cli
 from raybench.config import Config, numbers
-from raybench.errors import ConfigurationError
 
 
 def of_floats(kind: Any, path: str = "") -> Iterator[tuple[str, bool]]:
@@ -44,7 +44,7 @@ def test_there_are_such_settings() -> None:
 )
 def test_each_is_told_once_and_alone(setting: str, number: str) -> None:
     composed = cli.compose(cli.with_tables([*SIMULATED, f"{setting}={number}"]))
-    with pytest.raises(ConfigurationError) as caught:
+    with refused("setting.range") as caught:
         cli.check(composed)
     or_null = ", or null" * SETTINGS[setting]
     assert str(caught.value) == f"{setting} is {number}: give a finite number{or_null}"
@@ -52,4 +52,4 @@ def test_each_is_told_once_and_alone(setting: str, number: str) -> None:
 
 def test_they_are_found_in_an_engines_options_too() -> None:
     found = [*numbers.problems({"options": {"a": [1.0, {"b": math.nan}], "c": "nan", "d": None}})]
-    assert found == ["options.a.1.b is nan: give a finite number"]
+    assert refusals(found) == [("setting.range", "options.a.1.b")]

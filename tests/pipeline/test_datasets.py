@@ -14,13 +14,14 @@ import pytest
 from hle_rows import exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 from toys import WRITERS, Dialects, Sayings, Tongues, Toy, plain, rows, write
 
 from raybench import benchmarks, cli
 from raybench.benchmarks import Benchmark, Source
 from raybench.benchmarks.parts.contract import INDEX_LANGUAGES
 from raybench.config import DataConf
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import ConfigurationError
 from raybench.pipeline import datasets, hub_files, revisions, selection, sources
 from raybench.pipeline.datasets import Dataset, Prepared, Selection
 from raybench.pipeline.files import ending
@@ -637,7 +638,7 @@ def test_a_preparation_that_fails_leaves_nothing_that_looks_whole(
         return put(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(RunFailed, match=r"No space left.*or choose another place with TMPDIR"):
+    with refused("file.unwritable"):
         prepared(tmp_path)
     assert not (tmp_path / "chosen" / "toy").exists()
 
@@ -654,7 +655,7 @@ def test_a_file_that_changes_while_it_is_read_is_noticed(
         return settled
 
     monkeypatch.setattr(selection, "settle", slow)
-    with pytest.raises(RunFailed, match="changed while they were read"):
+    with refused("data.changed"):
         prepared(tmp_path)
 
 
@@ -718,7 +719,7 @@ def test_what_can_be_known_before_is_said_before(
 
 def test_a_language_that_the_hub_does_not_have_is_refused_before(tmp_path: Path) -> None:
     asked = Selection(languages=("yo",))
-    with pytest.raises(ConfigurationError, match="no chosen benchmark has questions in 'yo'"):
+    with refused("setting.choice", "languages"):
         datasets.prepare([Toy(), Tongues()], DataConf(), asked, tmp_path / "chosen")
     write(tmp_path / "tongues.jsonl", rows(3, language="yo"))
     assert prepared(tmp_path, asked, Tongues()).by_language == {"yo": 3}
@@ -811,7 +812,7 @@ def test_a_file_beside_the_questions_that_is_broken_is_told(tmp_path: Path) -> N
     shutil.copy(Path(benchmarks.__path__[0]) / "samples" / "scicode.jsonl", tmp_path)
     (tmp_path / "test_data.h5").write_text("cut short")
     scicode = benchmarks.load("scicode")
-    with pytest.raises(ConfigurationError, match=r"test_data\.h5 cannot be read as HDF5"):
+    with refused("data.invalid", "data.dir"):
         datasets.prepare([scicode], DataConf(dir=str(tmp_path)), ALL, tmp_path / "out")
 
 
