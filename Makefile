@@ -4,7 +4,7 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-long lint format perf lock audit clean
+.PHONY: help setup demo check test test-long goldens lint format perf lock audit clean
 
 help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z]+:.*##/ { sub(":.*", "", $$1); printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ test: lint   ## everything that guards a release; what CI runs
 
 test-long: setup   ## long forms: chaos, soak, all attacks, fresh examples of properties; hours
 	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS)
+
+goldens: setup   ## write anew the texts that tests compare word for word; review the difference
+	$(bin)/python tests/goldens.py
 
 lint: setup   ## style, format, types, import layers
 	$(bin)/ruff check

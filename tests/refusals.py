@@ -6,7 +6,7 @@ with refused("setting.range", "games.tries", given=0):
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import pytest
 
@@ -15,7 +15,6 @@ from raybench.errors import Code, Problem, RaybenchError
 Refusal = tuple[Code, str | None]
 """A code and the setting that it is about."""
 
-E = TypeVar("E", bound=RaybenchError)
 _ANY: Any = object()
 
 
@@ -25,8 +24,8 @@ def refused(
     setting: str | None = _ANY,
     *,
     given: Any = _ANY,
-    kind: type[E] = cast(type[E], RaybenchError),  # noqa: B008 - a class
-) -> Iterator[pytest.ExceptionInfo[E]]:
+    kind: type[RaybenchError] = RaybenchError,
+) -> Iterator[pytest.ExceptionInfo[RaybenchError]]:
     """Expect an error that has such a problem; other problems may come with it."""
     with pytest.raises(kind) as raised:
         yield raised
