@@ -4,7 +4,7 @@
 bin := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-long coverage lint format perf lock audit clean
+.PHONY: help setup demo check test test-long coverage goldens lint format perf lock audit clean
 
 help:    ## what there is (this)
 	@awk -F ' *## *' '/^[a-z-]+:.*##/ { sub(":.*", "", $$1); printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -39,6 +39,9 @@ coverage: setup   ## branch coverage of make test per package (BEFORE=FILE: agai
 	$(bin)/coverage combine --quiet
 	$(bin)/coverage json --quiet
 	$(bin)/python scripts/coverage_by_package.py coverage.json $(BEFORE)
+
+goldens: setup   ## rewrite the texts that tests compare word for word; review the difference
+	$(bin)/python tests/goldens.py
 
 lint: setup   ## style, format, types, import layers
 	$(bin)/ruff check

@@ -110,7 +110,8 @@ class Problem:
 
     def within(self, setting: str) -> "Problem":
         """Return the problem as one of the setting that holds the value."""
-        full = f"{setting}.{self.setting}" if self.setting else setting
+        own = self.setting or setting
+        full = own if f"{own}.".startswith(f"{setting}.") else f"{setting}.{own}"
         return replace(self, setting=full, message=f"{setting}: {self.message}")
 
     def prefixed(self, prefix: str) -> "Problem":

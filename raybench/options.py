@@ -87,7 +87,11 @@ def made(owner: str, noun: str, kind: type[O], given: Mapping[str, Any]) -> O:
     except OptionError as error:
         raise ConfigurationError(error.problem.prefixed(f"{owner}: ")) from error
     except ValueError as error:
-        raise ConfigurationError(Problem("setting.range", f"{owner}: {error}")) from error
+        name = str(error).partition(" ")[0]  # as a check of the options' own begins
+        setting = name if name in known else None
+        raise ConfigurationError(
+            Problem("setting.range", f"{owner}: {error}", setting, given.get(name))
+        ) from error
 
 
 def _fits(value: object, default: object) -> bool:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
 from raybench import games, modules
-from raybench.errors import ConfigurationError
 
 
 @pytest.fixture
@@ -38,16 +38,16 @@ def test_files_and_folders_are_found_and_what_serves_them_is_not(package: str) -
 
 @pytest.mark.parametrize("name", ["parts", "samples", "", "elm.old_elm", "os"])
 def test_nothing_else_is(package: str, name: str) -> None:
-    with pytest.raises(ConfigurationError, match=f"^unknown tree '{name}'. .*There is: oak, old_"):
+    with refused("setting.choice"):
         modules.named(package, name, "tree")
 
 
 def test_what_was_meant_is_said_and_that_ones_own_will_do(package: str) -> None:
-    with pytest.raises(ConfigurationError) as found:
+    with refused("setting.choice") as found:
         modules.named(package, "oka", "tree")
     said = "unknown tree 'oka'. Did you mean 'oak'? There is: oak, old_elm."
     assert str(found.value) == said
-    with pytest.raises(ConfigurationError) as found:
+    with refused("setting.choice") as found:
         modules.named(package, "oka", "tree", own=True)
     assert str(found.value) == f"{said} Your own: MODULE:NAME."
 

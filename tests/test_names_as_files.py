@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 from vision import picture
 
-from raybench.errors import ConfigurationError
 from raybench.experiments.hle_screen import sheets
 from raybench.experiments.parts import kept
 from raybench.pipeline import compiled
@@ -76,5 +76,5 @@ def test_a_player_from_somebody_else_is_kept_under_its_own_name(name: str, tmp_p
     assert copied.parent == ours
     # One that says it is called otherwise than its file is none.
     given_to_us.rename(theirs / "other.json")
-    with pytest.raises(ConfigurationError, match="renamed"):
+    with refused("file.changed"):
         compiled.read(theirs / "other.json")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from raybench.benchmarks import Benchmark, Draw, Grade, Row, Source
+from raybench.errors import Problem
 from raybench.types import Message
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -33,11 +34,12 @@ class Toy(Benchmark):
     def belongs(self, row: Row) -> bool:
         return bool(row["field"] != "elsewhere")
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         if not row["gold"]:
-            yield "'gold' is empty"
+            yield Problem("data.invalid", "'gold' is empty", "gold")
         if len(row["options"]) != len(LETTERS):
-            yield f"'options' has {len(row['options'])} entries: give {len(LETTERS)}"
+            message = f"'options' has {len(row['options'])} entries"
+            yield Problem("data.invalid", message, "options", fix=f"give {len(LETTERS)}")
 
     def subject(self, row: Row) -> str | None:
         return row["field"] and str(row["field"])

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from raybench.benchmarks.parts.contract import Draw, Row, Source
 from raybench.benchmarks.parts.maths import Maths
+from raybench.errors import Problem
 
 _YEAR = re.compile(r"(\d{4})_AIME_")
 
@@ -45,11 +46,16 @@ class AIME2024(Maths):
         year = _YEAR.search(str(row["url"]))
         return year is None or year[1] == "2024"
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want a whole number of up to three digits."""
         yield from super().problems(row)
         if not re.fullmatch(r"[0-9]{1,3}", str(row["answer"])):
-            yield f"'answer' is '{row['answer']}': AIME's are whole numbers from 0 to 999"
+            yield Problem(
+                "data.invalid",
+                f"'answer' is '{row['answer']}': AIME's are whole numbers from 0 to 999",
+                setting="answer",
+                given=row["answer"],
+            )
 
     def truth(self, row: Row, *, draw: Draw = Draw()) -> str:
         """Return the answer without leading zeros."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.choices import LETTERS, MultipleChoice, lettered
 from raybench.benchmarks.parts.contract import Draw, Row, Source
+from raybench.errors import Problem
 
 _ANSWERS = ("Correct Answer", *(f"Incorrect Answer {number}" for number in (1, 2, 3)))
 _ORDERS = tuple(permutations(range(len(_ANSWERS))))
@@ -45,12 +46,16 @@ class GPQADiamond(MultipleChoice):
         """Return the publisher's id."""
         return str(row["Record ID"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want four answers, the right one unlike the others."""
         yield from rows.blank(row, "Record ID", "Question", *_ANSWERS)
         right, *others = (str(row[column]).strip() for column in _ANSWERS)
         if right in others:
-            yield "an incorrect answer is the correct one: mend it or leave the row out"
+            yield Problem(
+                "data.invalid",
+                "an incorrect answer is the correct one",
+                fix="mend it or leave the row out",
+            )
 
     def options(self, row: Row, draw: Draw) -> Sequence[str]:
         """Return the answers in this asking's order.
@@ -68,7 +73,7 @@ class GPQADiamond(MultipleChoice):
         options = lettered(row["options"], len(_ANSWERS))
         told = (*rows.blank(row, "answer"), *rows.no_option(row, "answer", "".join(options)))
         if told:
-            raise ValueError(told[0])
+            raise ValueError(str(told[0]))
         right = options.pop(row["answer"])
         return {
             "Record ID": row["id"],

@@ -17,6 +17,7 @@ from raybench.benchmarks.parts.contract import Draw, Grade, Row, Source
 from raybench.benchmarks.parts.hle import exam, images, judging, options, prompts
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT
 from raybench.benchmarks.parts.judged import Judged, Judgement
+from raybench.errors import Problem
 from raybench.types import Finish, Message, Wording
 
 
@@ -41,13 +42,19 @@ class HLE(Judged):
         """Return the publisher's id."""
         return str(row["id"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an answer of a known type and, where there is an image, one in the row itself."""
         yield from rows.blank(row, "id", "question", "answer")
         if row["answer_type"] not in (EXACT, CHOICE):
-            yield f"'answer_type' is '{row['answer_type']}': it is '{EXACT}' or '{CHOICE}'"
+            yield Problem(
+                "data.invalid",
+                f"'answer_type' is '{row['answer_type']}'",
+                setting="answer_type",
+                given=row["answer_type"],
+                fix=f"it is '{EXACT}' or '{CHOICE}'",
+            )
         if not rows.empty(row["image"]) and (wrong := images.unsendable(row["image"])):
-            yield f"'image' {wrong}"
+            yield Problem("data.invalid", f"'image' {wrong}", setting="image")
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

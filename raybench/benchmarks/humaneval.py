@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from raybench.benchmarks.parts import functions, rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
+from raybench.errors import Problem
 from raybench.grading import suspicion
 from raybench.grading.programs import program
 from raybench.grading.syntax import parsed
@@ -51,7 +52,7 @@ class HumanEval(Benchmark):
         """Return the publisher's id."""
         return str(row["task_id"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want a prompt that ends in the function, and tests that define `check`."""
         yield from (blank := list(rows.blank(row, *self.columns)))
         if blank:
@@ -59,9 +60,15 @@ class HumanEval(Benchmark):
         shown, tests = parsed(str(row["prompt"])), parsed(str(row["test"]))
         name = row["entry_point"]
         if shown is None or not _defines(shown.body[-1:], name):
-            yield f"'prompt' is no Python that ends with the function {name}"
+            yield Problem(
+                "data.invalid",
+                f"'prompt' is no Python that ends with the function {name}",
+                setting="prompt",
+            )
         if tests is None or not _defines(tests.body, "check"):
-            yield "'test' is no Python that defines check(candidate)"
+            yield Problem(
+                "data.invalid", "'test' is no Python that defines check(candidate)", setting="test"
+            )
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

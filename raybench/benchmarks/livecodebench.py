@@ -22,6 +22,7 @@ from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.livecodebench import cases, grades, plain, prompts
 from raybench.benchmarks.parts.livecodebench.grades import Compat
+from raybench.errors import Problem
 from raybench.grading import extract
 from raybench.types import Message
 
@@ -62,12 +63,18 @@ class LiveCodeBench(Benchmark):
         day = _DATE.match(str(row["contest_date"]))
         return day is None or _FIRST <= day[0] <= _LAST
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, a text, a date and tests that can be read."""
         yield from rows.blank(row, "question_id", "question_content", "contest_date")
         day = row["contest_date"]
         if not rows.empty(day) and not _DATE.match(str(day)):
-            yield f"'contest_date' is '{day}': give YYYY-MM-DD"
+            yield Problem(
+                "data.invalid",
+                f"'contest_date' is '{day}'",
+                setting="contest_date",
+                given=day,
+                fix="give YYYY-MM-DD",
+            )
         yield from cases.problems(row)
 
     def prompt(

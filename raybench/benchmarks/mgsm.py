@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.mgsm_words import DECIMAL_COMMAS, INSTRUCTIONS, PREFIXES
+from raybench.errors import Problem
 from raybench.grading import numbers
 from raybench.grading.improved import numbers as values
 from raybench.grading.improved.statements import NoAnswer
@@ -41,13 +42,24 @@ class MGSM(Benchmark):
         """Return the place in each language's file: translations share it."""
         return str(row["id"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, a whole number and one of the languages."""
         yield from rows.blank(row, "id", "question")
         if not re.fullmatch("[0-9]+", self.truth(row)):
-            yield f"'answer_number' is '{row['answer_number']}': give a whole number without a sign"
+            yield Problem(
+                "data.invalid",
+                f"'answer_number' is '{row['answer_number']}'",
+                setting="answer_number",
+                given=row["answer_number"],
+                fix="give a whole number without a sign",
+            )
         if self.language(row) not in PREFIXES:
-            yield f"'language' is '{self.language(row)}': there is {', '.join(PREFIXES)}"
+            yield Problem(
+                "data.invalid",
+                f"'language' is '{self.language(row)}': there is {', '.join(PREFIXES)}",
+                setting="language",
+                given=self.language(row),
+            )
 
     def prompt(
         self, row: Row, *, reasoning: bool = False, draw: Draw = Draw()

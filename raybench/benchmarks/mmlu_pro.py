@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.choices import LETTERS, MultipleChoice
 from raybench.benchmarks.parts.contract import Draw, Row, Source
+from raybench.errors import Problem
 
 
 class MMLUPro(MultipleChoice):
@@ -38,18 +39,33 @@ class MMLUPro(MultipleChoice):
         """Return the publisher's number."""
         return str(row["question_id"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, 2 to 10 options and an answer among them."""
         yield from rows.blank(row, "question_id", "question", "answer")
         options = row["options"]
         if not isinstance(options, Sequence) or isinstance(options, str):
-            yield "'options' is no list: give the options as a list of texts"
+            yield Problem(
+                "data.invalid",
+                "'options' is no list",
+                setting="options",
+                fix="give the options as a list of texts",
+            )
         elif not 2 <= len(options) <= len(LETTERS):
-            yield f"'options' has {len(options)} entries: give 2 to {len(LETTERS)}"
+            yield Problem(
+                "data.invalid",
+                f"'options' has {len(options)} entries",
+                setting="options",
+                fix=f"give 2 to {len(LETTERS)}",
+            )
         else:
             yield from rows.no_option(row, "answer", LETTERS[: len(options)])
             if any(map(rows.empty, options)):
-                yield "'options' has an empty entry: fill it in or leave the row out"
+                yield Problem(
+                    "data.invalid",
+                    "'options' has an empty entry",
+                    setting="options",
+                    fix="fill it in or leave the row out",
+                )
 
     def options(self, row: Row, draw: Draw) -> Sequence[str]:
         """Return the options as published."""

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.choices import MultipleChoice, lettered, listed
 from raybench.benchmarks.parts.contract import Draw, Row, Source
+from raybench.errors import Problem
 from raybench.grading import choice
 
 _LETTERS = "ABCD"
@@ -55,7 +56,7 @@ class MultilingualMMLU(MultipleChoice):
         """Return the place in each language's file: MMLU asks 27 questions twice."""
         return str(row["id"])
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, four options and an answer among them."""
         yield from rows.blank(row, "id", "Question", *_LETTERS, "Answer")
         yield from rows.no_option(row, "Answer", _LETTERS)

@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row, Source
 from raybench.benchmarks.parts.scicode import grading, questions, steps, targets
+from raybench.errors import Problem
 from raybench.types import Message
 
 
@@ -74,7 +75,7 @@ class SciCode(Benchmark):
         """Tell of a step whose targets are not all there."""
         return questions.NO_TARGET if questions.missing(row) else None
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want a number and a problem, steps that say what is to be written, and sound targets."""
         yield from steps.problems(row)
         yield from targets.problems(row.get("targets") or ())

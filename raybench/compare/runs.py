@@ -211,6 +211,7 @@ class Stored:
             Problem(
                 "journal.version",
                 f"{path}, line {number}: {why}; {self.made}",
+                given=f"{path}, line {number}",
                 fix="Compare runs of one version, or run it again with this one: python -m "
                 f"raybench --from {self.folder / CONFIG}",
             )
@@ -265,6 +266,7 @@ def broken(path: Path, number: int, why: str) -> RunFailed:
             "journal.invalid",
             f"{path}, line {number}, is not what a run leaves ({why}): the journal was changed "
             "from outside",
+            given=f"{path}, line {number}",
             fix="Mend or delete the line",
         )
     )

@@ -74,7 +74,7 @@ def _json_lines(path: Path) -> Iterator[Read]:
                     Problem(
                         "file.format",
                         f"{path}, line {number}, opens what goes on in other lines",
-                        given=str(path),
+                        given=f"{path}, line {number}",
                         fix="write every row as one line, {COLUMN: VALUE, …}, with nothing around "
                         "them",
                     )
@@ -139,7 +139,7 @@ def _table(path: Path, **dialect: Any) -> Iterator[Read]:
                             Problem(
                                 "file.format",
                                 f"{path}, line {number}, names the column '{twice[0]}' twice",
-                                given=twice[0],
+                                given=f"{path}, line {number}",
                                 fix="rename one of them",
                             )
                         )

@@ -86,6 +86,7 @@ class Journal:
                         "journal.invalid",
                         f"{self.path}, line {number}, is not what a run leaves ({why}): the "
                         "journal was changed from outside",
+                        given=f"{self.path}, line {number}",
                         fix="Mend or delete the line, or start anew: resume=false",
                     )
                 ) from error

@@ -169,7 +169,7 @@ def _question(
         # A table written with pandas has NaN where nothing was: it alone differs from itself.
         row = {name: None if row[name] != row[name] else row[name] for name in benchmark.columns}
         row["language"] = str(language)
-        if wrong := "; ".join(benchmark.problems(row)):
+        if wrong := "; ".join(map(str, benchmark.problems(row))):
             renamed = any(f"'{name}'" in wrong for name in benchmark.columns if name not in read)
             return wrong + (" (the hub's names of the columns)" if renamed else "")
         json.dumps(row, ensure_ascii=False, allow_nan=False).encode()  # as it will have to be

@@ -5,6 +5,7 @@ import methodology
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import assert_among, refusal
 
 from raybench import benchmarks
 from raybench.benchmarks import Draw
@@ -80,21 +81,14 @@ def test_line_ends_do_not_mark_an_answer() -> None:
     assert set(order(Draw(), row(**{"Correct Answer": "right\n"}))) == set(order(Draw()))
 
 
-@pytest.mark.parametrize(
-    ("column", "told"),
-    [
-        ("Correct Answer", "'Correct Answer' is empty"),
-        ("Incorrect Answer 3", "'Incorrect Answer 3' is empty"),
-        ("Record ID", "'Record ID' is empty"),
-    ],
-)
-def test_empty_cells_are_told(column: str, told: str) -> None:
-    assert any(told in problem for problem in GPQA.problems(row(**{column: ""})))
+@pytest.mark.parametrize("column", ["Correct Answer", "Incorrect Answer 3", "Record ID"])
+def test_empty_cells_are_told(column: str) -> None:
+    assert_among(GPQA.problems(row(**{column: ""})), "data.invalid", column)
 
 
 def test_two_right_answers_are_told() -> None:
     (problem,) = GPQA.problems(row(**{"Incorrect Answer 2": "right "}))
-    assert "is the correct one" in problem
+    assert refusal(problem) == ("data.invalid", None)
 
 
 def test_plain_rows_have_four_options_of_which_one_is_right() -> None:

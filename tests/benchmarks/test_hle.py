@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from refusals import refusal
 
 from raybench import benchmarks
 from raybench.benchmarks import Draw
@@ -45,16 +46,16 @@ def test_an_image_goes_with_the_question() -> None:
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ({"answer_type": "open"}, "'answer_type' is 'open': it is 'exactMatch' or 'multipleCh"),
-        ({"image": "https://x/y.png"}, "'image' is no data URI"),
-        ({"image": "data:image/png;base64,!!!"}, "'image' is no base64"),
-        ({"image": "data:image/png;base64,aGVsbG8="}, "'image' does not begin as an image"),
-        ({"answer": " "}, "'answer' is empty"),
+        ({"answer_type": "open"}, "answer_type"),
+        ({"image": "https://x/y.png"}, "image"),
+        ({"image": "data:image/png;base64,!!!"}, "image"),
+        ({"image": "data:image/png;base64,aGVsbG8="}, "image"),
+        ({"answer": " "}, "answer"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_said(columns: dict[str, Any], told: str) -> None:
     (found,) = BENCHMARK.problems(row(**columns))
-    assert found.startswith(told)
+    assert refusal(found) == ("data.invalid", told)
 
 
 def test_guessing_is_one_in_the_options_of_multiple_choice_alone() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import methodology
 import pytest
 import real_rows
+from refusals import refusals
 from solving import HUMANEVAL, PROMPT, RIGHT, by_lines, graded, row
 
 from raybench import benchmarks, sandbox
@@ -110,18 +111,18 @@ def test_the_limits_are_those_that_were_measured() -> None:
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ({"prompt": "x = 1\n"}, "'prompt' is no Python that ends with the function solve"),
-        ({"prompt": "def solve(:"}, "'prompt' is no Python that ends with the function solve"),
-        ({"entry_point": "encode"}, "'prompt' is no Python that ends with the function encode"),
-        ({"test": "assert True"}, "'test' is no Python that defines check(candidate)"),
-        ({"test": "def check("}, "'test' is no Python that defines check(candidate)"),
-        ({"test": ""}, "'test' is empty: fill it in or leave the row out"),
-        ({"test": 5}, "'test' is no Python that defines check(candidate)"),
-        ({"prompt": 5}, "'prompt' is no Python that ends with the function solve"),
+        ({"prompt": "x = 1\n"}, "prompt"),
+        ({"prompt": "def solve(:"}, "prompt"),
+        ({"entry_point": "encode"}, "prompt"),
+        ({"test": "assert True"}, "test"),
+        ({"test": "def check("}, "test"),
+        ({"test": ""}, "test"),
+        ({"test": 5}, "test"),
+        ({"prompt": 5}, "prompt"),
     ],
 )
 def test_a_row_that_cannot_be_graded_is_told_before(columns: dict[str, Any], told: str) -> None:
-    assert list(HUMANEVAL.problems(row(**columns))) == [told]
+    assert refusals(HUMANEVAL.problems(row(**columns))) == [("data.invalid", told)]
 
 
 @pytest.mark.sandbox

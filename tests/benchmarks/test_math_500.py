@@ -5,6 +5,7 @@ import pytest
 import real_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refusal
 
 from raybench import benchmarks
 from raybench.grading import extract
@@ -89,7 +90,7 @@ def test_a_checker_looks_at_what_the_script_does_not_call_right() -> None:
 
 def test_an_empty_answer_is_told() -> None:
     (problem,) = MATH_500.problems(row(answer=" "))
-    assert problem.startswith("'answer' is empty")
+    assert refusal(problem) == ("data.invalid", "answer")
 
 
 def test_the_last_box_of_every_published_solution_holds_the_published_answer() -> None:

@@ -4,6 +4,7 @@ import methodology
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import assert_among
 
 from raybench import benchmarks
 
@@ -98,17 +99,17 @@ def test_a_letter_that_is_no_option_is_unparsed(options: int, response: str, rea
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (row(answer="K"), "'answer' is 'K', which is no option: give a letter, A to J"),
-        (row(4, answer="E"), "'answer' is 'E', which is no option: give a letter, A to D"),
-        (row(answer="b"), "'answer' is 'b', which is no option"),
-        (row(answer=""), "'answer' is empty"),
-        (row(11), "'options' has 11 entries: give 2 to 10"),
-        (row(1), "'options' has 1 entries: give 2 to 10"),
-        (row(options=None), "'options' is no list"),
-        (row(options="AB"), "'options' is no list"),
-        (row(options=["1", "2", " "]), "'options' has an empty entry"),
-        (row(options=["1", None, "3"]), "'options' has an empty entry"),
+        (row(answer="K"), "answer"),
+        (row(4, answer="E"), "answer"),
+        (row(answer="b"), "answer"),
+        (row(answer=""), "answer"),
+        (row(11), "options"),
+        (row(1), "options"),
+        (row(options=None), "options"),
+        (row(options="AB"), "options"),
+        (row(options=["1", "2", " "]), "options"),
+        (row(options=["1", None, "3"]), "options"),
     ],
 )
 def test_wrong_rows_are_told(wrong: dict[str, Any], told: str) -> None:
-    assert any(told in problem for problem in MMLU_PRO.problems(wrong))
+    assert_among(MMLU_PRO.problems(wrong), "data.invalid", told)

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from refusals import assert_among
 
 from raybench import benchmarks
 
@@ -121,13 +122,13 @@ def test_fifteen_languages_of_which_english_lies_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        ({"D": ""}, "'D' is empty"),
-        ({"Answer": "E"}, "'Answer' is 'E', which is no option: give a letter, A to D"),
-        ({"Answer": 1}, "'Answer' is '1', which is no option"),
+        ({"D": ""}, "D"),
+        ({"Answer": "E"}, "Answer"),
+        ({"Answer": 1}, "Answer"),
     ],
 )
 def test_wrong_rows_are_told(columns: dict[str, Any], told: str) -> None:
-    assert any(told in problem for problem in MMLU.problems(row(**columns)))
+    assert_among(MMLU.problems(row(**columns)), "data.invalid", told)
 
 
 @pytest.mark.parametrize("options", ["wxy", "vwxyz"])

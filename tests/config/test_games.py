@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from refusals import refusal
 
 from raybench.config import FleetConf, GamesConf, ModelConf, RosterConf
 from raybench.config.games import problems
+from raybench.errors import Problem
 
 SIMULATED = ModelConf("sim", "simulated")
 OURS = ModelConf("ours", "vllm", "embedded")
@@ -19,7 +21,7 @@ def silent(value: object) -> ModelConf:
 
 def told(
     *models: ModelConf, judges: Sequence[ModelConf] = (), fleet: Mapping[str, Any] | None = None
-) -> list[str]:
+) -> list[Problem]:
     """Return what is wrong with holding models to 60 s a turn."""
     roster = RosterConf("mine", [*models], [*judges])
     return [*problems(GamesConf(deadline_s=60), roster, FleetConf(**(fleet or {})))]
@@ -29,9 +31,9 @@ def told(
 def test_an_endpoint_fails_later_than_its_models_forfeit(name: str) -> None:
     for most in (60, 30):
         (problem,) = told(REMOTE, OURS, fleet={name: most})
-        assert "games.deadline_s is 60" in problem
-        assert f"has not replied after {most} s" in problem
-        assert f"set fleet.{name} above it" in problem
+        assert (*refusal(problem), problem.given) == ("setting.conflict", "games.deadline_s", 60)
+        assert f"{most} s" in problem.message
+        assert problem.fix and f"fleet.{name}" in problem.fix
     assert not told(REMOTE, OURS, fleet={name: 61})
 
 
@@ -43,9 +45,9 @@ def test_who_plays_without_endpoints_need_not_care_for_theirs(name: str) -> None
 
 def test_an_engine_that_counts_no_time_has_no_deadline() -> None:
     (problem,) = told(OURS, silent(True))
-    assert "model 'silent' of roster 'mine'" in problem
-    assert "options.disable_log_stats" in problem
-    assert "games.deadline_s" in problem and "leave one of the two out" in problem
+    assert refusal(problem) == ("setting.conflict", "roster.models[].options.disable_log_stats")
+    for name in ("'silent'", "'mine'", "games.deadline_s"):
+        assert name in problem.message
     assert not told(OURS, silent(False))
     assert not told(OURS, SIMULATED, judges=[silent(True)])
 

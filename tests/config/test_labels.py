@@ -8,10 +8,10 @@ from helpers import SIMULATED
 from hypothesis import given
 from hypothesis import strategies as st
 from ray._private.label_utils import validate_label_key, validate_label_selector_value
+from refusals import refused
 
 from raybench import cli
 from raybench.config import labels
-from raybench.errors import ConfigurationError
 
 WORDS = st.text("ab1-_./() ,!in", max_size=12)
 
@@ -55,6 +55,7 @@ def test_a_value_and_its_opposite_choose_every_node_once(label: str, value: str)
             )
 
 
+@pytest.mark.process
 def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
     told = run_command(
         "+experiment=index", "roster=simulated", "data=samples", "dry_run=true",
@@ -87,7 +88,7 @@ def test_mistakes_are_told_before_anything_starts(tmp_path: Path) -> None:
 )
 def test_what_is_no_text_is_told_with_what_to_write(setting: str, value: str, told: str) -> None:
     given = cli.with_tables([*SIMULATED, f"{setting}={{raybench/zone: {value}}}"])
-    with pytest.raises(ConfigurationError) as caught:
+    with refused("setting.type") as caught:
         cli.check(cli.compose(given))
     assert str(caught.value).startswith(f"{setting}.raybench/zone is ")
     assert told in str(caught.value)
@@ -99,6 +100,7 @@ def test_numbers_and_words_are_labels(value: str) -> None:
     assert config.fleet.nodes == {"a": value.strip('"')}
 
 
+@pytest.mark.process
 def test_a_list_ends_without_a_traceback(tmp_path: Path) -> None:
     told = run_command(*SIMULATED, "dry_run=true", "sandbox.nodes={a: [b]}", cwd=tmp_path)
     assert told.returncode == 2

@@ -7,10 +7,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 from helpers import SIMULATED
+from refusals import refusals
 
 from raybench import cli
 from raybench.config import Config, numbers
-from raybench.errors import ConfigurationError
 
 
 def of_floats(kind: Any, path: str = "") -> Iterator[tuple[str, bool]]:
@@ -62,4 +62,4 @@ def test_one_of_them_is_refused(setting: str, number: str) -> None:
 
 def test_they_are_found_in_an_engines_options_too() -> None:
     found = [*numbers.problems({"options": {"a": [1.0, {"b": math.nan}], "c": "nan", "d": None}})]
-    assert found == ["options.a.1.b is nan: give a finite number"]
+    assert refusals(found) == [("setting.range", "options.a.1.b")]

@@ -6,10 +6,11 @@ from typing import Any, cast
 import pytest
 from helpers import SIMULATED
 from omegaconf import OmegaConf
+from refusals import Refusal, refusal, refused
 
 from raybench import cli
 from raybench.config import storage
-from raybench.errors import ConfigurationError
+from raybench.errors import Code
 from raybench.pipeline.store import fingerprint
 
 
@@ -32,20 +33,20 @@ def test_what_leads_to_a_store(uri: str | None) -> None:
 @pytest.mark.parametrize(
     ("uri", "wrong"),
     [
-        ("", "RAYBENCH_STORAGE where it is not given, is empty"),
-        (" ", "is empty"),
-        ("s3:///prefix", "names no bucket"),
-        ("/shared/runs", "begins with '/shared/runs'"),
-        ("http://bucket/x", "begins with 'http'"),
-        ("file://shared/runs", "names no folder"),
-        ("s3://bucket:port/x", "no URI that can be read"),
-        ("s3://[bucket", "no URI that can be read"),
+        ("", "setting.missing"),
+        (" ", "setting.missing"),
+        ("s3:///prefix", "setting.format"),
+        ("/shared/runs", "setting.format"),
+        ("http://bucket/x", "setting.format"),
+        ("file://shared/runs", "setting.format"),
+        ("s3://bucket:port/x", "setting.format"),
+        ("s3://[bucket", "setting.format"),
     ],
 )
-def test_what_leads_nowhere_is_told_with_the_mend(uri: str, wrong: str) -> None:
+def test_what_leads_nowhere_is_told_with_the_mend(uri: str, wrong: Code) -> None:
     (told,) = storage.problems(uri, 1)
-    assert wrong in told
-    assert "give s3://BUCKET/PREFIX" in told
+    assert refusal(told) == (wrong, "storage")
+    assert told.fix and "s3://BUCKET/PREFIX" in told.fix
 
 
 @pytest.mark.parametrize(
@@ -71,33 +72,31 @@ def test_what_leads_nowhere_is_told_with_the_mend(uri: str, wrong: str) -> None:
 )
 def test_credentials_are_refused_and_not_repeated(uri: str) -> None:
     (told,) = storage.problems(uri, 1)
-    assert "credentials" in told
-    assert "hush" not in told.lower()
+    assert refusal(told) == ("setting.secret", "storage")
+    assert "hush" not in repr(told).lower()
 
 
 def test_patience_is_a_number_of_seconds() -> None:
     assert [*storage.problems(None, 0.5)] == []
     for wrong in (-1.0, float("nan"), float("inf")):
         (told,) = storage.problems(None, wrong)
-        assert told.startswith(f"storage_patience_s is {wrong}: ")
-        assert "for example 1800" in told
+        assert refusal(told) == ("setting.range", "storage_patience_s")
 
 
 @pytest.mark.parametrize(
     ("override", "wrong"),
     [
-        ("storage=", "storage, or RAYBENCH_STORAGE where it is not given, is empty"),
-        ("storage=[a]", "'storage': it is a list, and takes one value"),
-        ("storage={a: b}", "'storage': it is a mapping, and takes one value"),
-        ("storage_patience_s=inf", "storage_patience_s is inf"),
-        ("storage_patience_s=nan", "storage_patience_s is nan"),
-        ("storage_patience_s=-1", "storage_patience_s is -1.0"),
+        ("storage=", ("setting.missing", "storage")),
+        ("storage=[a]", ("setting.type", "storage")),
+        ("storage={a: b}", ("setting.type", "storage")),
+        ("storage_patience_s=inf", ("setting.range", "storage_patience_s")),
+        ("storage_patience_s=nan", ("setting.range", "storage_patience_s")),
+        ("storage_patience_s=-1", ("setting.range", "storage_patience_s")),
     ],
 )
-def test_what_is_no_storage_is_told_in_words(override: str, wrong: str) -> None:
-    with pytest.raises(ConfigurationError) as told:
+def test_what_is_no_storage_is_told_in_words(override: str, wrong: Refusal) -> None:
+    with refused(*wrong) as told:
         cli.check(cli.compose([*SIMULATED, override]))
-    assert wrong in str(told.value)
     assert "Error merging" not in str(told.value)
 
 
@@ -112,7 +111,7 @@ def test_what_lies_below_keeps_how_it_is_reached() -> None:
 
 def test_a_store_that_cannot_be_written_to_is_told_before_anything_starts() -> None:
     wrong = [*SIMULATED, "storage=file:///proc/nobody/writes/here"]
-    with pytest.raises(ConfigurationError) as told:
+    with refused("storage.unwritable", "storage") as told:
         cli.check(cli.compose(wrong))
     assert "storage file:///proc/nobody/writes/here cannot be written to" in str(told.value)
     assert "leave it null" in str(told.value)

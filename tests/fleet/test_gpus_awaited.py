@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from refusals import refusal, refused
 
 from raybench import demands
 from raybench.config import FleetConf
 from raybench.config.places import fleet_problems
 from raybench.demands import Demand
-from raybench.errors import RunFailed
 from raybench.fleet import cluster
 from raybench.sandbox.pool import lacking
 
@@ -68,21 +68,21 @@ async def test_where_no_more_come_it_is_told_how_many_there_are(
 ) -> None:
     monkeypatch.setattr(demands, "_REFUSED_S", 0.0)
     found = cloud(1)
-    with pytest.raises(RunFailed, match=r"fleet\.gpus=4, and the cluster has 2 GPUs, and the auto"):
+    with refused("resources.gpus", "fleet.gpus"):
         await cluster.gpus(FleetConf(gpus=4), print)
     assert found.asked[-1] == (0, {})
-    with pytest.raises(RunFailed, match=r"has 2 GPUs, and none came within fleet\.start_deadline_"):
+    with refused("resources.gpus", "fleet.gpus"):
         await cluster.gpus(FleetConf(gpus=4, start_deadline_s=1e-9), print)
-    with pytest.raises(RunFailed, match="a Ray of this machine gets no more"):
+    with refused("resources.gpus", "fleet.gpus"):
         await cluster.gpus(FleetConf(gpus=4), print, ours=True)
 
 
 def test_mistakes() -> None:
     assert [*fleet_problems(FleetConf(gpus=4))] == []
     (told,) = fleet_problems(FleetConf(gpus=4, device="cpu"))
-    assert told == "fleet.gpus is 4 and fleet.device is cpu: leave one of them out"
+    assert refusal(told) == ("setting.conflict", "fleet.gpus")
     (told,) = fleet_problems(FleetConf(gpus=0))
-    assert told.startswith("fleet.gpus is 0: it is more than 0")
+    assert (*refusal(told), told.given) == ("setting.range", "fleet.gpus", 0)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusal
 
 from raybench.fleet import vllm_options
 from raybench.fleet.vllm_options import arguments, problems
@@ -20,11 +21,9 @@ def test_what_is_not_about_chatting_is_vllms_to_judge() -> None:
 
 def test_what_vllm_does_not_know_is_told_before_anything_starts() -> None:
     near, far = problems("model 'm'", {"max_modle_len": 512, "xyz": 1, "dtype": "auto"})
-    assert near == (
-        "model 'm': unknown options.max_modle_len: it is no engine argument of vLLM. "
-        "Did you mean 'max_model_len'?"
-    )
-    assert far == "model 'm': unknown options.xyz: it is no engine argument of vLLM."
+    assert refusal(near) == ("setting.unknown", "roster.models[].options.max_modle_len")
+    assert "'max_model_len'" in near.text
+    assert refusal(far) == ("setting.unknown", "roster.models[].options.xyz")
 
 
 @pytest.mark.slow  # the import of vLLM
@@ -62,35 +61,53 @@ def test_tags_that_transformers_knows_are_no_mistake(tag: str) -> None:
     assert list(problems("model 'm'", {"chat_template": template})) == []
 
 
+TEMPLATE_OPTION = "roster.models[].options.chat_template"
+PARSER = "roster.models[].options.reasoning_parser"
+
+
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "wrong", "part"),
     [
-        ({"chat_template": "/no/such.jinja"}, ["'/no/such.jinja' cannot be read", "No such file"]),
-        ({"chat_template": "chatml"}, ["'chatml' cannot be read", "a Jinja file, or its text"]),
-        ({"chat_template": "/"}, ["'/' cannot be read", "directory"]),
-        ({"chat_template": "~nobody-of-this-name/a.jinja"}, ["cannot be read", "No such file"]),
-        ({"chat_template": 5}, ["'5' cannot be read"]),
-        ({"chat_template": "a\n{% for x in %}"}, ["no Jinja template", "line 2"]),
-        ({"chat_template": "two\nlines"}, ["holds no Jinja template"]),
-        ({"chat_template_kwargs": "thinking"}, ["chat_template_kwargs is 'thinking'", "{enable"]),
-        ({"reasoning_parser": "qwen"}, ["reasoning_parser 'qwen'", "Did you mean 'qwen3'?"]),
-        ({"reasoning_parser": 3}, ["reasoning_parser '3'", "There is: ", "deepseek_r1"]),
+        (
+            {"chat_template": "/no/such.jinja"},
+            ("file.unreadable", TEMPLATE_OPTION),
+            "'/no/such.jinja'",
+        ),
+        ({"chat_template": "chatml"}, ("file.unreadable", TEMPLATE_OPTION), "'chatml'"),
+        ({"chat_template": "/"}, ("file.unreadable", TEMPLATE_OPTION), "directory"),
+        (
+            {"chat_template": "~nobody-of-this-name/a.jinja"},
+            ("file.unreadable", TEMPLATE_OPTION),
+            "~",
+        ),
+        ({"chat_template": 5}, ("file.unreadable", TEMPLATE_OPTION), "'5'"),
+        ({"chat_template": "a\n{% for x in %}"}, ("setting.format", TEMPLATE_OPTION), "line 2"),
+        ({"chat_template": "two\nlines"}, ("file.format", TEMPLATE_OPTION), ""),
+        (
+            {"chat_template_kwargs": "thinking"},
+            ("setting.type", f"{TEMPLATE_OPTION}_kwargs"),
+            "{enable",
+        ),
+        ({"reasoning_parser": "qwen"}, ("setting.choice", PARSER), "'qwen3'"),
+        ({"reasoning_parser": 3}, ("setting.choice", PARSER), "deepseek_r1"),
     ],
 )
-def test_each_mistake_is_named_with_the_mend(options: dict[str, Any], said: list[str]) -> None:
+def test_each_mistake_is_named_with_the_mend(
+    options: dict[str, Any], wrong: Refusal, part: str
+) -> None:
     (problem,) = problems("model 'mine'", options)
-    assert problem.startswith("model 'mine': ")
-    for part in said:
-        assert part in problem
+    assert refusal(problem) == wrong
+    assert problem.message.startswith("model 'mine': ")
+    assert part in problem.text
 
 
 def test_a_file_without_a_template_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty.jinja").touch()
     (tmp_path / "latin.jinja").write_bytes(b"{{ '\xe9' }}")
     (empty,) = problems("m", {"chat_template": str(tmp_path / "empty.jinja")})
-    assert "holds no Jinja template" in empty
+    assert refusal(empty) == ("file.format", TEMPLATE_OPTION)
     (latin,) = problems("m", {"chat_template": str(tmp_path / "latin.jinja")})
-    assert "utf-8" in latin
+    assert refusal(latin) == ("file.unreadable", TEMPLATE_OPTION) and "utf-8" in latin.message
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from raybench.benchmarks.parts.judged import Judged, Judgement
 from raybench.benchmarks.parts.livecodebench import cases, comparing
 from raybench.benchmarks.parts.scicode import codec, steps
 from raybench.benchmarks.parts.tally import safe
-from raybench.errors import ConfigurationError
+from raybench.errors import ConfigurationError, Problem
 from raybench.fleet import chat, concessions, control_tokens, patience, reasons, remote_replies
 from raybench.games import MANAGER, InvalidMove, Unjudged
 from raybench.games.parts import conformance
@@ -423,7 +423,7 @@ def _grade(benchmark: Benchmark, response: str, *, improved: bool = False) -> Gr
     return (benchmark.improved if improved else benchmark.grade)(row, response)
 
 
-def _problems(benchmark: Benchmark, told: str) -> list[str]:
+def _problems(benchmark: Benchmark, told: str) -> list[Problem]:
     """Have a row looked at of which a column holds something else."""
     row = dict(_picked(told, sample_rows(benchmark.name)))
     column = _picked(told, sorted(row))

@@ -8,8 +8,8 @@ import pytest
 from games.boards import GAME, after, begun
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import Refusal, refused
 
-from raybench.errors import ConfigurationError
 from raybench.games import InvalidMove
 from raybench.games.parts.chess_game import standins
 from raybench.games.parts.chess_game.openings import BOOK
@@ -156,20 +156,20 @@ def test_black_moves_first_where_the_start_says_so() -> None:
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"start": "here"}, "'here', which is no FEN .* give 'standard' or a FEN such as"),
-        ({"start": "8/8/8/8/8/8/8/K7 w - - 0 1"}, "cannot be played .no black king"),
-        ({"start": "7k/5KQ1/8/8/8/8/8/8 b - - 0 1"}, "where the game is over"),
-        ({"start": "7k/8/8/8/8/8/R7/K7 w - - 100 90"}, "where the game is over"),
-        ({"openings": "books"}, "openings is 'books': it is book or none"),
-        ({"claims": "none"}, "it is automatic or players"),
-        ({"plies": 0}, "plies is 0: it is 1 to 1000"),
-        ({"random_plies": 3}, "random_plies is 3: it is an even number"),
+        ({"start": "here"}, ("setting.range", "start")),
+        ({"start": "8/8/8/8/8/8/8/K7 w - - 0 1"}, ("setting.range", "start")),
+        ({"start": "7k/5KQ1/8/8/8/8/8/8 b - - 0 1"}, ("setting.range", "start")),
+        ({"start": "7k/8/8/8/8/8/R7/K7 w - - 100 90"}, ("setting.range", "start")),
+        ({"openings": "books"}, ("setting.choice", "openings")),
+        ({"claims": "none"}, ("setting.choice", "claims")),
+        ({"plies": 0}, ("setting.range", "plies")),
+        ({"random_plies": 3}, ("setting.range", "random_plies")),
     ],
 )
 def test_rules_that_cannot_be_are_refused_with_the_mend(
-    rules: dict[str, object], message: str
+    rules: dict[str, object], message: Refusal
 ) -> None:
-    with pytest.raises(ConfigurationError, match=message):
+    with refused(*message):
         GAME.new(0, **rules)
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import Refusal
+from refusals import refused as refused_rules
 
 from raybench import games
-from raybench.errors import ConfigurationError
 from raybench.games import InvalidMove, State, Written
 from raybench.games.liars_dice import Dice
 from raybench.games.parts.conformance import play, problems
@@ -407,14 +408,14 @@ def test_nobody_has_won_anything_before_the_end() -> None:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ({"players": 11}, "players is 11: it is 2 to 10"),
-        ({"dice": 0}, "dice is 0: it is 1 to 20"),
-        ({"faces": 1}, "faces is 1: it is 2 to 10"),
-        ({"rounds": "two"}, "rounds is 'two': it is one or elimination"),
+        ({"players": 11}, ("setting.range", "players")),
+        ({"dice": 0}, ("setting.range", "dice")),
+        ({"faces": 1}, ("setting.range", "faces")),
+        ({"rounds": "two"}, ("setting.choice", "rounds")),
     ],
 )
-def test_wrong_rules_are_named(rules: dict[str, Any], words: str) -> None:
-    with pytest.raises(ConfigurationError, match=words):
+def test_wrong_rules_are_named(rules: dict[str, Any], words: Refusal) -> None:
+    with refused_rules(*words):
         GAME.new(0, **rules)
 
 

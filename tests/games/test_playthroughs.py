@@ -1,4 +1,4 @@
-"""Whole games that were kept are played again, and everything that was asked is asked again."""
+"""Kept games are played again: moves lead where they led, and prompts are as reviewed."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from games import playthroughs
 
 from raybench import games
-from raybench.games.parts.conformance import replayed
+from raybench.games.parts import conformance
 
 EVERY = [(name, it) for name in games.names() for it in playthroughs.stored(name)]
 
@@ -18,12 +18,18 @@ def test_every_game_has_some(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "kept"), EVERY)
 def test_moves_lead_where_they_led(name: str, kept: dict[str, Any]) -> None:
-    state = games.load(name).new(kept["seed"], **kept["rules"])
-    assert {role: state.observe(role).rules for role in state.roles} == kept["told"]
-    for turn in kept["turns"]:
-        assert state.to_move == turn["role"]
-        assert playthroughs.asked(state, turn["role"]) == turn["asked"]
-        state = state.apply(turn["move"])
-    assert (state.over, state.scores(), state.outcome) == (True, kept["scores"], kept["outcome"])
+    states = playthroughs.replayed(name, kept)
     moves = [turn["move"] for turn in kept["turns"]]
-    assert replayed(games.load(name), kept["seed"], moves, **kept["rules"]) == state
+    for state, turn in zip(states, kept["turns"], strict=False):
+        assert {**playthroughs.seen(state), "move": turn["move"]} == turn
+    last = states[-1]
+    assert (last.over, last.scores(), dict(last.parts)) == (True, kept["scores"], kept["parts"])
+    again = conformance.replayed(games.load(name), kept["seed"], moves, **kept["rules"])
+    assert again == last
+
+
+@pytest.mark.parametrize("name", games.names())
+def test_players_are_told_what_was_reviewed(name: str) -> None:
+    now, before = playthroughs.prompts(name), playthroughs.stored_prompts(name)
+    if now != before:
+        pytest.fail(f"the prompts of {name} changed: `make goldens`, then review the difference")

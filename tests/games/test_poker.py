@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pokerkit import Card, Deck
 from pokerkit.notation import PokerStarsParser
+from refusals import Refusal, refused
 
 from raybench import games
-from raybench.errors import ConfigurationError
 from raybench.games import InvalidMove, Written
 from raybench.games.parts.conformance import play, replayed
 from raybench.games.parts.poker.story import Hand
@@ -724,14 +724,14 @@ def test_good_play_wins() -> None:
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
-        ({"players": 11}, "players is 11: it is 2 to 10"),
-        ({"hands": 0}, "hands is 0"),
-        ({"small_blind": 3}, "the blinds are 3 and 2"),
-        ({"stack": 1}, "stack is 1"),
+        ({"players": 11}, ("setting.range", "players")),
+        ({"hands": 0}, ("setting.range", "hands")),
+        ({"small_blind": 3}, ("setting.range", None)),
+        ({"stack": 1}, ("setting.range", "stack")),
     ],
 )
-def test_wrong_settings_are_named(rules: dict[str, Any], reason: str) -> None:
-    with pytest.raises(ConfigurationError, match=reason):
+def test_wrong_settings_are_named(rules: dict[str, Any], reason: Refusal) -> None:
+    with refused(*reason):
         _new(**rules)
 
 

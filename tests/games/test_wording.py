@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Refusal, refusal, refused
 
 from raybench import games
-from raybench.errors import ConfigurationError, RunFailed
 from raybench.games.parts import wording
 from raybench.games.parts.phrasing import phrased, phrasings
 from raybench.games.parts.wording import Wording, as_it_is
@@ -59,22 +59,22 @@ def test_words_of_ones_own_travel_by_their_import_path() -> None:
 @pytest.mark.parametrize(
     ("chosen", "why"),
     [
-        (5, "chess has no phrasing 5"),
-        (-1, "chess has no phrasing -1"),
-        (True, "True is no phrasing"),
-        ("full", "'full' is no phrasing"),
-        ({"chess": 9}, "games.phrasing.chess: chess has no phrasing 9"),
-        ({"chest": 1}, "unknown game 'chest'"),
-        ({"Chess": 1, "chess": 2}, "which are one game"),
-        ("nowhere:words", "the phrasing 'nowhere:words' cannot be had"),
-        (f"{HERE}:broken", "failed at 'move' of white (ValueError: no words)"),
-        (f"{HERE}:renamed", "with its role, action, form"),
-        (f"{HERE}:HERE", "is no function of an observation"),
+        (5, ("setting.choice", "games.phrasing")),
+        (-1, ("setting.choice", "games.phrasing")),
+        (True, ("setting.format", "games.phrasing")),
+        ("full", ("setting.format", "games.phrasing")),
+        ({"chess": 9}, ("setting.choice", "games.phrasing.chess")),
+        ({"chest": 1}, ("setting.choice", "games.phrasing.chest")),
+        ({"Chess": 1, "chess": 2}, ("setting.duplicate", "games.phrasing")),
+        ("nowhere:words", ("extension.import", "games.phrasing")),
+        (f"{HERE}:broken", ("extension.failed", "games.phrasing")),
+        (f"{HERE}:renamed", ("extension.failed", "games.phrasing")),
+        (f"{HERE}:HERE", ("extension.invalid", "games.phrasing")),
     ],
 )
-def test_what_is_wrong_is_said_once_before_anything_starts(chosen: Any, why: str) -> None:
+def test_what_is_wrong_is_said_once_before_anything_starts(chosen: Any, why: Refusal) -> None:
     (problem,) = wording.problems("games.phrasing", chosen, [CHESS, POKER])
-    assert why in problem and problem.startswith("games.phrasing")
+    assert refusal(problem) == why and problem.message.startswith("games.phrasing")
 
 
 @pytest.mark.parametrize("chosen", [0, 4, {}, {"poker": 2}, f"{HERE}:shouted"])
@@ -83,9 +83,9 @@ def test_what_is_right_is_not_complained_of(chosen: Any) -> None:
 
 
 def test_what_fails_in_a_match_says_whose_fault_it_is() -> None:
-    with pytest.raises(RunFailed, match="mend the function"):
+    with refused("extension.failed", "games.phrasing"):
         Wording(f"{HERE}:broken").of("chess")(SEEN)
-    with pytest.raises(ConfigurationError, match="chess has no phrasing 7"):
+    with refused("setting.choice", given=7):
         Wording(7).of("chess")
 
 

@@ -5,11 +5,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import refused
 
-from raybench.errors import ConfigurationError, RunFailed
 from raybench.pipeline import compiled
 
 ABOUT = {"model": {"weights": "w"}, "game": "chess", "actions": ["move"], "module": "predict"}
@@ -54,7 +53,7 @@ def test_a_folder_has_one_player_of_a_key(tmp_path: Path) -> None:
     new = compiled.keep(tmp_path / "mine", "zz", ABOUT, MADE, {**STATE, "demos": [{"move": "e4"}]})
     assert not old.exists() and [*compiled.every(tmp_path / "mine")] == [new]
     theirs = compiled.read(compiled.keep(tmp_path / "theirs", "aa", ABOUT, MADE, STATE))
-    with pytest.raises(ConfigurationError, match="is another player of the same key"):
+    with refused("file.changed"):
         compiled.copied(theirs, tmp_path / "mine")
     same = compiled.read(compiled.keep(tmp_path / "yours", "b", ABOUT, MADE, STATE))
     assert compiled.copied(same, tmp_path / "theirs") == theirs.path, "it is there"
@@ -65,7 +64,7 @@ def test_a_file_that_was_changed_is_told(tmp_path: Path) -> None:
     for part, value in (("made", {**MADE, "gain": 99}), ("program", {**STATE, "demos": [1]})):
         whole = json.loads(path.read_text())
         path.write_text(json.dumps({**whole, part: value}))
-        with pytest.raises(ConfigurationError, match="was changed since it was compiled"):
+        with refused("file.changed"):
             compiled.read(path)
         path.write_text(json.dumps(whole))
 
@@ -74,22 +73,22 @@ def test_what_is_no_player_is_told(tmp_path: Path) -> None:
     path = compiled.keep(tmp_path, "m", ABOUT, MADE, STATE)
     renamed = tmp_path / "m.000000000000.json"
     shutil.copy(path, renamed)
-    with pytest.raises(ConfigurationError, match="it was changed, or renamed"):
+    with refused("file.changed"):
         compiled.read(renamed)
     changed = json.loads(path.read_text())
     changed["about"]["game"] = "poker"
     path.write_text(json.dumps(changed))
-    with pytest.raises(ConfigurationError, match="it was changed, or renamed"):
+    with refused("file.changed"):
         compiled.find(tmp_path, ABOUT)
     for text in ("{", "[]", "{}", '{"about": 3, "made": {}, "program": {}}'):
         path.write_text(text)
-        with pytest.raises(ConfigurationError, match="is no compiled player"):
+        with refused("file.format"):
             compiled.read(path)
-    with pytest.raises(ConfigurationError, match="No such file"):
+    with refused("file.format"):
         compiled.read(tmp_path / "gone.json")
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunFailed, match="cannot be written"):
+    with refused("file.unwritable"):
         compiled.keep(tmp_path / "file", "m", ABOUT, MADE, STATE)

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pytest
 import pytest_asyncio
 from http_endpoint import Busy, Handler, HttpEndpoint
+from refusals import refused
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
-from raybench.errors import RunFailed
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
 from raybench.pipeline import datasets, graph
@@ -279,7 +279,7 @@ async def test_what_breaks_the_whole_pipeline_is_told_in_a_line(
 ) -> None:
     part = questions(tmp_path, "mmlu_pro")
     Path(part.shards[0][0]).unlink()
-    with pytest.raises(RunFailed, match=r"^the pipeline broke: .*No such file.*00000\.jsonl"):
+    with refused("ray.lost"):
         await asked(fleet, ["able"], [part])
 
 

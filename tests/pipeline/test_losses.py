@@ -6,9 +6,9 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from raybench.config import FleetConf
-from raybench.errors import RunFailed
 from raybench.fleet.link import Link
 from raybench.pipeline import graph, losses
 from raybench.pipeline.losses import Losses, NodesLost
@@ -129,5 +129,5 @@ async def test_every_unit_comes_once_whatever_dies(graphs: Graphs) -> None:
 
 @pytest.mark.parametrize("graphs", [(1, 0, 0, 0)], indirect=True)
 async def test_who_never_comes_to_anything_gives_up(graphs: Graphs) -> None:
-    with pytest.raises(RunFailed, match=r"broke 3 times .* as 10\.0\.0\.1 died.*`ray status`"):
+    with refused("ray.lost"):
         await streamed([])

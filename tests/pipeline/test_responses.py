@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
-from raybench.errors import RunFailed
 from raybench.pipeline.responses import Response, Responses, address, identity
 from raybench.types import Message, ModelSpec, Request
 
@@ -61,7 +61,7 @@ def test_many_processes_write_side_by_side(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_told_with_the_mend(tmp_path: Path) -> None:
     path = tmp_path / "responses.db"
     path.write_bytes(b"no database at all, but long enough to be taken for one" * 20)
-    with pytest.raises(RunFailed, match=r"responses\.db.* cache=false"):
+    with refused("file.unreadable", "cache"):
         Responses(path).prepare()
 
 

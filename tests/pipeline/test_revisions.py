@@ -12,8 +12,9 @@ from filelock import FileLock
 from hle_rows import Row, exact
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import Code
 from raybench.pipeline import files, revisions
 from raybench.pipeline.revisions import Revision, publish
 
@@ -95,9 +96,9 @@ def test_what_changes_nothing_makes_no_revision(tmp_path: Path) -> None:
 def test_a_row_is_replaced_where_it_stands_and_never_silently(tmp_path: Path) -> None:
     published(tmp_path, "a", private=("p",))
     better = [exact("p", answer="43"), exact("a", answer="44")]
-    with pytest.raises(ConfigurationError, match="question 'p' already that says something else"):
+    with refused("data.invalid", given="p"):
         publish(tmp_path, better, run="r", seed=0)
-    with pytest.raises(ConfigurationError, match="question 'z' already"):
+    with refused("data.invalid", given="z"):
         publish(tmp_path, rows("z"), [exact("z", answer="1")], run="r", seed=0)
     assert revisions.newest(tmp_path) == 1
     # Given the wrong way round: what was held out is still, and what was public is public.
@@ -115,20 +116,20 @@ def test_the_digest_is_the_rows_in_whatever_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "change", "why"),
+    ("path", "change", "code"),
     [
-        ("revisions/0001/hle.jsonl", lambda text: text.replace("42", "43"), "was changed after"),
-        ("private/0001/hle.jsonl", lambda text: text.replace("42", "43"), "was changed after"),
-        ("revisions/0001/hle.jsonl", lambda text: text + text, "was changed after"),
-        ("revisions/0001/hle.jsonl", lambda text: text[:-9], "line 2, is no JSON"),
-        ("private/0001/hle.jsonl", None, "cannot be read"),
-        ("private/0001/revision.json", None, "cannot be read"),
-        ("revisions/0001/revision.json", lambda text: text[:9], "cannot be read"),
-        ("revisions/0001/revision.json", lambda text: "{}", "cannot be read"),
+        ("revisions/0001/hle.jsonl", lambda text: text.replace("42", "43"), "data.changed"),
+        ("private/0001/hle.jsonl", lambda text: text.replace("42", "43"), "data.changed"),
+        ("revisions/0001/hle.jsonl", lambda text: text + text, "data.changed"),
+        ("revisions/0001/hle.jsonl", lambda text: text[:-9], "data.changed"),
+        ("private/0001/hle.jsonl", None, "file.unreadable"),
+        ("private/0001/revision.json", None, "file.unreadable"),
+        ("revisions/0001/revision.json", lambda text: text[:9], "file.unreadable"),
+        ("revisions/0001/revision.json", lambda text: "{}", "file.unreadable"),
     ],
 )
 def test_a_revision_that_is_not_what_was_published_is_refused(
-    tmp_path: Path, path: str, change: Any, why: str
+    tmp_path: Path, path: str, change: Any, code: Code
 ) -> None:
     published(tmp_path, "a", "b", private=("p", "q"))
     file = tmp_path / path
@@ -137,16 +138,16 @@ def test_a_revision_that_is_not_what_was_published_is_refused(
     else:
         file.write_text(change(file.read_text()))
     for use in (revisions.read, lambda folder: published(folder, "c")):
-        with pytest.raises(ConfigurationError, match=why) as refused:
+        with refused(code) as told:
             use(tmp_path)
-        assert str(file) in str(refused.value)
+        assert str(file) in str(told.value)
     assert revisions.newest(tmp_path) == 1
 
 
 def test_a_number_that_is_not_there_is_said(tmp_path: Path) -> None:
     published(tmp_path, "a")
     published(tmp_path, "b")
-    with pytest.raises(ConfigurationError, match=r"has no revision 7. There is: 1, 2"):
+    with refused("data.missing", "data.revision"):
         revisions.read(tmp_path, 7)
 
 
@@ -164,11 +165,11 @@ def test_what_is_published_is_read_without_what_is_held_out(tmp_path: Path) -> N
     assert revisions.published(tmp_path) == second.folder
     assert revisions.published(tmp_path, 1) == first.folder
     (second.folder / "hle.jsonl").write_text("")
-    with pytest.raises(ConfigurationError, match="was changed after"):
+    with refused("data.changed"):
         revisions.published(tmp_path)
-    with pytest.raises(ConfigurationError, match=r"has no revision 3\. There is: 1, 2"):
+    with refused("data.missing", "data.revision"):
         revisions.published(tmp_path, 3)
-    with pytest.raises(ConfigurationError, match=r"has no revision\. There is: none"):
+    with refused("data.missing", "data.revision"):
         revisions.published(tmp_path / "nothing")
 
 
@@ -273,17 +274,17 @@ def test_processes_that_publish_at_once_get_numbers_of_their_own(tmp_path: Path)
 def test_a_lock_that_is_held_too_long_is_said(tmp_path: Path) -> None:
     with (
         FileLock(tmp_path / ".lock"),
-        pytest.raises(RunFailed, match="another process has been publishing"),
+        refused("run.taken", "hle_screen.dataset"),
     ):
         publish(tmp_path, rows("a"), run="r", seed=0, patience=0.1)
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunFailed, match="the revision cannot be written to"):
+    with refused("file.unwritable", "hle_screen.dataset"):
         publish(tmp_path / "file", rows("a"), run="r", seed=0)
     (tmp_path / "revisions").write_text("")
-    with pytest.raises(RunFailed, match="the revision cannot be written to"):
+    with refused("file.unwritable", "hle_screen.dataset"):
         publish(tmp_path, rows("a"), run="r", seed=0)
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 from players.deciding import Model, decision
+from refusals import refused
 
-from raybench.errors import ConfigurationError
 from raybench.players import load
 from raybench.players.best_of_n import BestOfN
 from raybench.players.parts.contract import Made, NoMove
@@ -50,5 +50,5 @@ async def test_of_drafts_that_are_all_alike_nobody_is_asked() -> None:
 
 @pytest.mark.parametrize("n", [1, 0, 65])
 def test_how_many_there_may_be(n: int) -> None:
-    with pytest.raises(ConfigurationError, match="it is 2 to 64"):
+    with refused("setting.range", "n"):
         load("best_of_n", {"n": n})

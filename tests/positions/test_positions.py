@@ -9,9 +9,9 @@ from typing import cast
 
 import pytest
 from confined import or_skip
+from refusals import refused
 
 from raybench import games, positions
-from raybench.errors import ConfigurationError
 from raybench.games import MANAGER, State
 from raybench.games.mathquiz import Quiz
 from raybench.positions import SPLITS, Positions, Split, digest
@@ -177,7 +177,7 @@ def test_where_a_value_lies_between_the_worst_and_the_best() -> None:
 
 def test_names_may_be_spelled_otherwise_and_unknown_ones_are_told() -> None:
     assert positions.load("Chess Material") is positions.load("chess_material")
-    with pytest.raises(ConfigurationError, match="Did you mean 'chess_material'"):
+    with refused("setting.choice"):
         positions.load("chess_materials")
 
 
@@ -185,5 +185,5 @@ def test_ones_own_are_found_by_their_path(own: str) -> None:
     of = positions.load(f"{own}:OPENINGS")
     (state,) = islice(of.drawn(1, "validation"), 1)
     assert (of.score(state, "Ke9"), of.name) == (0, "openings")
-    with pytest.raises(ConfigurationError, match="'own_positions:NOTHING' is no set of positions"):
+    with refused("extension.invalid", given="own_positions:NOTHING"):
         positions.load(f"{own}:NOTHING")

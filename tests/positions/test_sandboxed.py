@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
 import pytest
+from refusals import refused
 
 from raybench import games, sandbox
-from raybench.errors import ConfigurationError, Problem
+from raybench.errors import Problem
 from raybench.games import InvalidMove, State
 from raybench.positions.parts import sandboxed
 from raybench.positions.parts.sandboxed import played
@@ -55,7 +56,7 @@ def test_a_sandbox_that_fails_says_nothing_about_the_move(monkeypatch: pytest.Mo
         raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
 
     told(run, monkeypatch)
-    with pytest.raises(SandboxFaultError, match="no processes left"):
+    with refused("sandbox.failed", kind=SandboxFaultError):
         played(jail(), "1")
 
 
@@ -89,7 +90,7 @@ def test_one_that_others_kept_from_the_processor_is_run_again_alone(
 
 def test_what_only_an_arena_has_is_refused_with_the_mend() -> None:
     state, rng = games.load("debate").new(1), random.Random(1)
-    with pytest.raises(ConfigurationError, match="opinions of a jury"):
+    with refused("setting.conflict"):
         while not state.over:
             state = played(state, state.good(rng))
     assert not state.over

@@ -9,10 +9,10 @@ import pytest
 from monte_carlo import least_share
 from numpy.typing import NDArray
 from pools import hidden_roles, names, round_robin, tables
+from refusals import refused
 from scipy import optimize
 from scipy.special import expit
 
-from raybench.errors import ConfigurationError
 from raybench.stats import bradley_terry, overall, plackett_luce
 from raybench.stats.bradley_terry import Game
 from raybench.stats.ratings.matches import Bundles
@@ -149,13 +149,13 @@ def test_games_of_every_kind_share_strengths() -> None:
 )
 def test_weights_that_do_not_fit_are_said(weights: dict[str, float], said: str) -> None:
     games = {name: bradley_terry.bundles([("a", "b", 1.0)]) for name in ("chess", "dice")}
-    with pytest.raises(ConfigurationError, match=said):
+    with refused("ratings.invalid", "weights"):
         overall.fit(games, weights=weights)
 
 
 def test_a_game_without_matches_is_said() -> None:
     games = {"chess": bradley_terry.bundles([("a", "b", 1.0)]), "dice": bradley_terry.bundles([])}
-    with pytest.raises(ConfigurationError, match="No match of dice"):
+    with refused("ratings.invalid", "games"):
         overall.fit(games)
 
 

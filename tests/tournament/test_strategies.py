@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from refusals import Refusal, refusal
 
 from raybench import games, players
 from raybench.players.best_of_n import BestOfN
@@ -42,32 +43,48 @@ def test_every_role_of_every_game_has_a_strategy(game: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("every", "single", "where", "what"),
+    ("every", "single", "where", "fix"),
     [
-        ("dirct", {}, "games.strategy: ", "Did you mean 'direct'?"),
-        ({"ches": "direct"}, {}, "games.strategy.ches: ", "Did you mean 'chess'?"),
-        ({"chess": {"whit": "direct"}}, {}, "games.strategy.chess.whit: ", "'white'"),
+        ("dirct", {}, ("setting.choice", "games.strategy"), "'direct'"),
+        ({"ches": "direct"}, {}, ("setting.choice", "games.strategy.ches"), "'chess'"),
+        (
+            {"chess": {"whit": "direct"}},
+            {},
+            ("setting.choice", "games.strategy.chess.whit"),
+            "'white'",
+        ),
         (
             {"chess": {"white": {"black": "direct"}}},
             {},
-            "games.strategy.chess.white: ",
-            "no strategy",
+            ("setting.format", "games.strategy.chess.white"),
+            "",
         ),
-        ({"chess": 3}, {}, "games.strategy.chess: ", "3 is no strategy: give a name"),
-        (None, {}, "games.strategy: ", "None is no strategy"),
-        ("direct", {"c": "direct"}, "games.strategies.c: ", "no such model plays"),
-        ("direct", {"a": {"use": "best_of_n", "m": 3}}, "games.strategies.a: ", "no option 'm'"),
-        ("direct", {"a": {"n": 3}}, "games.strategies.a.n: ", "{use: NAME, OPTION: VALUE}"),
-        ("direct", {"a": {"use": 3}}, "games.strategies.a: ", "no strategy"),
-        ("direct", {"a": "nope:Nobody"}, "games.strategies.a: ", "cannot be had"),
-        ({"poker": {"player_5": "direct"}}, {}, "games.strategy.poker.player_5: ", "no such role"),
+        ({"chess": 3}, {}, ("setting.format", "games.strategy.chess"), ""),
+        (None, {}, ("setting.format", "games.strategy"), ""),
+        ("direct", {"c": "direct"}, ("setting.choice", "games.strategies.c"), ""),
+        (
+            "direct",
+            {"a": {"use": "best_of_n", "m": 3}},
+            ("setting.unknown", "games.strategies.a.m"),
+            "",
+        ),
+        ("direct", {"a": {"n": 3}}, ("setting.choice", "games.strategies.a.n"), "{use: NAME"),
+        ("direct", {"a": {"use": 3}}, ("setting.format", "games.strategies.a"), ""),
+        ("direct", {"a": "nope:Nobody"}, ("extension.import", "games.strategies.a"), ""),
+        (
+            {"poker": {"player_5": "direct"}},
+            {},
+            ("setting.choice", "games.strategy.poker.player_5"),
+            "",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_where_it_stands(
-    every: Any, single: dict[str, Any], where: str, what: str
+    every: Any, single: dict[str, Any], where: Refusal, fix: str
 ) -> None:
     (found,) = problems(every, single, MODELS, {})
-    assert found.startswith(where) and what in found
+    assert refusal(found) == where and fix in str(found.fix)
+    assert str(found.setting).startswith(found.message.partition(":")[0])
 
 
 def test_seats_are_those_of_the_rules() -> None:
@@ -77,7 +94,7 @@ def test_seats_are_those_of_the_rules() -> None:
 
 def test_a_game_is_named_once() -> None:
     (found,) = problems({"chess": "direct", "Chess": "reasoned"}, {}, MODELS, {})
-    assert "which are one game" in found
+    assert refusal(found) == ("setting.duplicate", "games.strategy")
 
 
 def test_what_is_sound_has_no_problems() -> None:
@@ -136,10 +153,10 @@ def test_what_is_in_files_travels_with_a_choice(tmp_path: Path) -> None:
 
 def test_a_slip_for_optimised_is_understood() -> None:
     (told,) = problems({"chess": "optimisd"}, {}, MODELS, {})
-    assert told.startswith("games.strategy.chess: unknown strategy 'optimisd'.")
-    assert told.endswith("Did you mean 'optimised'?")
+    assert (*refusal(told), told.given) == ("setting.choice", "games.strategy.chess", "optimisd")
+    assert told.text.endswith("'optimised'?")
     (told,) = problems("refin", {}, MODELS, {})
-    assert "Did you mean 'refine'" in told and "optimised" not in told
+    assert "'refine'" in told.text and "optimised" not in told.text
 
 
 def test_optimised_may_be_written_as_every_strategy_and_has_no_options() -> None:
@@ -148,4 +165,4 @@ def test_optimised_may_be_written_as_every_strategy_and_has_no_options() -> None
     assert resolved({"chess": {"use": "optimised"}}) == {"chess": "optimised"}
     assert [*problems({"use": "optimised"}, {}, MODELS, {})] == []
     (told,) = problems({"use": "optimised", "n": 2}, {}, MODELS, {})
-    assert "optimised has no option 'n'" in told
+    assert refusal(told) == ("setting.unknown", "games.strategy.n")

@@ -7,6 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+from raybench.errors import Problem
 from raybench.sandbox import Profile
 from raybench.types import Message
 
@@ -127,7 +128,7 @@ class Benchmark(ABC):
         """Return what identifies the question within its language; translations may share it."""
 
     @abstractmethod
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Yield what is wrong with a row that has all columns."""
 
     @abstractmethod

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row
+from raybench.errors import Problem
 from raybench.grading import extract
 from raybench.grading import math as script
 from raybench.grading.improved import maths
@@ -15,7 +16,7 @@ class Maths(Benchmark):
 
     checked = True
 
-    def problems(self, row: Row) -> Iterator[str]:
+    def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, a problem and an answer: the first columns of all of them."""
         return rows.blank(row, *self.columns[:3])
 

@@ -4,16 +4,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from raybench.benchmarks.parts.contract import Row
+from raybench.errors import Problem
 
 
-def blank(row: Row, *columns: str) -> Iterator[str]:
+def blank(row: Row, *columns: str) -> Iterator[Problem]:
     """Yield a complaint for every column that holds no text, or a number for one."""
     for column in columns:
         value = row[column]
         if empty(value):
-            yield f"'{column}' is empty: fill it in or leave the row out"
+            yield Problem(
+                "data.invalid",
+                f"'{column}' is empty",
+                setting=column,
+                fix="fill it in or leave the row out",
+            )
         elif isinstance(value, bool) or not isinstance(value, str | int | float):
-            yield f"'{column}' is a {type(value).__name__}: give a text"
+            yield Problem(
+                "data.invalid",
+                f"'{column}' is a {type(value).__name__}",
+                setting=column,
+                fix="give a text",
+            )
 
 
 def empty(value: Any) -> bool:
@@ -24,11 +35,16 @@ def empty(value: Any) -> bool:
     return not any(letter.isprintable() and letter != " " for letter in str(value))
 
 
-def no_option(row: Row, column: str, letters: str) -> Iterator[str]:
+def no_option(row: Row, column: str, letters: str) -> Iterator[Problem]:
     """Yield a complaint where the right letter is none of the options'; `blank` tells of none."""
     if not empty(row[column]) and str(row[column]) not in tuple(letters):
-        there = f"give a letter, A to {letters[-1]}"
-        yield f"'{column}' is '{row[column]}', which is no option: {there}"
+        yield Problem(
+            "data.invalid",
+            f"'{column}' is '{row[column]}', which is no option",
+            setting=column,
+            given=row[column],
+            fix=f"give a letter, A to {letters[-1]}",
+        )
 
 
 def subject(row: Row, column: str) -> str | None:

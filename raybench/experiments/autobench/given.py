@@ -64,7 +64,7 @@ def _tasks(path: str | Path, lines: list[bytes], setting: str) -> Iterator[Task]
                     "file.format",
                     f"{setting}: {path}, line {number}, is no task ({error})",
                     setting=setting,
-                    given=str(path),
+                    given=f"{path}, line {number}",
                     fix=_MEND,
                 )
             ) from error

@@ -158,6 +158,7 @@ def _read(line: bytes, where: str) -> dict[str, Reply]:
                 "journal.invalid",
                 f"autobench.extends: {where}, is not what a run leaves ({error})",
                 setting="autobench.extends",
+                given=where,
                 fix="mend or delete the line",
             )
         ) from error

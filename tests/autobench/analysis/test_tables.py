@@ -3,15 +3,15 @@
 from pathlib import Path
 
 import pytest
+from refusals import refusal, refused
 
 from raybench.autobench.analysis.tables import parse, problems, read
-from raybench.errors import ConfigurationError
 
 MODELS = ("ada", "bob", "cyd", "dan")
 
 
 def told(text: str) -> str:
-    with pytest.raises(ConfigurationError) as error:
+    with refused("file.format", "autobench.external.mmlu") as error:
         parse(text, "mmlu", "t.csv", MODELS)
     return str(error.value)
 
@@ -73,6 +73,6 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     given = {name: str(tmp_path / f"{name}.csv") for name in ("none", "bad")}
     given["folder"] = str(tmp_path)
     none, bad, folder = problems(given, MODELS)
-    assert none.startswith("autobench.external.none: there is no file")
-    assert "no text in UTF-8" in bad
-    assert "Is a directory" in folder
+    assert refusal(none) == ("file.missing", "autobench.external.none")
+    assert refusal(bad) == ("file.unreadable", "autobench.external.bad")
+    assert refusal(folder) == ("file.unreadable", "autobench.external.folder")

@@ -112,7 +112,7 @@ UNSOUND = {
 def test_unsound_tests_are_told_with_their_question(name: str) -> None:
     text, told = UNSOUND[name]
     (problem,) = LCB.problems({**row(), "private_test_cases": text})
-    assert problem.startswith(f"question rb9_a: {told}")
+    assert problem.text.startswith(f"question rb9_a: {told}")
 
 
 @pytest.mark.parametrize(
@@ -137,4 +137,4 @@ def test_unsound_tests_are_told_with_their_question(name: str) -> None:
 )  # fmt: skip
 def test_unsound_columns_are_told(columns: dict[str, str], told: str) -> None:
     (problem,) = LCB.problems({**row(), **columns})
-    assert problem.startswith(f"question rb9_a: {told}")
+    assert problem.text.startswith(f"question rb9_a: {told}")

@@ -6,6 +6,7 @@ import methodology
 import pytest
 import real_rows
 from contest import LCB, graded, reply, row
+from refusals import refusals
 
 from raybench import benchmarks
 from raybench.benchmarks import Grade
@@ -76,7 +77,7 @@ def test_contests_of_half_a_year_are_asked(date: str, there: bool) -> None:
 def test_a_date_that_is_none_is_told_and_not_left_out() -> None:
     undated = {**row(), "contest_date": "August"}
     assert LCB.belongs(undated)
-    assert [*LCB.problems(undated)] == ["'contest_date' is 'August': give YYYY-MM-DD"]
+    assert refusals(LCB.problems(undated)) == [("data.invalid", "contest_date")]
 
 
 def test_a_row_of_the_hub_has_no_gold() -> None:

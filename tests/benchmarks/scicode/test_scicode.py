@@ -96,7 +96,7 @@ def test_what_is_wrong_with_a_problems_steps_is_told_once(name: str) -> None:
     problem = {column: it for column, it in question(FIRST).items() if column != "step"}
     found = SCICODE.questions(problem | {"sub_steps": sub_steps}, {})
     (mistake,) = [it for each in found for it in SCICODE.problems(each)]
-    assert mistake.startswith(told)
+    assert mistake.text.startswith(told)
 
 
 @pytest.mark.parametrize("column", [it for it in FIRST if it != "ground_truth_code"])
@@ -104,7 +104,8 @@ def test_a_column_that_a_step_lacks_is_named(column: str) -> None:
     short = {name: it for name, it in FIRST.items() if name != column}
     problem = {name: it for name, it in question(SECOND).items() if name != "step"}
     (asked,) = SCICODE.questions(problem | {"sub_steps": [SECOND, short]}, {})
-    assert list(SCICODE.problems(asked)) == [f"step 2 of 'sub_steps' lacks '{column}': fill it in"]
+    (mistake,) = SCICODE.problems(asked)
+    assert mistake.setting == "sub_steps" and f"'{column}'" in mistake.message
 
 
 @pytest.mark.parametrize("needed", ["import (", None, 5])
@@ -113,7 +114,7 @@ def test_dependencies_that_are_no_python_are_told(needed: Any) -> None:
     del problem["step"]
     (asked,) = SCICODE.questions(problem, {})
     (mistake,) = SCICODE.problems(asked)
-    assert mistake.startswith("'required_dependencies' is no Python: give the lines that import")
+    assert mistake.setting == "required_dependencies"
     assert not list(SCICODE.problems(question(FIRST, required_dependencies="")))
 
 
@@ -481,7 +482,7 @@ def test_a_file_of_targets_that_is_none_is_told(tmp_path: Path) -> None:
 )
 def test_a_target_in_a_question_that_is_none_is_told(target: Any, told: str) -> None:
     (problem,) = SCICODE.problems(question(FIRST) | {"targets": [target]})
-    assert problem.startswith(told)
+    assert problem.text.startswith(told)
 
 
 def test_what_its_own_solution_does_not_reach_is_no_target(tmp_path: Path) -> None:

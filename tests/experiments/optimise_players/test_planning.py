@@ -213,4 +213,5 @@ def test_without_dspy_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch
     conf = config(TWO).optimise_players
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     (found,) = choice.problems(conf)
-    assert "pip install 'raybench[dspy]'" in found
+    assert found.code == "package.missing"
+    assert found.fix and "raybench[dspy]" in found.fix

@@ -50,7 +50,7 @@ def test_parts_and_tables_are_checked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [*PARTS, "consensus"])
 def test_a_table_is_not_called_as_one_of_our_rankings(name: str) -> None:
     (told,) = problems(SuiteConf(external={name: "t.csv", "other": "t.csv"}), ())
-    assert told.startswith(f"suite.external.{name} has the name of one of our own rankings")
+    assert (told.code, told.setting) == ("setting.conflict", f"suite.external.{name}")
 
 
 def test_the_plan_has_all_parts_and_their_sum(tmp_path: Path) -> None:

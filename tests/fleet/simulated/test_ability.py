@@ -1,7 +1,9 @@
 from typing import Any
 
 import pytest
+from refusals import refusal
 
+from raybench.errors import Code
 from raybench.fleet.simulated import problems
 
 
@@ -15,31 +17,33 @@ def test_sound_options_are_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "code", "option"),
     [
-        ({"abilty": 0.5}, "unknown simulated option 'abilty'. Did you mean 'ability'"),
-        ({"judge": "wise"}, "judge is 'wise'."),
-        ({"judge": None}, "judge is 'None'."),
-        ({"ability": 1.5}, "'ability' is 1.5; it is a number from 0 to 1"),
-        ({"ability": "high"}, "'ability' is 'high'; it is a number from 0 to 1"),
-        ({"infra_error": -0.1}, "'infra_error' is -0.1; it is a number from 0 to 1"),
-        ({"spread": -1}, "'spread' is -1; it is a number from 0 up"),
-        ({"latency_s": float("nan")}, "'latency_s' is nan"),
-        ({"overconfidence": -1.5}, "'overconfidence' is -1.5; it is a number from -1 to 1"),
-        ({"unstated": 2}, "'unstated' is 2; it is a number from 0 to 1"),
-        ({"self_preference": 5}, "'self_preference' is 5; it is a number from -4 to 4"),
-        ({"favouritism": 1}, "'favouritism' is 1, and 'family' does not say which family"),
-        ({"favouritism": 9, "family": "red"}, "'favouritism' is 9; it is a number from -4 to 4"),
-        ({"family": " "}, "'family' is ' '; it is a name, or left out"),
-        ({"family": 3}, "'family' is 3; it is a name, or left out"),
-        ({"verbosity": -9}, "'verbosity' is -9; it is a number from -4 to 4"),
-        ({"words": 0}, "'words' is 0; it is a number from 1 to 10000"),
-        ({"tokens": 0}, "'tokens' is 0; it is a number from 1 up"),
-        ({"ability": None}, "'ability' is None; it is a number from 0 to 1"),
-        ({"latency_s": float("inf")}, "'latency_s' is inf"),
+        ({"abilty": 0.5}, "setting.unknown", "abilty"),
+        ({"judge": "wise"}, "setting.choice", "judge"),
+        ({"judge": None}, "setting.choice", "judge"),
+        ({"ability": 1.5}, "setting.range", "ability"),
+        ({"ability": "high"}, "setting.range", "ability"),
+        ({"infra_error": -0.1}, "setting.range", "infra_error"),
+        ({"spread": -1}, "setting.range", "spread"),
+        ({"latency_s": float("nan")}, "setting.range", "latency_s"),
+        ({"overconfidence": -1.5}, "setting.range", "overconfidence"),
+        ({"unstated": 2}, "setting.range", "unstated"),
+        ({"self_preference": 5}, "setting.range", "self_preference"),
+        ({"favouritism": 1}, "setting.conflict", "favouritism"),
+        ({"favouritism": 9, "family": "red"}, "setting.range", "favouritism"),
+        ({"family": " "}, "setting.type", "family"),
+        ({"family": 3}, "setting.type", "family"),
+        ({"verbosity": -9}, "setting.range", "verbosity"),
+        ({"words": 0}, "setting.range", "words"),
+        ({"tokens": 0}, "setting.range", "tokens"),
+        ({"ability": None}, "setting.range", "ability"),
+        ({"latency_s": float("inf")}, "setting.range", "latency_s"),
     ],
 )
-def test_each_mistake_in_the_options_is_named(options: dict[str, Any], said: str) -> None:
+def test_each_mistake_in_the_options_is_named(
+    options: dict[str, Any], code: Code, option: str
+) -> None:
     (problem,) = problems("model 'm'", options)
-    assert problem.startswith("model 'm': ")
-    assert said in problem
+    assert problem.message.startswith("model 'm': ")
+    assert refusal(problem) == (code, f"roster.models[].options.{option}")

@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from refusals import refusal
 from terminals import Terminal
 
 from raybench.config import CONSOLE_MODES, ConsoleConf
@@ -78,7 +79,8 @@ def test_the_mode_is_known_before_the_configuration_is(given: list[str], mode: s
 
 def test_a_mode_that_there_is_not_is_told_with_those_there_are() -> None:
     (problem,) = console_problems(ConsoleConf("jsn"))
-    assert "Did you mean 'json'" in problem
+    assert refusal(problem) == ("setting.choice", "console.mode")
+    assert problem.fix and "'json'" in problem.fix
     assert not [*console_problems(ConsoleConf())]
 
 

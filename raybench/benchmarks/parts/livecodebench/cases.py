@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from raybench.errors import Problem
+
 MOST_BYTES = 512 * 2**20
 """Of one problem's tests, unpacked: several times what the largest of the dataset come to."""
 NONE_HIDDEN = (
@@ -52,17 +54,20 @@ def of(row: Mapping[str, Any]) -> Cases:
         raise ValueError(f"question {row['question_id']}: {error}") from error
 
 
-def problems(row: Mapping[str, Any]) -> Iterator[str]:
+def problems(row: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with a row's tests, or with what tells of the function they call."""
     try:
         name = of(row).function
     except ValueError as error:
-        yield str(error)
+        yield Problem("data.invalid", str(error))
         return
     if name and not re.search(rf"\bdef\s+{name}\b", str(row.get("starter_code") or "")):
-        yield (
+        yield Problem(
+            "data.invalid",
             f"question {row['question_id']}: 'metadata' names '{name}' as the function, which "
-            "'starter_code' does not begin: name the one that it does"
+            "'starter_code' does not begin",
+            setting="metadata",
+            fix="name the one that it does",
         )
 
 

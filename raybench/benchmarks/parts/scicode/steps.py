@@ -7,6 +7,7 @@ from typing import Any
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row, UngradableError
+from raybench.errors import Problem
 from raybench.grading.syntax import parsed
 
 Step = Mapping[str, Any]
@@ -90,7 +91,7 @@ def before(row: Row) -> list[str]:
     return [str(step["step_number"]) for step in so_far(row)[:-1]]
 
 
-def problems(row: Row) -> Iterator[str]:
+def problems(row: Row) -> Iterator[Problem]:
     """Yield what is wrong with a question and its steps."""
     yield from rows.blank(row, "problem_id", "problem_description_main")
     if wrong := list(unsound(row)):
@@ -101,43 +102,94 @@ def problems(row: Row) -> Iterator[str]:
         return
     numbers = [str(step["step_number"]) for step in row["sub_steps"]]
     if str(row["step"]) not in numbers:
-        yield f"'step' is '{row['step']}', which is none of 'sub_steps': {', '.join(numbers)}"
+        yield Problem(
+            "data.invalid",
+            f"'step' is '{row['step']}', which is none of 'sub_steps': {', '.join(numbers)}",
+            setting="step",
+            given=row["step"],
+        )
     elif not so_far(row)[-1]["test_cases"]:
-        yield f"'test_cases' of step {row['step']} is empty: anything would pass"
+        yield Problem(
+            "data.invalid",
+            f"'test_cases' of step {row['step']} is empty: anything would pass",
+            setting="test_cases",
+        )
 
 
-def unsound(row: Row) -> Iterator[str]:
+def unsound(row: Row) -> Iterator[Problem]:
     """Yield what is wrong with a problem's steps and dependencies, whichever step is asked."""
     needed, sub_steps = row.get("required_dependencies", ""), row.get("sub_steps")
     if not isinstance(needed, str) or parsed(needed) is None:
-        yield "'required_dependencies' is no Python: give the lines that import, or an empty text"
+        yield Problem(
+            "data.invalid",
+            "'required_dependencies' is no Python",
+            setting="required_dependencies",
+            fix="give the lines that import, or an empty text",
+        )
     if not isinstance(sub_steps, list) or not sub_steps:
-        yield "'sub_steps' is no list with steps in it: give them, or leave the row out"
+        yield Problem(
+            "data.invalid",
+            "'sub_steps' is no list with steps in it",
+            setting="sub_steps",
+            fix="give them, or leave the row out",
+        )
         return
     for place, step in enumerate(sub_steps, start=1):
         known = step if isinstance(step, Mapping) else {}
         if lacking := [repr(column) for column in _OF_A_STEP if column not in known]:
-            yield f"step {place} of 'sub_steps' lacks {', '.join(lacking)}: fill it in"
+            yield Problem(
+                "data.invalid",
+                f"step {place} of 'sub_steps' lacks {', '.join(lacking)}",
+                setting="sub_steps",
+                fix="fill it in",
+            )
         else:
             yield from _unsound(step)
 
 
-def _unsound(step: Step) -> Iterator[str]:
+def _unsound(step: Step) -> Iterator[Problem]:
     number = step["step_number"]
     if rows.empty(number):
-        yield "'step_number' of a step is empty: fill it in"
+        yield Problem(
+            "data.invalid",
+            "'step_number' of a step is empty",
+            setting="step_number",
+            fix="fill it in",
+        )
     if not str(step["step_description_prompt"] or "").strip():
-        yield f"'step_description_prompt' of step {number} is empty: fill it in"
+        yield Problem(
+            "data.invalid",
+            f"'step_description_prompt' of step {number} is empty",
+            setting="step_description_prompt",
+            fix="fill it in",
+        )
     if not str(step["function_header"] or "").strip():
-        yield f"'function_header' of step {number} is empty: fill it in"
+        yield Problem(
+            "data.invalid",
+            f"'function_header' of step {number} is empty",
+            setting="function_header",
+            fix="fill it in",
+        )
     elif not _begins_definition(str(step["function_header"])):
-        yield f"'function_header' of step {number} begins no function or class: mend it"
+        yield Problem(
+            "data.invalid",
+            f"'function_header' of step {number} begins no function or class",
+            setting="function_header",
+            fix="mend it",
+        )
     if not isinstance(step["test_cases"] or [], list):
-        yield f"'test_cases' of step {number} is no list: give one of texts"
+        yield Problem(
+            "data.invalid",
+            f"'test_cases' of step {number} is no list",
+            setting="test_cases",
+            fix="give one of texts",
+        )
         return
     for place, case in enumerate(step["test_cases"] or (), start=1):
         if parsed(str(case)) is None:
-            yield f"test case {place} of step {number} is no Python: mend it"
+            yield Problem(
+                "data.invalid", f"test case {place} of step {number} is no Python", fix="mend it"
+            )
 
 
 def _begins_definition(header: str) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.benchmarks.parts.scicode import codec
+from raybench.errors import Problem
 
 Targets = list[Any]
 _INLINE = 1 << 18
@@ -36,10 +37,10 @@ def read(path: Path, step: str, cases: int) -> Targets:
     return [known.get((step, number)) for number in range(cases)]
 
 
-def problems(listed: Any) -> Iterator[str]:
+def problems(listed: Any) -> Iterator[Problem]:
     """Yield what is wrong with the targets that stand in a question."""
     if not isinstance(listed, list | tuple):
-        yield f"the targets are {type(listed).__name__}, and no list"
+        yield Problem("data.invalid", f"the targets are {type(listed).__name__}, and no list")
         return
     for number, target in enumerate(listed, start=1):
         match target:
@@ -49,9 +50,13 @@ def problems(listed: Any) -> Iterator[str]:
                 try:
                     codec.decode(value)
                 except ValueError as error:
-                    yield f"target {number} cannot be read: {error}"
+                    yield Problem("data.invalid", f"target {number} cannot be read: {error}")
             case _:
-                yield f'target {number} is neither null nor {{"value": …}}: mend it'
+                yield Problem(
+                    "data.invalid",
+                    f'target {number} is neither null nor {{"value": …}}',
+                    fix="mend it",
+                )
 
 
 def fetched(target: Any) -> Any:

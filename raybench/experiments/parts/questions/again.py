@@ -126,6 +126,7 @@ class Again:
                         "journal.invalid",
                         f"{path}, line {number}, is not what the run leaves ({error}): the "
                         "journal was changed from outside",
+                        given=f"{path}, line {number}",
                         fix="Mend or delete the line",
                     )
                 ) from error

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from players.deciding import Model, decision
 from players.parts.programs.schooling import HINT, Class
+from refusals import refusals
 
+from raybench.errors import Problem
 from raybench.players.parts.contract import Decision
 from raybench.players.parts.programs.deciding import fresh
 from raybench.players.parts.programs.learning import Learner, _lm, learned
@@ -130,7 +132,7 @@ def test_an_optimiser_of_ones_own(own: str) -> None:
     assert [*Optimiser(f"{own}:Few", {"k": 2}).problems()] == []
     assert len(taught(f"{own}:Few", Class(NUMBERS), k=2)["demos"]) == 2
     (problem,) = Optimiser(f"{own}:Nothing").problems()
-    assert "is no optimiser" in problem
+    assert (problem.code, problem.given) == ("extension.invalid", f"{own}:Nothing")
 
 
 def test_further_rounds_are_drawn_otherwise() -> None:
@@ -160,18 +162,23 @@ async def test_replies_that_are_to_be_drawn_otherwise_are_asked_for_so(
 
 
 def test_what_is_wrong_with_a_choice_is_said() -> None:
-    def problem(name: str, **options: Any) -> str:
-        return " ".join(Optimiser(name, options).problems())
+    def problems(name: str, **options: Any) -> list[Problem]:
+        return [*Optimiser(name, options).problems()]
 
-    assert problem("BootstrapFewShot") == problem("MIPROv2", auto="light") == ""
-    assert "Did you mean 'MIPROv2'" in problem("MIPROv3")
-    assert "no option 'demos'" in problem("BootstrapFewShot", demos=3)
-    assert "raybench fills it in" in problem("MIPROv2", metric="worth")
-    assert "needs 'max_demos'" in problem("BootstrapFewShotWithOptuna")
-    assert "Breadth must be greater than 1" in problem("COPRO", breadth=1)
-    assert "max_metric_calls" in problem("GEPA"), "it wants one budget"
+    assert problems("BootstrapFewShot") == problems("MIPROv2", auto="light") == []
+    (problem,) = problems("MIPROv3")
+    assert problem.code == "setting.choice" and "'MIPROv2'" in str(problem.fix)
+    assert refusals(problems("BootstrapFewShot", demos=3)) == [("setting.unknown", "demos")]
+    assert refusals(problems("MIPROv2", metric="worth")) == [("setting.conflict", "metric")]
+    missing = problems("BootstrapFewShotWithOptuna")
+    assert refusals(missing) == [("setting.missing", "max_demos")]
+    (problem,) = problems("COPRO", breadth=1)
+    assert problem.code == "extension.failed" and "Breadth" in problem.message
+    (problem,) = problems("GEPA")
+    assert "max_metric_calls" in problem.message, "it wants one budget"
     for name in ("KNNFewShot", "Ensemble", "BootstrapFinetune"):
-        assert "unknown optimiser" in problem(name), "what they make is no instruction or example"
+        (problem,) = problems(name)  # what they make is no instruction or example
+        assert (problem.code, problem.given) == ("setting.choice", name)
 
 
 async def test_a_file_brings_no_model_of_its_own() -> None:

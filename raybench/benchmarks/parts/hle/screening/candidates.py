@@ -100,7 +100,7 @@ def problems(row: Row) -> Iterator[str]:
         if rows.empty(filled[column]):
             yield f"'{column}' is {'empty' if column in row else 'missing'}: {mend}"
         else:
-            yield from rows.blank(filled, column)
+            yield from map(str, rows.blank(filled, column))
     for column, value in row.items():
         if isinstance(value, str) and not _is_text(value):
             yield f"'{column}' holds half a character (a lone surrogate): write it anew"

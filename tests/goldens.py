@@ -1,0 +1,11 @@
+"""Write anew what tests compare word for word: `make goldens`, then review the difference.
+
+Sentences of refusals (tests/messages.txt) and playthroughs of games (tests/games/playthroughs/).
+"""
+
+import messages
+from games import playthroughs
+
+if __name__ == "__main__":
+    messages.write()
+    playthroughs.rewrite()
