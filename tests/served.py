@@ -32,6 +32,8 @@ _MODELS = (
     {"name": "hot", "sampling": {"temperature": 1.4}},
     {"name": "pirate", "system_prompt": "Talk like a pirate."},
     {"name": "brief", "sampling": {"temperature": 0.0, "max_tokens": 16}},
+    # Runs ask for verdicts of up to 4,096 tokens, for which this context has no room.
+    {"name": "judge", "sampling": {"temperature": 0.0, "max_tokens": 3000}},
 )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from clusters import NO_TOKEN
 from helpers import (
     NEEDS_MODEL,
     engine_processes,
@@ -83,11 +84,12 @@ class Real(NamedTuple):
         path = self.part(name) / "journal" / f"{journal}.jsonl"
         return [json.loads(line) for line in path.read_bytes().splitlines()]
 
-    def again(self, name: str, *settings: str) -> None:
-        """Run a part alone, with the replies that are kept."""
+    def again(self, name: str, *settings: str, address: str) -> None:
+        """Run a part alone on a Ray that is there, with the replies that are kept."""
         done = raybench(
             f"+experiment={name}", *self.common, *settings,
-            cwd=self.folder, environment=self.environment, timeout=200,
+            cwd=self.folder, environment={**self.environment, **NO_TOKEN, "RAY_ADDRESS": address},
+            timeout=200,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr + done.stdout
 
@@ -191,7 +193,9 @@ def test_one_engine_serves_all_parts(real: Real) -> None:
     assert (run / "report.html").exists() and (run / "results.json").exists()
 
 
-def test_answers_are_graded_and_checked_and_not_asked_for_again(real: Real) -> None:
+def test_answers_are_graded_and_checked_and_not_asked_for_again(
+    real: Real, lasting_ray: str
+) -> None:
     first, units = real.results("index"), real.journal("index", "units")
     assert first["run"]["units"] == len(units) == 2 * 12
     for name in ("cool", "hot"):
@@ -202,7 +206,7 @@ def test_answers_are_graded_and_checked_and_not_asked_for_again(real: Real) -> N
     asked = first["fleet"]["this_session"]["models"]["cool"]
     # The truth is the same everywhere: what two say at the same moment may be asked about twice.
     assert 12 + len({*checked}) <= asked["requests"] <= 12 + len(checked)
-    real.again("index", *INDEX)
+    real.again("index", *INDEX, address=lasting_ray)
     again = results_of(real.folder, "index")
     assert again["run"]["reused"] == 24
     assert again["fleet"]["this_session"]["models"] == {}  # no engine came up
@@ -210,7 +214,7 @@ def test_answers_are_graded_and_checked_and_not_asked_for_again(real: Real) -> N
         assert again["models"]["cool"][name] == first["models"]["cool"][name]
 
 
-def test_the_exam_is_judged_by_the_schema_and_not_asked_again(real: Real) -> None:
+def test_the_exam_is_judged_by_the_schema_and_not_asked_again(real: Real, lasting_ray: str) -> None:
     first, units = real.results("hle"), real.journal("hle", "units")
     assert len(units) == 8
     judged = [unit for unit in units if unit["by"] == "judge"]
@@ -226,7 +230,7 @@ def test_the_exam_is_judged_by_the_schema_and_not_asked_again(real: Real) -> Non
     judge = first["fleet"]["this_session"]["models"]["smollm2-judge (judge)"]
     assert judge["requests"] == len(judged)
 
-    real.again("hle", *HLE, "images=false")
+    real.again("hle", *HLE, "images=false", address=lasting_ray)
     again, same = results_of(real.folder, "hle"), units_of(real.folder, "hle")
     assert again["run"]["reused"] == len(same) == 6
     assert again["fleet"]["this_session"]["total"]["requests"] == 0
