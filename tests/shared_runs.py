@@ -84,6 +84,7 @@ class SharedRuns:
             if failure.exists():
                 pytest.fail(failure.read_text())
             if not folder.exists():
+                shutil.rmtree(folder.with_suffix(".making"), ignore_errors=True)
                 making = with_store(folder.with_suffix(".making"))
                 for name, text in files.items():
                     (making / name).write_text(text)
