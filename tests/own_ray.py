@@ -75,7 +75,7 @@ async def doubled(ray) -> dict:
         Doubled, compute=ActorPoolStrategy(size=1), num_cpus=0.1, batch_size=10
     )
     rows = sorted(row["id"] for row in await asyncio.to_thread(graph.take_all))
-    named = ray.util.list_named_actors(all_namespaces=True)
+    named = ray.util.list_named_actors(all_namespaces=True)  # Serve's are in a namespace of theirs
     return {"rows": rows, "actors": [it["name"] for it in named if it["namespace"] != "serve"]}
 
 async def destructed(ray) -> dict:
@@ -96,7 +96,9 @@ async def own() -> dict:
     async with cluster.serving(FleetConf(), lambda text: None):
         import ray
         from ray import serve
-        await asyncio.to_thread(serve.run, serve.deployment(Deployed).bind(), route_prefix=None)
+        # Without a processor: there may be two, and a graph needs more than one.
+        deployed = serve.deployment(Deployed).options(ray_actor_options={"num_cpus": 0})
+        await asyncio.to_thread(serve.run, deployed.bind(), route_prefix=None)
         facts["listeners"] = listeners()
         ours = psutil.Process().children(recursive=True)
         facts["commands"] = [" ".join(it.cmdline()) for it in ours]
