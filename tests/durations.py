@@ -47,11 +47,11 @@ class Observed:
         elif event in ("os.fork", "os.forkpty", "os.posix_spawn"):
             self.programs.append(event)
 
-    def record_sleeps(self, sleep: Callable[[float], None]) -> Callable[[float], None]:
+    def record_sleeps(self, sleep: Callable[[float], None]) -> Callable[[Any], None]:
         """Return a `time.sleep` that records: Python 3.11 raises no audit event for it."""
 
-        def recording_sleep(seconds: float) -> None:
-            self.slept += seconds
+        def recording_sleep(seconds: Any) -> None:
+            self.slept += float(seconds)
             sleep(seconds)
 
         return recording_sleep
@@ -181,7 +181,7 @@ class Summary:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write every measurement as JSON where a file was named."""
         if not self.collections:  # without xdist this process collects
-            measurements = session.config.pluginmanager.get_plugin("measurements")
+            measurements: Any = session.config.pluginmanager.get_plugin("measurements")
             self.collections.append(measurements.collection)
         if self.file is not None:
             rows = [asdict(row) for row in self.measurements]
