@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
@@ -245,13 +244,8 @@ def cluster(
     with lan(len(each), hidden) as found:
         for host, environment in zip(found.hosts, environments, strict=False):
             host.environment.update(environment)
-        found.join(found.hosts[0], *each[0])
-        with ThreadPoolExecutor() as threads:  # the others wait for the head, not for each other
-            list(
-                threads.map(
-                    lambda host, options: found.join(host, *options), found.hosts[1:], each[1:]
-                )
-            )
+        for host, options in zip(found.hosts, each, strict=True):
+            found.join(host, *options)  # one at a time: their sockets are numbered in one folder
         yield found
 
 

@@ -60,7 +60,7 @@ def asks_for_nothing(status: ClusterStatus) -> bool:
     return not (
         asked.placement_group_demand
         or asked.ray_task_actor_demand
-        or asked.cluster_constraint_demand
+        or any(each.bundles_by_count for each in asked.cluster_constraint_demand)
     )
 
 
