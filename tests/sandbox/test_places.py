@@ -73,6 +73,7 @@ def test_landlock_is_taken_where_namespaces_are_refused(
     assert machine.count("namespaces") == 2  # a second time, in case the first was a mishap
 
 
+@pytest.mark.usefixtures("known_python")
 def test_a_machine_that_refuses_all_is_told_of_with_the_mends(
     machine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
