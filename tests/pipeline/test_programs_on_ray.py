@@ -77,10 +77,7 @@ async def test_walls_that_a_slot_cannot_put_up_end_the_run_with_the_mend(
 ) -> None:
     with refused("ray.lost", kind=SandboxUnavailableError) as caught:
         await graded(fleet, tmp_path, Settings("bubblewrap"))
-    assert str(caught.value) == (
-        "bubblewrap: there is no bwrap on PATH: install it (`apt-get install bubblewrap`) and "
-        "allow user namespaces"
-    )
+    assert "apt-get install bubblewrap" in str(caught.value)
     assert caught.value.exit_code == 1
 
 
