@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 from helpers import ROOT
-
 from refusals import assert_among
+
 from raybench.errors import Code, ConfigurationError
 from raybench.fleet import endpoint
 from raybench.serving import settings

@@ -75,7 +75,7 @@ async def test_programs_are_run_beside_what_is_none(fleet: Fleet, tmp_path: Path
 async def test_walls_that_a_slot_cannot_put_up_end_the_run_with_the_mend(
     fleet: Fleet, tmp_path: Path
 ) -> None:
-    with refused("ray.lost", kind=SandboxUnavailableError) as caught:
+    with refused("sandbox.unavailable", kind=SandboxUnavailableError) as caught:
         await graded(fleet, tmp_path, Settings("bubblewrap"))
     assert "apt-get install bubblewrap" in str(caught.value)
     assert caught.value.exit_code == 1

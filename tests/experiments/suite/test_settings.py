@@ -30,7 +30,7 @@ def test_what_is_wrong_with_any_part_is_told_at_once(tmp_path: Path) -> None:
 def test_an_exam_without_a_judge_is_refused_or_left_out(tmp_path: Path) -> None:
     (problem,) = refused(tmp_path, "hle.judges=[]")
     assert refusal(problem) == ("setting.missing", "hle.judges")
-    assert "suite.parts=[index,autobench,games]" in problem.message
+    assert "suite.parts=[index,autobench,games]" in (problem.fix or "")
 
 
 def test_parts_that_one_model_cannot_play_are_named(tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_parts_that_one_model_cannot_play_are_named(tmp_path: Path) -> None:
     assert refusals(told) == [("setting.range", "roster.models")] * 2
     for part, problem in zip(("autobench", "games"), told, strict=True):
         assert problem.message.startswith(f"{part} ")
-    assert any("suite.parts=[index,hle,games]" in it.message for it in told)
+    assert any("suite.parts=[index,hle,games]" in (it.fix or "") for it in told)
 
 
 def test_parts_and_tables_are_checked(tmp_path: Path) -> None:
