@@ -61,7 +61,10 @@ def test_every_plan_is_one_document(
     else:  # hle_screen has no candidates here, which is said
         assert name == "hle_screen"
         assert document["error"]["kind"] == "ConfigurationError"
-        assert json_refusals(document) == [("data.missing", "hle_screen.candidates")]
+        assert json_refusals(document) == [
+            ("setting.missing", "hle_screen.candidates"),
+            ("setting.conflict", "data"),
+        ]
     for event in events(said.err):
         assert {"event", "time"} <= set(event)
 

@@ -91,6 +91,7 @@ def test_a_machine_that_refuses_all_is_told_of_with_the_mends(
     assert "unsafe" not in machine  # never without being asked for
 
 
+@pytest.mark.usefixtures("known_python")
 def test_walls_that_were_asked_for_are_used_or_refused(
     machine: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -134,15 +135,16 @@ def test_bubblewrap_has_to_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     assert "bwrap" in str(refusal.value)
 
 
+@pytest.mark.usefixtures("known_python")
 def test_a_python_that_its_user_cannot_reach_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     if os.getuid() != 0:
         pytest.skip("only root becomes somebody else")
     found = replace(interpreters.chosen(), binds=("/closed/python",))
     monkeypatch.setattr(interpreters, "chosen", lambda *_, **__: found)
     monkeypatch.setattr(interpreters, "barred", lambda path, uid: "/closed")
-    told = "needs /closed/python, which lies in /closed, a folder that is closed to the user"
-    with pytest.raises(SandboxUnavailableError, match=told):
+    with refused("sandbox.unavailable", kind=SandboxUnavailableError) as caught:
         places.start(Settings(backend="landlock"), "plain")
+    assert " /closed/python, " in str(caught.value) and " /closed, " in str(caught.value)
 
 
 @pytest.mark.parametrize(
