@@ -59,7 +59,7 @@ def test_a_roster_may_be_given_itself() -> None:
         ({"roster": "smal"}, "setting.choice", "roster", "'small'"),
         ({"fleet": {"slot": 1}}, "setting.unknown", "fleet.slot", "'fleet.slots'"),
         ({"fleet": {"slots": "many"}}, "setting.type", "fleet.slots", "many"),
-        ({"fleet": {"address": "auto"}}, "setting.conflict", "fleet.address", "auto"),
+        ({"fleet": {"address": "auto"}}, "setting.conflict", "fleet.address", "Serve"),
         ({"roster": {"models": []}}, "setting.missing", "roster.models", "roster"),
         (
             {"roster": {"models": [{"name": "m", "weight": "x"}]}},

@@ -209,7 +209,8 @@ async def test_who_comes_back_plays_what_waited() -> None:
     await session.play(here(fleet_of(engine, specs), of), of, dice, 700)
     assert [it["match"] for it in by_number(session)] == [*range(1, 701)]
     assert not session.void
-    assert [it.split(":")[0] for it in session.said] == ["c cannot be reached", "c replies again"]
+    gone, back = session.said
+    assert gone.startswith("c cannot") and back.startswith("c replies")
     missed = sum(it["attempt"] > 0 for it in session.records)
     assert 10 <= missed <= 40, "most matches that needed it waited and were not tried"
 
@@ -225,12 +226,10 @@ async def test_who_comes_back_when_all_else_is_played_is_still_waited_for() -> N
     )
     assert [it["match"] for it in by_number(session)] == [*range(1, 61)]
     assert not session.void
-    assert [it.partition(":")[0] for it in session.said] == [
-        "c cannot be reached",
-        "Waiting for c, for ever (games.patience_s), asking now and then",
-        "c replies again",
-    ]
-    assert session.phases[0] == "waiting for c, for ever" and session.phases[-1] == "playing"
+    gone, waiting, back = session.said
+    assert gone.startswith("c cannot") and back.startswith("c replies")
+    assert " c, " in waiting and "(games.patience_s)" in waiting
+    assert " c, " in session.phases[0] and session.phases[-1] == "playing"
 
 
 @pytest.mark.parametrize("lost", [(2,), (10, 11)])
@@ -283,8 +282,8 @@ async def test_who_never_comes_back_is_waited_for_as_long_as_is_wanted(
     without = [it for it in first.records if "c" not in it["seats"].values()]
     assert len(without) == 60, "all that can be played without it"
     assert not first.void
-    assert "Waiting for c, 3000 s still (games.patience_s)" in first.said[-1]
-    assert first.phases[-1] == "waiting for c, 0 s still"
+    assert " c, 3000 s " in first.said[-1] and "(games.patience_s)" in first.said[-1]
+    assert " c, 0 s " in first.phases[-1]
 
     again = Session(first)
     await again.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, dice, 120)
@@ -327,8 +326,9 @@ async def test_who_fails_at_once_is_no_outage_of_those_who_take_their_time(heard
     ]
     rooms = here(fleet_of(engine, specs), of)
     if heard:
-        with pytest.raises(RunFailed, match=r"^c .* could not be had"):
+        with refused("model.unreachable", kind=RunFailed) as caught:
             await session.play(rooms, of, dice, 160, at_once=70)
+        assert str(caught.value).startswith("c (")
         assert len(session.ended("liars_dice")) >= 80 and not session.void
     else:
         await session.play(rooms, of, dice, 160, at_once=70)
@@ -383,7 +383,7 @@ async def test_nothing_new_begins_when_a_budget_is_spent_during_an_absence(retur
                 ended += len(some)
     except RunFailed as error:
         assert not returns and error.code == "model.unreachable"
-    assert ended > 100 and plan.stopped.endswith("calls of 700 were spent")
+    assert ended > 100 and " calls of 700 " in plan.stopped
     assert sum(it >= 700 for it in begun) <= 6, "what was under way, and nothing new"
 
 

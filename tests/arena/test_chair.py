@@ -191,7 +191,7 @@ async def test_why_a_line_by_itself_is_refused_is_told() -> None:
 
 async def test_a_call_that_breaks_makes_the_match_void_and_names_the_model() -> None:
     engine = Engine(Completion("hm", "stop"), Completion.failed("connection refused"))
-    with pytest.raises(Void, match="m gave no reply: connection refused") as caught:
+    with pytest.raises(Void, match=r"^m .*: connection refused") as caught:
         await replied(chair(engine, Thinker()))
     assert caught.value.missing == "m"
 

