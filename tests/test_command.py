@@ -13,6 +13,7 @@ from command import run_command
 from helpers import SIMULATED, raybench
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
+from refusals import json_refusals
 
 from raybench.tracking.console import modes, telling
 
@@ -74,6 +75,8 @@ def test_a_process_of_its_own_says_the_same(arguments: tuple[str, ...], tmp_path
     assert own.stdout == here.stdout
     assert _TIME.sub("", own.stderr) == _TIME.sub("", here.stderr)
     if "--json" in arguments:
-        assert json.loads(own.stdout)["exit_code"] == 2
+        document = json.loads(own.stdout)
+        assert document["exit_code"] == 2
+        assert json_refusals(document) == [("setting.range", "autobench.iterations")]
     elif own.returncode:
         assert own.stderr.startswith("raybench: autobench.iterations")

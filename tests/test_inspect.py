@@ -87,15 +87,15 @@ def test_texts_that_are_withheld_are_written_only_when_asked_for(
 
 
 @pytest.mark.parametrize(
-    ("make", "code", "told"),
+    ("make", "code", "named"),
     [
-        (lambda run: shutil.rmtree(run), 2, "is no run's folder"),
-        (lambda run: (run / "results.json").write_text("{"), 1, "cannot be read"),
-        (lambda run: (run / "inspect").write_text(""), 1, "cannot be written"),
+        (lambda run: shutil.rmtree(run), 2, "config.yaml"),
+        (lambda run: (run / "results.json").write_text("{"), 1, "/results.json"),
+        (lambda run: (run / "inspect").write_text(""), 1, "/inspect"),
     ],
 )
 def test_what_is_wrong_is_one_message(
-    tmp_path: Path, make: Any, code: int, told: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, make: Any, code: int, named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = finished.folder(tmp_path, "benchmarks=[mmlu_pro]", "data=samples", "limit=1")
     make(run)
@@ -104,7 +104,7 @@ def test_what_is_wrong_is_one_message(
     said = capsys.readouterr().err
     assert ended.value.code == code
     assert said.startswith("raybench: ")
-    assert told in said
+    assert named in said
     assert "Traceback" not in said
 
 

@@ -1,12 +1,13 @@
 """What may not be looked into is told as what is not there, in words and without a traceback."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import run_command
-from refusals import refused
+from refusals import json_refusals, refused
 
 from raybench import paths, problems
 from raybench.cli import check, compose
@@ -49,9 +50,9 @@ def test_places_in_a_closed_folder_are_told(closed: Path, monkeypatch: pytest.Mo
     assert ("file.unwritable", "runs_dir") in settings
     assert "data.dir" in [it.setting for it in found]
     assert ("tracking.store", "tracking.uri") in settings
-    with pytest.raises(ConfigurationError):
+    with refused("tracking.store", "tracking.uri", kind=ConfigurationError):
         check_uri(config.tracking.uri)
-    with pytest.raises(ConfigurationError, match="cannot be read"):
+    with refused("file.unreadable", "--from", kind=ConfigurationError):
         experiment_of(str(closed / "config.yaml"))
 
 
@@ -68,9 +69,11 @@ def test_places_in_the_home_of_nobody_are_told(
     setting: str, others: list[str], tmp_path: Path
 ) -> None:
     given = f"{setting}='~no-such-user/x'"
-    done = run_command(*others, "roster=simulated", "dry_run=true", given, cwd=tmp_path)
+    done = run_command(*others, "roster=simulated", "dry_run=true", given, "--json", cwd=tmp_path)
     assert done.returncode == 2
-    assert setting in done.stderr and "~no-such-user/x" in done.stderr
+    document = json.loads(done.stdout)
+    assert setting in [about for _, about in json_refusals(document)]
+    assert "~no-such-user/x" in document["error"]["message"]
     assert "Traceback" not in done.stderr
 
 

@@ -4,11 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from raybench import cli
 from raybench import experiments as rooms
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.tracking.plan import describe
 
 ROSTERS = sorted(
@@ -75,20 +76,22 @@ def test_experiments_plan_with_rosters(experiment: str, roster: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("experiment", "roster", "reason"),
+    ("experiment", "roster", "code", "setting"),
     [
-        ("games", "embedded_pair", r"\+experiment=optimise_players"),
-        ("suite", "embedded_pair", r"\+experiment=optimise_players"),
-        ("serve", "endpoint", "no model to serve"),
-        ("serve", "simulated", "no model to serve"),
+        ("games", "embedded_pair", "player.missing", "games.strategy"),
+        ("suite", "embedded_pair", "player.missing", "games.strategy"),
+        ("serve", "endpoint", "setting.conflict", "roster.models"),
+        ("serve", "simulated", "setting.conflict", "roster.models"),
     ],
 )
 def test_rosters_that_an_experiment_cannot_use_are_refused(
-    experiment: str, roster: str, reason: str
+    experiment: str, roster: str, code: Code, setting: str
 ) -> None:
     composed = config(roster, experiment)
-    with pytest.raises(ConfigurationError, match=reason):
+    with refused(code, setting, kind=ConfigurationError) as caught:
         rooms.load(experiment).plan(composed)
+    if code == "player.missing":
+        assert "+experiment=optimise_players" in (caught.value.fix or "")
 
 
 @pytest.mark.parametrize("roster", ROSTERS)

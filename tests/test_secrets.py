@@ -13,6 +13,7 @@ import pytest
 from command import run_command
 from helpers import only_run, raybench
 from http_endpoint import Handler, HttpEndpoint
+from refusals import json_refusals
 from stores import serving
 
 KEY = "sk/canary+3kq9Zt7Wb2Xv8Lp4"
@@ -162,7 +163,10 @@ def test_a_login_in_the_address_of_a_cluster_is_refused_and_not_repeated(tmp_pat
     asked = (f"fleet.address=ray://me:{PASSWORD}@127.0.0.1:10001", "roster=simulated")
     done = run_command("+experiment=autobench", *asked, cwd=tmp_path)
     assert done.returncode == 2
-    assert "fleet.address holds a login" in done.stderr
+    assert "fleet.address" in done.stderr
+    assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
+    done = run_command("+experiment=autobench", *asked, "--json", cwd=tmp_path)
+    assert json_refusals(json.loads(done.stdout)) == [("setting.secret", "fleet.address")]
     assert found((PASSWORD,), tmp_path, done.stdout, done.stderr) == []
 
 

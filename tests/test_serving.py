@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 import yaml
 from helpers import ROOT
+from refusals import assert_among
 
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.fleet import endpoint
 from raybench.serving import settings
 
@@ -52,20 +53,27 @@ def test_a_roster_may_be_given_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "code", "setting", "named"),
     [
-        ({"rooster": "small"}, "Did you mean 'roster'"),
-        ({"roster": "smal"}, "small"),
-        ({"fleet": {"slot": 1}}, "slot"),
-        ({"fleet": {"slots": "many"}}, "slots"),
-        ({"fleet": {"address": "auto"}}, "leave it out"),
-        ({"roster": {"models": []}}, "no models"),
-        ({"roster": {"models": [{"name": "m", "weight": "x"}]}}, "weight"),
-        ({"api_key_env": "sk-secret"}, "not repeated here"),
-        ({"fleet": {"slots": 0, "device": "tpu"}}, r"(?s)device.*slots|slots.*device"),
+        ({"rooster": "small"}, "setting.unknown", "rooster", "'roster'"),
+        ({"roster": "smal"}, "setting.choice", "roster", "'small'"),
+        ({"fleet": {"slot": 1}}, "setting.unknown", "fleet.slot", "'fleet.slots'"),
+        ({"fleet": {"slots": "many"}}, "setting.type", "fleet.slots", "many"),
+        ({"fleet": {"address": "auto"}}, "setting.conflict", "fleet.address", "Serve"),
+        ({"roster": {"models": []}}, "setting.missing", "roster.models", "roster"),
+        (
+            {"roster": {"models": [{"name": "m", "weight": "x"}]}},
+            "setting.unknown",
+            "weight",
+            "'weights'",
+        ),
+        ({"api_key_env": "sk-secret"}, "setting.format", "serve.api_key_env", "api_key_env"),
+        ({"fleet": {"slots": 0, "device": "tpu"}}, "setting.range", "fleet.slots", "0"),
+        ({"fleet": {"slots": 0, "device": "tpu"}}, "setting.choice", "fleet.device", "tpu"),
     ],
 )
-def test_mistakes_are_told(args: dict[str, Any], told: str) -> None:
-    with pytest.raises(ConfigurationError, match=told) as caught:
+def test_mistakes_are_told(args: dict[str, Any], code: Code, setting: str, named: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
         settings(args)
+    assert named in assert_among(caught.value.problems, code, setting).text
     assert "sk-secret" not in str(caught.value)

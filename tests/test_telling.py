@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from helpers import SIMULATED, only_run
 from in_process import without_plots
+from refusals import json_refusals
 
 from raybench import cli
 from raybench.tracking.console import modes, telling
@@ -60,6 +61,10 @@ def test_every_plan_is_one_document(
     else:  # hle_screen has no candidates here, which is said
         assert name == "hle_screen"
         assert document["error"]["kind"] == "ConfigurationError"
+        assert json_refusals(document) == [
+            ("setting.missing", "hle_screen.candidates"),
+            ("setting.conflict", "data"),
+        ]
     for event in events(said.err):
         assert {"event", "time"} <= set(event)
 
@@ -249,13 +254,14 @@ def test_a_run_that_fails_says_in_quiet_what_is_kept(
     assert job(*SIMULATED, "autobench.iterations=3", mode="quiet") == 1
     assert out.getvalue() == ""
     first, last = err.getvalue().splitlines()
-    assert first.startswith("Failed: 0 of 3 iterations are kept in runs/autobench/")
-    assert last == "raybench: the disk is full. Make room"
+    assert "runs/autobench/" in first and "0 of 3" in first
+    problem = Problem("file.unwritable", "the disk is full", fix="Make room")
+    assert last == f"raybench: {problem}"
     out.seek(0)
     assert job(*SIMULATED, "autobench.iterations=3", mode="json") == 1
     document = json.loads(out.getvalue())
     error = {"code": "file.unwritable", "setting": None, "given": None, "fix": "Make room"}
-    error["message"] = "the disk is full. Make room"
+    error["message"] = str(problem)
     assert document["error"] == {"kind": "RunFailed", **error, "problems": [error]}
     assert Path(document["paths"]["folder"]).is_dir()
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from raybench.arena.assessment import assess
 from raybench.arena.decoding import Decoding
@@ -302,8 +303,9 @@ async def test_a_reason_that_is_missing_is_said_to_be() -> None:
 
 async def test_an_outage_from_the_beginning_fails_the_run() -> None:
     engine = Bent(fail)
-    with pytest.raises(RunFailed, match="iteration 7: no model answers any more: the line is dead"):
+    with refused("model.unreachable", kind=RunFailed) as caught:
         await play(engine=engine, index=7, restarts=0)
+    assert "iteration 7:" in str(caught.value) and "dead" in str(caught.value)
     # The generator is asked once, since it cannot be reached; then everybody is.
     assert sorted(Counter(model for model, _ in engine.calls).values()) == [1, 1, 2]
 
@@ -315,8 +317,9 @@ async def test_an_outage_on_the_way_fails_the_run(last: Kind) -> None:
     def fail_later(model: ModelSpec, request: Request, completion: Completion) -> Completion:
         return completion if kind(request) in served else fail(model, request, completion)
 
-    with pytest.raises(RunFailed, match="iteration 1: no model answers any more: the line is dead"):
+    with refused("model.unreachable", kind=RunFailed) as caught:
         await play(engine=Bent(fail_later))
+    assert "iteration 1:" in str(caught.value) and "dead" in str(caught.value)
 
 
 async def test_a_silent_generator_is_no_outage_while_another_model_answers() -> None:

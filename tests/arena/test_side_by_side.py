@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from refusals import refused
 
 from raybench.arena.assessment import assess
 from raybench.arena.decoding import Decoding
@@ -182,8 +183,9 @@ async def test_what_a_table_was_asked_when_it_died_another_is_asked() -> None:
 
 
 async def test_tables_that_die_one_after_the_other_end_the_run() -> None:
-    with pytest.raises(RunFailed, match="4 actors that ask the models died one after the other"):
+    with refused("ray.lost", kind=RunFailed) as caught:
         await play(Tables([Mortal(0)], lambda: Mortal(0)))
+    assert str(caught.value).startswith("4 ")
 
 
 async def test_a_mistake_of_ours_is_told_as_it_is() -> None:

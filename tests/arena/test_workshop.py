@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from raybench import positions
 from raybench.arena.chair import Decoding
@@ -179,12 +180,11 @@ async def test_a_metric_that_fails_is_no_move_of_no_worth(
     study.known["before"] |= {*range(12)}
     monkeypatch.setattr(metrics, "load", lambda name: broken)
     await shop.put([study])
-    with pytest.raises(
-        RunFailed, match=r"'liars_dice_odds' cannot score the move .* sandbox cannot"
-    ):
+    with refused("extension.failed", "optimise_players.metric", kind=RunFailed) as caught:
         async with asyncio.timeout(30):
             while True:
                 assert not any(it.state for it in await shop.pick_up())
+    assert "'liars_dice_odds'" in str(caught.value) and "OSError" in str(caught.value)
 
 
 async def test_who_gave_up_is_written_to_otherwise_the_next_time() -> None:

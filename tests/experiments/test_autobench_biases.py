@@ -9,12 +9,13 @@ from flipping import opened, otherwise
 from in_process import run_here
 from keyed import check
 from reading import read_back
+from refusals import refused
 from shared_runs import SharedRuns
 from stopped_runs import cut_off
 
 from raybench import cli
 from raybench.autobench.biases import BIASES
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.experiments import autobench_biases
 
 BIASED = (
@@ -125,20 +126,21 @@ def test_a_run_that_lacks_trials_goes_on_and_ends_the_same(finished: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("override", "code", "given", "named"),
     [
-        ("kinds=[advesary]", "unknown bias 'advesary'. Did you mean 'adversary'"),
-        ("kinds=[]", "autobench_biases.kinds is empty: name at least one of self_preference"),
-        ("kinds=[random,random]", "names 'random' 2 times: once is enough"),
-        ("seeds=0", "autobench_biases.seeds is 0: it is 1 or more"),
-        ("iterations=0", "autobench_biases.iterations is 0: it is 1 or more"),
+        ("kinds=[advesary]", "setting.choice", "advesary", "'adversary'"),
+        ("kinds=[]", "setting.missing", None, "self_preference"),
+        ("kinds=[random,random]", "setting.duplicate", "random", "2"),
+        ("seeds=0", "setting.range", 0, "1"),
+        ("iterations=0", "setting.range", 0, "1"),
     ],
 )
-def test_each_mistake_is_named(given: str, said: str) -> None:
-    overrides = cli.at_home(["+experiment=autobench_biases", given])
-    with pytest.raises(ConfigurationError) as error:
+def test_each_mistake_is_named(override: str, code: Code, given: object, named: str) -> None:
+    overrides = cli.at_home(["+experiment=autobench_biases", override])
+    setting = f"autobench_biases.{override.partition('=')[0]}"
+    with refused(code, setting, given=given, kind=ConfigurationError) as caught:
         cli.check(cli.compose(overrides))
-    assert said in str(error.value)
+    assert named in str(caught.value)
 
 
 def test_the_plan_says_what_is_planted_and_how_much_is_asked() -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import shutil
 import tempfile
 import tracemalloc
@@ -75,6 +76,13 @@ def refusal(folder: Path, selection: Selection = ALL, *asked: Benchmark) -> str:
     with pytest.raises(ConfigurationError) as caught:
         together(folder, selection, *(asked or (Toy(),)))
     return str(caught.value)
+
+
+def listed(problem: Problem, name: str) -> set[str]:
+    """Return what the line of a benchmark lists."""
+    lines = problem.message.splitlines()
+    (line,) = (it for it in lines if it.startswith(f"  - {name}: "))
+    return {*line.partition(": ")[2].split(", ")}
 
 
 # ------------------------------------------------------------------------------ formats, columns
@@ -202,9 +210,11 @@ def test_an_unknown_subject_is_refused(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, Selection(subjects=("logic", "logics", "logics")))
     assert_among([problem], "setting.choice", "subjects", given="logics")
     assert "'logic'?" in problem.message
-    assert "\n  - toy: logic, number theory, set_theory" in problem.message
+    assert {"logic", "number theory", "set_theory"} == listed(problem, "toy")
     write(tmp_path / "toy.jsonl", [{**row, "field": None} for row in rows(3)])
-    assert "\n  - toy: none is named\n" in refusal(tmp_path, Selection(subjects=("logic",)))
+    (problem,) = problems(tmp_path, Selection(subjects=("logic",)))
+    assert_among([problem], "setting.choice", "subjects", given="logic")
+    assert "\n  - toy: " in problem.message and "set theory" not in problem.message
 
 
 # ------------------------------------------------------------------------------------- languages
@@ -242,9 +252,9 @@ def test_a_row_names_its_language_or_the_file_does(tmp_path: Path) -> None:
 
 def test_a_row_of_no_language_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "tongues.csv", rows(2))
-    assert "lines 2, 3: does not say its language: add a column 'language', or name the file " in (
-        refusal(tmp_path, ALL, Tongues())
-    )
+    (problem,) = problems(tmp_path, ALL, Tongues())
+    assert refusal_of(problem) == ("data.invalid", "data.dir")
+    assert " lines 2, 3: " in problem.message and "'language'" in problem.message
 
 
 def test_what_is_in_one_language_takes_no_notice_of_languages(tmp_path: Path) -> None:
@@ -257,7 +267,7 @@ def test_a_language_that_is_not_there_is_refused(tmp_path: Path) -> None:
     asked = Selection(languages=("de", "xx", "xx"))
     (problem,) = problems(tmp_path, asked, Tongues())
     assert_among([problem], "setting.choice", "languages", given="xx")
-    assert "\n  - tongues: de, te" in problem.message
+    assert listed(problem, "tongues") == {"de", "te"}
     (tmp_path / "tongues_de.jsonl").unlink()
     assert_among(problems(tmp_path, ALL, Tongues()), "data.missing", "languages")
 
@@ -300,26 +310,20 @@ def test_a_benchmark_without_the_chosen_subjects_is_left_out(tmp_path: Path) -> 
     everything = (Toy(), Sayings(), Tongues())
     found = together(tmp_path, Selection(subjects=("logic", "logic")), *everything)
     assert [(part.benchmark, part.questions) for part in found] == [("toy", 3)]
-    assert found.left_out == {
-        "sayings": "it has no questions about logic (it names no subjects)",
-        "tongues": "it has no questions about logic",
-    }
-    assert found.notes == (
-        "sayings is left out: it has no questions about logic (it names no subjects)",
-        "tongues is left out: it has no questions about logic",
-    )
+    assert [*found.left_out] == ["sayings", "tongues"]
+    assert all(" logic" in why for why in found.left_out.values())
+    for note, (name, why) in zip(found.notes, found.left_out.items(), strict=True):
+        assert note.startswith(f"{name} ") and note.endswith(f": {why}")
     both = together(tmp_path, Selection(subjects=("logic", "law")), *everything)
     assert [(part.benchmark, part.questions) for part in both] == [("toy", 3), ("tongues", 5)]
-    assert both.notes[1:] == (
-        "toy has no questions about law",
-        "tongues has no questions in en, sw and none about logic",
-    )
-    said = refusal(tmp_path, Selection(subjects=("medicine",)), *everything)
-    assert said.splitlines()[1:4] == [
-        "  - toy: logic, number theory, set_theory",
-        "  - sayings: none is named",
-        "  - tongues: law",
-    ]
+    one, other = both.notes[1:]
+    assert one.startswith("toy ") and one.endswith(" law")
+    assert other.startswith("tongues ") and " en, sw " in other and other.endswith(" logic")
+    (problem,) = problems(tmp_path, Selection(subjects=("medicine",)), *everything)
+    assert_among([problem], "setting.choice", "subjects", given="medicine")
+    assert listed(problem, "toy") == {"logic", "number theory", "set_theory"}
+    assert listed(problem, "tongues") == {"law"}
+    assert "\n  - sayings: " in problem.message
 
 
 def test_a_benchmark_takes_those_of_the_languages_that_it_has(tmp_path: Path) -> None:
@@ -330,12 +334,15 @@ def test_a_benchmark_takes_those_of_the_languages_that_it_has(tmp_path: Path) ->
     everything = (Toy(), Tongues(), Dialects())
     found = together(tmp_path, Selection(languages=("sw", "de", "sw")), *everything)
     assert [part.by_language for part in found] == [{"en": 4}, {"de": 3}, {"sw": 2, "de": 2}]
-    assert (found.left_out, found.notes) == ({}, ("tongues has no questions in sw",))
+    assert found.left_out == {}
+    (note,) = found.notes
+    assert note.startswith("tongues ") and note.endswith(" sw")
     found = together(tmp_path, Selection(languages=("te",)), *everything)
     assert [part.benchmark for part in found] == ["toy", "tongues"]  # one tongue is no choice
-    assert found.left_out == {"dialects": "it has no questions in te"}
-    said = refusal(tmp_path, Selection(languages=("te", "yo")), *everything)
-    assert "'yo'" in said and "\n  - tongues: de, te\n" in said
+    assert [*found.left_out] == ["dialects"] and found.left_out["dialects"].endswith(" te")
+    (problem,) = problems(tmp_path, Selection(languages=("te", "yo")), *everything)
+    assert_among([problem], "setting.choice", "languages", given="yo")
+    assert listed(problem, "tongues") == {"de", "te"}
 
 
 def test_all_that_is_of_none_is_told_at_once(tmp_path: Path) -> None:
@@ -362,15 +369,14 @@ def test_why_nothing_is_chosen_is_told_of_what_is_there(tmp_path: Path) -> None:
     assert found.left_out == {"tongues": "it has no questions about logic"}
     chosen = Selection(languages=("de",), subjects=("logic",))
     found = together(tmp_path, chosen, Toy(), Tongues(), Dialects())
-    assert found.left_out["dialects"] == "it has no questions about logic in de"
+    assert found.left_out["dialects"].endswith(" logic in de")
 
 
 def test_languages_that_change_nothing_are_told(tmp_path: Path) -> None:
     write(tmp_path / "toy.jsonl", rows(4))
     found = together(tmp_path, Selection(languages=("de",)), Toy())
-    assert found.notes == (
-        "languages changes nothing: no chosen benchmark is in several languages",
-    )
+    (note,) = found.notes
+    assert note.startswith("languages ")
 
 
 def test_the_mistakes_of_several_benchmarks_are_told_together(tmp_path: Path) -> None:
@@ -385,16 +391,16 @@ def test_the_mistakes_of_several_benchmarks_are_told_together(tmp_path: Path) ->
         ("data.missing", "sayings"),
     ]
     said = refusal(tmp_path, ALL, *everything).splitlines()
-    assert said[0].startswith("the questions of 3 ")
+    assert " 3 " in said[0]
     assert said[1].startswith("  - toy: ") and said[4].startswith("  - tongues: ")
-    assert said[2] == "      - toy.jsonl, lines 1, 2, 3: 'gold' is empty"
+    assert said[2].startswith("      - toy.jsonl, lines 1, 2, 3: 'gold' ")
     assert said[-1].endswith("benchmarks=[dialects]")
     spoken_elsewhere.unlink()
     *_, absent = problems(tmp_path, ALL, *everything)
     assert refusal_of(absent) == ("data.missing", "data.dir")
     assert absent.message.endswith("sayings, dialects")
     said = refusal(tmp_path, ALL, *everything).splitlines()
-    assert said[0].startswith("the questions of 4 ")
+    assert " 4 " in said[0]
     assert said[-1].endswith("benchmarks=[toy,tongues]")
 
 
@@ -403,7 +409,7 @@ def test_a_plain_row_is_told_of_in_plain_columns(tmp_path: Path) -> None:
     assert "lacks 'answer', 'subject'; it has 'id'" in refusal(tmp_path)
     row = {"id": 1, "question": "?", "options": ["a", "b"], "answer": "", "subject": "x"}
     write(tmp_path / "toy.jsonl", [row])
-    assert "'gold' is empty (the hub's names of the columns)" in refusal(tmp_path)
+    assert "line 1: 'gold' " in refusal(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -436,11 +442,11 @@ def test_a_row_of_the_hubs_is_told_which_of_the_hubs_columns_it_lacks(
 @pytest.mark.parametrize(
     ("change", "mistake"),
     [
-        ({"gold": ""}, "'gold' is empty"),
-        ({"options": ["one"]}, "'options' has 1 entries: give 2"),
-        ({"options": 7}, "is not understood (TypeError: object of type 'int' has no len())"),
-        ({"ask": "half a character: \ud800"}, "cannot be a question of it: 'utf-8' codec"),
-        ({"label": 3}, "is there already: toy.jsonl, line 4"),
+        ({"gold": ""}, "'gold' "),
+        ({"options": ["one"]}, "'options' .* 1 .* 2"),
+        ({"options": 7}, r".*\(TypeError: "),
+        ({"ask": "half a character: \ud800"}, ".*: 'utf-8' codec"),
+        ({"label": 3}, ".*: toy.jsonl, line 4"),
     ],
 )
 def test_a_wrong_row_is_named_with_what_is_wrong(
@@ -451,19 +457,18 @@ def test_a_wrong_row_is_named_with_what_is_wrong(
     (tmp_path / "toy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
     (problem,) = problems(tmp_path)
     assert refusal_of(problem) == ("data.invalid", "data.dir")
-    assert problem.message.startswith(f"toy: 1 of 12 rows in {tmp_path} ")
-    assert f"\n  - toy.jsonl, line 8: {mistake}" in problem.message
+    assert problem.message.startswith("toy: 1 of 12 ") and f" {tmp_path} " in problem.message
+    assert re.search(rf"\n  - toy\.jsonl, line 8: {mistake}", problem.message)
     assert not (tmp_path / "chosen").exists()
 
 
 def test_a_missing_column_is_named_with_those_there_are(tmp_path: Path) -> None:
     without = [{"label": 1, "ask": "?", "gold": "A", "long " * 99: 1}]
     write(tmp_path / "toy.jsonl", without)
-    assert (
-        "toy.jsonl, line 1: lacks 'options', 'field'; it has 'label', 'ask', 'gold', 'long long"
-        in (said := refusal(tmp_path))
+    assert "toy.jsonl, line 1: lacks 'options', 'field'; it has 'label', 'ask', 'gold', " in (
+        said := refusal(tmp_path)
     )
-    assert "id, question, answer, subject do as well" in said
+    assert "id, question, answer, subject" in said
     assert len(said) < 500
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": [], "answer": "A"}])
     assert "lacks 'subject'; it has 'id', 'question', 'options', 'answer'" in refusal(tmp_path)
@@ -473,20 +478,20 @@ def test_a_missing_column_is_named_with_those_there_are(tmp_path: Path) -> None:
 
 def test_a_table_that_names_no_columns_is_told_so(tmp_path: Path) -> None:
     (tmp_path / "toy.tsv").write_text("What is one and one?\t2\nAnd two?\t3\n")
-    assert ": the first line of a table names its columns" in refusal(tmp_path)
+    (problem,) = problems(tmp_path)
+    assert refusal_of(problem) == ("data.invalid", "data.dir")
+    assert "toy.tsv" in problem.message and "first line" in problem.message
 
 
 def test_of_many_wrong_rows_the_first_are_told_and_all_counted(tmp_path: Path) -> None:
     write(tmp_path / "toy.parquet", [{**row, "gold": ""} for row in rows(20)])
     said = refusal(tmp_path)
-    assert said.splitlines()[0].startswith("toy: 20 of 20 rows")
-    assert said.splitlines()[1] == (
-        "  - toy.parquet, rows 1, 2, 3, 4, 5 and 15 more: 'gold' is empty"
-    )
+    assert said.startswith("toy: 20 of 20 ")
+    assert re.match(r"  - toy.parquet, rows 1, 2, 3, 4, 5 .*15 .*: 'gold' ", said.splitlines()[1])
     assert len(said.splitlines()) == 3
     write(tmp_path / "toy.parquet", [{**row, "options": ["x"] * row["label"]} for row in rows(20)])
     said = refusal(tmp_path)  # every row is wrong in its own way, but one
-    assert said.splitlines()[5] == "  - toy.parquet, row 6: 'options' has 5 entries: give 2"
+    assert re.fullmatch(r"  - toy.parquet, row 6: 'options' .*5 .*2", said.splitlines()[5])
     assert said.splitlines()[6] == "  - and 14 more"
     assert len(said.splitlines()) == 8
 
@@ -503,19 +508,18 @@ def test_a_file_that_cannot_be_read_does_not_hide_what_is_wrong_with_others(tmp_
     (tmp_path / "toys_test.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "toy_en.csv").write_bytes(b"PAR1")
     said = refusal(tmp_path).splitlines()
-    assert said[0] == f"toy: 2 files and 2 of 2 rows in {tmp_path} cannot be used:"
-    assert said[1] == (
-        f"  - {tmp_path}/toy_en.csv is Parquet, which its name does not say: name it NAME.parquet"
-    )
-    assert said[2].startswith(f"  - {tmp_path}/toys_test.parquet cannot be read (as Parquet: ")
-    assert said[3] == "  - toy.jsonl, lines 1, 2: 'gold' is empty"
+    assert said[0].startswith("toy: 2 files ") and f" 2 of 2 rows in {tmp_path} " in said[0]
+    assert said[1].startswith(f"  - {tmp_path}/toy_en.csv ") and "NAME.parquet" in said[1]
+    assert said[2].startswith(f"  - {tmp_path}/toys_test.parquet ") and "Parquet" in said[2]
+    assert said[3].startswith("  - toy.jsonl, lines 1, 2: 'gold' ")
 
 
 def test_what_looks_like_a_file_of_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "Toy.json").touch()
     (tmp_path / "toys_test.jsonl").mkdir()
-    said = refusal(tmp_path)
-    assert "; there is Toy.json (a file), toys_test.jsonl (a folder): name yours so" in said
+    (problem,) = problems(tmp_path)
+    assert refusal_of(problem) == ("data.missing", "data.dir")
+    assert "Toy.json (a file), toys_test.jsonl (a folder)" in problem.text
 
 
 def test_every_kind_of_mistake_of_every_file_is_in_one_message(tmp_path: Path) -> None:
@@ -524,11 +528,12 @@ def test_every_kind_of_mistake_of_every_file_is_in_one_message(tmp_path: Path) -
         file.write(b'{"label":\n\xff\n')
     write(tmp_path / "toys_test.csv", [{**rows(1)[0], "gold": ""}, *rows(1)])
     said = refusal(tmp_path).splitlines()
-    assert said[0].startswith("toy: 4 of 6 rows")
-    assert said[1].startswith("  - toy.jsonl, line 3: is no JSON")
-    assert said[2].startswith("  - toy.jsonl, line 4: is not UTF-8 text")
-    assert said[3] == "  - toys_test.csv, line 2: 'gold' is empty"
-    assert said[4] == "  - toys_test.csv, line 3: is there already: toy.jsonl, line 1"
+    assert said[0].startswith("toy: 4 of 6 ")
+    assert said[1].startswith("  - toy.jsonl, line 3: ") and "JSON" in said[1]
+    assert said[2].startswith("  - toy.jsonl, line 4: ") and "UTF-8" in said[2]
+    assert said[3].startswith("  - toys_test.csv, line 2: 'gold' ")
+    assert said[4].startswith("  - toys_test.csv, line 3: ")
+    assert said[4].endswith(": toy.jsonl, line 1")
 
 
 def test_files_without_a_question_are_refused(tmp_path: Path) -> None:
@@ -550,8 +555,8 @@ def test_rows_without_ids_are_known_by_their_place_among_the_rows(
     dataset = prepared(tmp_path, benchmark=Sayings())
     assert [row["label"] for row in kept(dataset)] == [1, 2, 3, 4, 5]
     write(tmp_path / "sayings_en.jsonl", unnamed)
-    assert f"sayings_en.jsonl, line 1: is there already: sayings.{kind}," in refusal(
-        tmp_path, ALL, Sayings()
+    assert re.search(
+        rf"sayings_en\.jsonl, line 1: [\w ]+: sayings\.{kind},", refusal(tmp_path, ALL, Sayings())
     )
 
 
@@ -782,7 +787,7 @@ def test_problems_without_steps_are_told_so_in_both_kinds_of_columns(tmp_path: P
     (tmp_path / "scicode.jsonl").write_text("".join(json.dumps(row) + "\n" for row in made))
     said = refusal(tmp_path, ALL, benchmarks.load("scicode"))
     assert said.count("lacks 'sub_steps'; it has ") == 2
-    assert "scicode.jsonl, line 3: 'sub_steps' is no list with steps in it: give them" in said
+    assert "scicode.jsonl, line 3: 'sub_steps' " in said
 
 
 # ------------------------------------------------------------------- files beside the questions

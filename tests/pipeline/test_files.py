@@ -127,28 +127,24 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> N
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "mistake"),
+    ("name", "content", "named"),
     [
-        (
-            "a.jsonl",
-            gzip.compress(b'{"a": 1}', mtime=0),
-            "is compressed with gzip, which its name does not",
-        ),
-        ("a.csv", b"PAR1 and so on", "is Parquet, which its name does not say: name it NAME.parq"),
-        ("a.parquet", b"PK\3\4 and so on", "is a zip archive: unpack it"),
-        ("a.jsonl", '{"a": 1}'.encode("utf-16"), "is UTF-16 text: save it as UTF-8"),
-        ("a.jsonl", json.dumps([{"a": 1}], indent=1).encode(), "line 1, opens what goes on in oth"),
-        ("a.jsonl", json.dumps({"a": 1}, indent=1).encode(), "line 1, opens what goes on in other"),
-        ("a.csv", b"a,b,a\n1,2,3\n", "line 1, names the column 'a' twice: rename one of them"),
+        ("a.jsonl", gzip.compress(b'{"a": 1}', mtime=0), "gzip"),
+        ("a.csv", b"PAR1 and so on", "NAME.parquet"),
+        ("a.parquet", b"PK\3\4 and so on", " zip "),
+        ("a.jsonl", '{"a": 1}'.encode("utf-16"), "UTF-16"),
+        ("a.jsonl", json.dumps([{"a": 1}], indent=1).encode(), "line 1, opens"),
+        ("a.jsonl", json.dumps({"a": 1}, indent=1).encode(), "line 1, opens"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "line 1, names the column 'a'"),
     ],
 )
 def test_a_file_of_another_kind_than_its_name_says_is_one_mistake(
-    tmp_path: Path, name: str, content: bytes, mistake: str
+    tmp_path: Path, name: str, content: bytes, named: str
 ) -> None:
     with refused("file.format") as told:
         read(tmp_path / name, content)
     assert told.value.given.startswith(str(tmp_path / name))
-    assert mistake in str(told.value)
+    assert named in str(told.value)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,9 @@
 """Questions from a hub of this machine, and what is said where it hands out none."""
 
+import errno
 import hashlib
+import os
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -176,7 +179,7 @@ def test_a_hub_that_is_busy_or_not_there_is_told_with_the_mend(
     with refused("hub.unreachable") as failed:
         prepared(tmp_path, Toy())
     assert failed.value.given == "data/test-0.parquet"
-    for part in ("org/toy", "Connection refused", "data.dir=FOLDER", "data=samples"):
+    for part in ("org/toy", os.strerror(errno.ECONNREFUSED), "data.dir=FOLDER", "data=samples"):
         assert part in str(failed.value)
     # Of nothing else that could be asked, for nothing else was wanted.
     assert "benchmarks=" not in str(failed.value)
@@ -265,9 +268,8 @@ def test_what_is_there_twice_in_several_files_is_told(hub: Hub, tmp_path: Path) 
         "org/parted:2.jsonl": WRITERS["jsonl"](rows(1)),
         "org/parted:3.csv": WRITERS["csv"](rows(2, start=5)),
     }
-    assert "org/parted/2.jsonl, line 1: is there already: org/parted/1.jsonl, line 1" in refusal(
-        tmp_path, Parted()
-    )
+    said = refusal(tmp_path, Parted())
+    assert re.search(r"org/parted/2\.jsonl, line 1: [\w ]+: org/parted/1\.jsonl, line 1", said)
 
 
 def test_another_number_of_questions_than_the_methodologys_is_told(

@@ -1,3 +1,4 @@
+import errno
 import os
 import subprocess
 import sys
@@ -113,7 +114,7 @@ def test_a_record_that_is_not_json_leaves_no_trace(tmp_path: Path) -> None:
     path = tmp_path / "units.jsonl"
     journal = Journal(path)
     journal.append({"unit": 1})
-    with pytest.raises(ValueError, match="not JSON compliant"):
+    with pytest.raises(ValueError, match="JSON"):
         journal.append({"unit": 2, "score": float("nan")})
     with pytest.raises(TypeError):
         journal.append({"unit": 2, "score": object()})
@@ -176,8 +177,8 @@ def test_a_full_disk_is_said_and_what_was_whole_stays(tmp_path: Path) -> None:
         check=True,
     )
     said, counted = written.stdout.splitlines()
-    assert f"{path} cannot be written" in said
-    assert "File too large" in said
+    assert str(path) in said
+    assert os.strerror(errno.EFBIG) in said
     assert counted == "1"
     assert path.stat().st_size == 1000
     assert [record["unit"] for record in reopened(path)] == [1]

@@ -75,12 +75,9 @@ async def test_programs_are_run_beside_what_is_none(fleet: Fleet, tmp_path: Path
 async def test_walls_that_a_slot_cannot_put_up_end_the_run_with_the_mend(
     fleet: Fleet, tmp_path: Path
 ) -> None:
-    with refused("ray.lost", kind=SandboxUnavailableError) as caught:
+    with refused("sandbox.unavailable", kind=SandboxUnavailableError) as caught:
         await graded(fleet, tmp_path, Settings("bubblewrap"))
-    assert str(caught.value) == (
-        "bubblewrap: there is no bwrap on PATH: install it (`apt-get install bubblewrap`) and "
-        "allow user namespaces"
-    )
+    assert "apt-get install bubblewrap" in str(caught.value)
     assert caught.value.exit_code == 1
 
 

@@ -90,7 +90,7 @@ def test_a_run_that_read_something_else_is_not_gone_on_with(tmp_path: Path) -> N
     with open_run(tmp_path, "index", CONFIG, inputs=began | {"mgsm": "cc"}) as second:
         assert not second.resumed
         (said,) = second.passed
-        assert said.startswith(f"{first.folder} is unfinished, but mgsm changed since it began")
+        assert said.startswith(f"{first.folder} ") and " mgsm " in said and "mmlu_pro" not in said
     with open_run(tmp_path, "index", CONFIG, inputs=began) as third:
         assert third.folder == first.folder
 
@@ -276,7 +276,7 @@ def test_a_run_that_another_process_works_on_is_left_to_it(
         assert not mine.resumed
         assert mine.folder != folder
         (said,) = mine.passed
-        assert said.startswith(f"Another process is at work on {folder}")
+        assert str(folder) in said
     assert process.poll() is None
 
 
@@ -309,7 +309,7 @@ def test_a_runs_dir_that_cannot_be_written_is_named(tmp_path: Path, below: str) 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_runs_dir_without_permission_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(RunFailed, match=r"cannot be written: .*Permission.*runs_dir"):
+    with refused("file.unwritable", "runs_dir", kind=RunFailed):
         open_run(tmp_path, "autobench", CONFIG)
 
 
@@ -368,7 +368,7 @@ def test_files_reach_the_disk_before_they_count(tmp_path: Path, synced: list[byt
 def test_results_hold_no_nan(tmp_path: Path, write: str) -> None:
     with (
         open_run(tmp_path, "autobench", CONFIG) as run,
-        pytest.raises(ValueError, match="not JSON compliant"),
+        pytest.raises(ValueError, match="JSON"),
     ):
         getattr(run, write)("results.json", [float("nan")])
     assert not (run.folder / "results.json").exists()

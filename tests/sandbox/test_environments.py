@@ -1,7 +1,9 @@
 """Environments that are really made: of tiny wheels of the test's own, once of the real list."""
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from refusals import refused
 
 from raybench.errors import ConfigurationError, RunFailed
 from raybench.sandbox import environments, recipes
@@ -262,20 +265,21 @@ def test_a_wait_for_another_process_ends(
     cache.mkdir(parents=True)
     with (
         FileLock(cache / f".{place.name}.lock"),
-        pytest.raises(RunFailed, match="prepared by another process, which has not ended"),
+        refused("sandbox.python", None, kind=RunFailed) as caught,
     ):
         environments.scientific(base)
+    assert f".{place.name}.lock" in (caught.value.fix or "")
 
 
 def test_without_the_packages_the_mends_are_named(
     cache: Path, base: Interpreter, tmp_path: Path
 ) -> None:
     (tmp_path / "wheels" / f"scipy-{VERSION}-py3-none-any.whl").unlink()
-    with pytest.raises(RunFailed) as caught:
+    with refused("sandbox.python", None, kind=RunFailed) as caught:
         environments.scientific(base)
     for part in (
         "numpy 1.0, scipy 1.0, sympy 1.0",
-        "No matching distribution found for scipy==1.0",
+        "scipy==1.0",
         "python -m raybench.sandbox",
         "PIP_INDEX_URL",
         "sandbox.scientific_python=/path",
@@ -287,10 +291,10 @@ def test_without_the_packages_the_mends_are_named(
 @pytest.mark.parametrize(
     ("numpy", "why"),
     [
-        ("import nowhere", r"numpy cannot be imported \(ModuleNotFoundError"),
+        ("import nowhere", r"numpy .*\(ModuleNotFoundError"),
         (
             "import threading as t, time\nt.Thread(target=time.sleep, args=[9], daemon=1).start()",
-            "its libraries start 1 threads when imported",
+            " 1 threads ",
         ),
     ],
 )
@@ -298,8 +302,9 @@ def test_what_nothing_can_be_forked_off_is_not_taken(
     cache: Path, base: Interpreter, tmp_path: Path, numpy: str, why: str
 ) -> None:
     wheels(tmp_path / "wheels", numpy=numpy)
-    with pytest.raises(RunFailed, match=why):
+    with refused("sandbox.python", None, kind=RunFailed) as caught:
         environments.scientific(base)
+    assert re.search(why, str(caught.value))
     assert not environments.ready(base)
 
 
@@ -308,16 +313,19 @@ def test_a_cache_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(RunFailed, match=f"could not be prepared in {tmp_path}/file.*Not a dir"):
+    with refused("sandbox.python", None, kind=RunFailed) as caught:
         environments.scientific(base)
+    assert f" {tmp_path}/file" in str(caught.value)
+    assert os.strerror(errno.ENOTDIR) in str(caught.value)
 
 
 def test_a_step_that_hangs_is_ended(
     cache: Path, base: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(environments, "_INSTALL_S", 0.05)
-    with pytest.raises(RunFailed, match=r"pip .*had not ended after 0\.05 s"):
+    with refused("sandbox.python", None, kind=RunFailed) as caught:
         environments.scientific(base)
+    assert re.search(r"pip .* 0\.05 s", str(caught.value))
 
 
 def test_a_configured_python_with_the_right_versions_is_taken_as_it_is(
@@ -343,13 +351,18 @@ def test_one_with_other_versions_is_told_with_all_that_differ(
     newer = tmp_path / "newer.txt"
     newer.write_text(LIST.replace("scipy==1.0", "scipy==1.1"))
     monkeypatch.setattr(recipes, "scientific_list", lambda: newer)
-    with pytest.raises(ConfigurationError) as caught:
+    setting = "sandbox.scientific_python"
+    with refused("sandbox.python", setting, given=made.python) as caught:
         environments.scientific(base, made.python)
-    assert "it has scipy 1.0. Give a Python that has numpy 1.0, scipy 1.1," in str(caught.value)
+    problem = caught.value.problems[0]
+    assert "scipy 1.0" in problem.message and "numpy" not in problem.message
+    assert "numpy 1.0, scipy 1.1," in (problem.fix or "")
     bare = [base.path, "-m", "venv", "--without-pip", str(tmp_path / "bare")]
     subprocess.run(bare, check=True)
-    with pytest.raises(ConfigurationError, match="it has no numpy, it has no scipy, "):
-        environments.scientific(base, f"{tmp_path}/bare/bin/python")
+    python = f"{tmp_path}/bare/bin/python"
+    with refused("sandbox.python", setting, given=python, kind=ConfigurationError) as caught:
+        environments.scientific(base, python)
+    assert "no numpy," in str(caught.value) and "no scipy," in str(caught.value)
     assert [*prepared.glob("scientific-*")] == [Path(made.python).parents[1]]
 
 

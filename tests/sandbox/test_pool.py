@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 import pytest
 import pytest_asyncio
+from refusals import refused
 
 from raybench import sandbox
 from raybench.config import FleetConf
@@ -139,8 +140,9 @@ async def test_a_slot_that_does_not_answer_costs_a_try_too(
     monkeypatch.setattr("raybench.sandbox.pool.LONGEST_S", 3600)  # of the next try
     assert await under_way == "try 2"
     monkeypatch.setattr("raybench.sandbox.pool.LONGEST_S", 1)
-    with pytest.raises(SandboxFaultError, match="no answer within 1 s"):
+    with refused("sandbox.failed", kind=SandboxFaultError) as caught:
         await pool.call(time.sleep, 600)
+    assert " 1 s" in str(caught.value)
 
 
 def pid_of() -> int:
@@ -190,8 +192,9 @@ async def test_work_that_kills_its_slot_every_time_has_no_outcome(
     pool: Pool, tmp_path: Path
 ) -> None:
     work = noting(tmp_path, lambda _: os.kill(os.getpid(), signal.SIGKILL))
-    with pytest.raises(SandboxFaultError, match="died 3 times over the same work"):
+    with refused("sandbox.failed", kind=SandboxFaultError) as caught:
         await pool.call(work)
+    assert " 3 times " in str(caught.value)
     assert len(set(log(tmp_path)())) == 3
     assert await pool.call(lambda: "goes on") == "goes on"
 

@@ -290,16 +290,16 @@ def test_files_may_be_modules() -> None:
     "name", ["", ".", "..", "/etc/passwd", "../up", "a/../../up", "a//b", "a/", "nul\0"]
 )
 def test_files_lie_below_the_programs_folder(name: str) -> None:
-    with pytest.raises(ValueError, match="names no file below the program's folder"):
+    with pytest.raises(ValueError, match="folder"):
         sandbox.run("", files={name: b""})
 
 
 def test_arguments_that_cannot_be_are_told_before_anything_runs() -> None:
-    with pytest.raises(ValueError, match="'a/b' lies in a folder that is a file, too"):
+    with pytest.raises(ValueError, match="'a/b'"):
         sandbox.run("", files={"a": b"", "a/b": b""})
-    with pytest.raises(ValueError, match="'a' is a str: give bytes"):
+    with pytest.raises(ValueError, match="'a' is a str"):
         sandbox.run("", files={"a": "text"})  # type: ignore[dict-item]
-    with pytest.raises(ValueError, match="profile is 'scientfic': it is one of plain, scientific"):
+    with pytest.raises(ValueError, match=r"'scientfic'.* plain, scientific"):
         sandbox.run("", profile="scientfic")  # type: ignore[arg-type]
 
 
@@ -344,7 +344,7 @@ def test_what_nothing_could_be_run_with_is_told_at_once(
 
 
 def test_limits_that_are_counts_are_whole() -> None:
-    with pytest.raises(ValueError, match=r"Limits\.processes is 1\.5: it is a whole number"):
+    with pytest.raises(ValueError, match=r"Limits\.processes is 1\.5"):
         Limits(processes=1.5)  # type: ignore[arg-type]
 
 

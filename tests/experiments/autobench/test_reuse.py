@@ -232,7 +232,7 @@ def test_a_journal_that_was_changed_is_told_without_a_traceback(
     done = ended(tmp_path, "autobench.iterations=6")
     assert done.returncode == 1
     told = done.stderr
-    assert f"{name}.jsonl, line 3, is not what a run leaves" in told
+    assert f"{name}.jsonl, line 3, " in told
     assert why in told
     assert "resume=false" in told
     assert "the same command goes on" not in told.replace("with what was wrong mended, the", "")

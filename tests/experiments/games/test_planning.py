@@ -1,10 +1,12 @@
 """What a tournament would do, and what it takes for that."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from command import run_command
+from refusals import refused
 
 from raybench import cli
 from raybench.config import Config, everybody
@@ -41,16 +43,18 @@ def test_all_games_are_played_where_none_is_named() -> None:
 
 def test_debate_is_left_out_where_nobody_could_judge() -> None:
     assert "debate" not in [it.name for it in setup.chosen(config(TWO))]
-    assert "debate is left out: nobody is left to judge" in notes(TWO)
+    assert "debate is left out" in notes(TWO)
     for jury in (["a"], ["a", "b"]):
-        with pytest.raises(ConfigurationError, match="nobody is left to judge a match of a"):
+        with refused("setting.conflict", "games.jury", kind=ConfigurationError) as caught:
             planning.plan(config(TWO, "names=[debate]", f"jury=[{','.join(jury)}]"))
+        assert str(caught.value).startswith("debate: ")
+        assert f" {' and '.join(jury)}, " in str(caught.value)
 
 
 @pytest.mark.parametrize("jury", [["sim-01", "sim-02", "sim-03"], ["sim-judge"]])
 def test_somebody_is_always_left_to_judge(jury: Sequence[str]) -> None:
     told = notes("names=[debate]", f"jury=[{','.join(jury)}]")
-    assert f"debate: judged by {', '.join(jury)}" in told
+    assert re.search(rf"debate: [\w ]+ {', '.join(jury)}", told)
 
 
 def test_jurors_from_outside_are_asked_and_not_ranked() -> None:
@@ -94,15 +98,16 @@ def test_a_models_own_system_prompt_is_part_of_it() -> None:
 @pytest.mark.parametrize("seconds", ["-1", "inf", "nan"])
 def test_patience_is_a_time_or_none(seconds: str) -> None:
     assert config("patience_s=null").games.patience_s is None
-    with pytest.raises(ConfigurationError, match=r"games.patience_s is .* null"):
+    with refused("setting.range", "games.patience_s", kind=ConfigurationError) as caught:
         config(f"patience_s={seconds}")
+    assert "null" in str(caught.value)
 
 
 def test_a_cycle_bounds_the_matches() -> None:
     two = config("names=[chess,liars_dice]", "cycles=1", "matches=9999")
     assert planning.plan(two).units == 2 * 12 * 11
     assert planning.plan(config("names=[chess]", "cycles=1", "matches=50")).units == 50
-    with pytest.raises(ConfigurationError, match="fewer models"):
+    with refused("setting.range", "games.cycles", given=1, kind=ConfigurationError):
         planning.plan(config(TWO, "names=[werewolf]", "cycles=1"))
 
 
@@ -117,12 +122,12 @@ def test_few_matches_for_many_models_are_told() -> None:
     }.items():
         count, names = matches
         asked = f"matches={count}", *(["names=[chess]"] if names == 1 else [])
-        assert f"{told} of each game, and it takes 132 for" in notes(*asked)
-    assert "it takes" not in notes("names=[chess]", "matches=132")
+        assert re.search(rf"{told} of each [^\n]* 132 ", notes(*asked))
+    assert not re.search(r" of each [^\n]* 132 ", notes("names=[chess]", "matches=132"))
 
 
 def test_games_with_more_seats_than_models_are_told() -> None:
-    assert "werewolf has 7 seats and there are 2 models" in notes(TWO)
+    assert re.search("werewolf .* 7 seats .* 2 models", notes(TWO))
 
 
 def test_every_engine_finds_a_full_batch() -> None:
@@ -147,27 +152,29 @@ def test_settings_of_games_that_are_not_played_are_told() -> None:
     )
     some = ("names=[chess]", "rules.chess.plies=9", "weights.chess=2")
     assert planning.ignored(config(*some)) == []
-    assert planning.ignored(config(*some, "rules.poker.players=3")) == [
-        "games.rules.poker: of no effect, as this game is not played"
-    ]
+    (told,) = planning.ignored(config(*some, "rules.poker.players=3"))
+    assert told.startswith("games.rules.poker: ")
     two = config(*some, "rules.poker.players=3", "weights.poker=2")
-    assert "games.weights.poker, games.rules.poker: of no effect, as this game" in notes_of(two)
+    assert "games.weights.poker, games.rules.poker: " in notes_of(two)
     three = config(*some, "rules.poker.players=3", "weights.liarsdice=2")
-    assert "games.weights.liarsdice, games.rules.poker: of no effect, as these" in notes_of(three)
+    assert "games.weights.liarsdice, games.rules.poker: " in notes_of(three)
     assert "games.weights.debate" in notes(TWO, "weights.debate=2"), "it is left out there"
 
 
 def test_a_jury_of_nothing_is_told() -> None:
-    told = "games.jury: of no effect, as no game that is played has a jury"
-    assert planning.ignored(config("names=[chess]", "jury=[sim-01]")) == [told]
+    (told,) = planning.ignored(config("names=[chess]", "jury=[sim-01]"))
+    assert told.startswith("games.jury: ")
     assert planning.ignored(config("names=[chess,debate]", "jury=[sim-judge]")) == []
 
 
 def test_ways_are_spelled_as_freely_as_games() -> None:
     assert config("pairing=Swiss").games.pairing == "swiss"
     assert config("pairing='Round Robin'").games.pairing == "round_robin"
-    with pytest.raises(ConfigurationError, match=r"games.pairing is 'swis'. Did you mean 'swiss'"):
+    with refused(
+        "setting.choice", "games.pairing", given="swis", kind=ConfigurationError
+    ) as caught:
         config("pairing=swis")
+    assert "'swiss'" in (caught.value.fix or "")
 
 
 def test_so_few_replicates_as_say_nothing_are_refused() -> None:
@@ -175,8 +182,11 @@ def test_so_few_replicates_as_say_nothing_are_refused() -> None:
     assert config("bootstrap=0").games.bootstrap == 0
     assert config("bootstrap=100").games.bootstrap == 100
     for few in (99, 1, -1):
-        with pytest.raises(ConfigurationError, match=f"games.bootstrap is {few}: .* or 0 for"):
+        with refused(
+            "setting.range", "games.bootstrap", given=few, kind=ConfigurationError
+        ) as caught:
             config(f"bootstrap={few}")
+        assert "100" in str(caught.value) and " 0 " in str(caught.value)
 
 
 ENDPOINT = "options: {base_url: 'http://localhost:1/v1'"

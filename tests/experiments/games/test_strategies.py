@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from helpers import last_run, results_of
 from in_process import without_plots
+from refusals import refused
 
 from raybench import cli, games, players
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 
 TWO = "{name: m8, engine: simulated, options: {ability: 0.8}}"
 TWO += ", {name: m3, engine: simulated, options: {ability: 0.3}}"
@@ -105,21 +106,29 @@ def test_one_model_may_play_against_scripts_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("override", "code", "setting", "given", "named"),
     [
-        (["games.anchors=[rndom]"], "has no script 'rndom'. Did you mean 'random'?"),
-        (["games.anchors=[greedy]"], "debate has no script 'greedy'"),
-        (["games.anchors=[random,random]"], "games.anchors names 'random' 2 times"),
-        (["games.strategy=dirct"], "games.strategy: unknown strategy 'dirct'"),
-        (["games.strategies.m9=direct"], "games.strategies.m9: no such model plays"),
-        (["games.strategy={chess: {whte: refine}}"], "games.strategy.chess.whte: chess has no"),
-        (["games.strategies.m8={use: best_of_n, n: 1}"], "best_of_n: n is 1: it is 2 to 64"),
+        ("games.anchors=[rndom]", "setting.choice", "games.anchors", "rndom", "'random'"),
+        ("games.anchors=[greedy]", "setting.choice", "games.anchors", "greedy", "debate"),
+        ("games.anchors=[random,random]", "setting.duplicate", "games.anchors", "random", "2"),
+        ("games.strategy=dirct", "setting.choice", "games.strategy", "dirct", "'direct'"),
+        ("games.strategies.m9=direct", "setting.choice", "games.strategies.m9", "m9", "m3, m8"),
+        (
+            "games.strategy={chess: {whte: refine}}",
+            "setting.choice", "games.strategy.chess.whte", "whte", "'white'",
+        ),
+        (
+            "games.strategies.m8={use: best_of_n, n: 1}",
+            "setting.range", "games.strategies.m8.n", 1, "2 to 64",
+        ),
     ],
-)
-def test_what_is_wrong_is_told_before_anything_starts(settings: list[str], said: str) -> None:
-    with pytest.raises(ConfigurationError) as found:
-        cli.check(composed(settings))
-    assert said in str(found.value)
+)  # fmt: skip
+def test_what_is_wrong_is_told_before_anything_starts(
+    override: str, code: Code, setting: str, given: object, named: str
+) -> None:
+    with refused(code, setting, given=given, kind=ConfigurationError) as caught:
+        cli.check(composed([override]))
+    assert named in str(caught.value)
 
 
 def test_single_games_are_named_as_other_settings_are() -> None:
@@ -132,10 +141,11 @@ def test_single_games_are_named_as_other_settings_are() -> None:
 
 def test_a_script_has_no_models_name() -> None:
     taken = TWO.replace("m8", "random")
-    with pytest.raises(ConfigurationError, match="'random', which is a model of the roster"):
+    with refused("setting.conflict", "games.anchors", given="random", kind=ConfigurationError):
         cli.check(composed(["games.anchors=[random]"], taken))
 
 
 def test_no_roster_has_scripts() -> None:
-    with pytest.raises(ConfigurationError, match="unknown engine 'scripted'"):
+    setting = "roster.models[].engine"
+    with refused("setting.choice", setting, given="scripted", kind=ConfigurationError):
         cli.check(composed([], TWO.replace("simulated", "scripted")))

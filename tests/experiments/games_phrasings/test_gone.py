@@ -1,5 +1,6 @@
 """A model whose endpoint is gone while wordings are compared: the rest is played, and it later."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -26,8 +27,8 @@ def test_every_wording_is_played_as_far_as_can_be_and_the_rest_later(tmp_path: P
         first = run_here(*command, "games.patience_s=0.5", cwd=folder)
         run = last_run(folder, "games_phrasings")
         assert first.returncode == 1 and "Traceback" not in first.stderr
-        assert "phrasing 0, before optimisation: c " in first.stderr
-        assert "phrasing 2, before optimisation: c " in first.stderr
+        assert re.search("phrasing 0, [^:]+: c ", first.stderr)
+        assert re.search("phrasing 2, [^:]+: c ", first.stderr)
         assert not (run / "results.json").exists(), "they would end it"
         without = Counter(it["cell"] for it in matches(run) if "c" not in it["seats"].values())
         assert without == {"before/phrasing_0": 20, "before/phrasing_2": 20}

@@ -7,10 +7,11 @@ from pathlib import Path
 import pyarrow
 import pyarrow.parquet
 import pytest
+from refusals import refused
 
 from raybench import benchmarks, cli
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
 from raybench.pipeline.terms import models_of
 from raybench.tracking.plan import describe
@@ -51,22 +52,25 @@ def test_the_gold_of_the_samples_is_graded_right(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "code", "given", "named"),
     [
-        ("judges=[]", "hle.judges is empty, and nothing but a judge tells whether a response"),
-        ("judges=[sim-juge]", "hle.judges is 'sim-juge', which is no model of the roster. Did you"),
-        ("judges=[a,a]", "hle.judges names 'a' 2 times: once is enough"),
-        ("judges=[a,b,sim-judge]", "hle.judges names 3: it is one, or two to compare"),
-        ("prompt=singel", "hle.prompt is 'singel'. Did you mean 'single'?"),
-        ("review=-1", "hle.review is -1: it is 0 or more"),
-        ("limit=0", "hle.limit is 0: it is 1 or more"),
-        ("temperature=3", "hle.temperature is 3.0: it is 0 to 2"),
+        ("judges=[]", "setting.missing", None, "judge"),
+        ("judges=[sim-juge]", "setting.choice", "sim-juge", "'sim-judge'"),
+        ("judges=[a,a]", "setting.duplicate", "a", "2"),
+        ("judges=[a,b,sim-judge]", "setting.range", 3, "two"),
+        ("prompt=singel", "setting.choice", "singel", "'single'"),
+        ("review=-1", "setting.range", -1, "0"),
+        ("limit=0", "setting.range", 0, "1"),
+        ("temperature=3", "setting.range", 3.0, "0 to 2"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_mend(override: str, told: str) -> None:
-    with pytest.raises(ConfigurationError) as caught:
+def test_what_is_wrong_is_said_with_its_mend(
+    override: str, code: Code, given: object, named: str
+) -> None:
+    setting = f"hle.{override.partition('=')[0]}"
+    with refused(code, setting, given=given, kind=ConfigurationError) as caught:
         configured(override)
-    assert told in str(caught.value)
+    assert named in str(caught.value)
 
 
 def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
@@ -81,8 +85,9 @@ def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
     )
     assert "judge" not in told
     alone = configured("benchmarks=[hle]", experiment="index")
-    with pytest.raises(ConfigurationError, match="hle cannot be asked: its replies take a judge"):
+    with refused("setting.conflict", None, kind=ConfigurationError) as caught:
         index.plan(alone)
+    assert str(caught.value).startswith("hle ") and "index.judges" in str(caught.value)
 
 
 def test_the_hubs_file_is_read_with_the_columns_that_people_browse(tmp_path: Path) -> None:

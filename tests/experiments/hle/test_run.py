@@ -133,7 +133,7 @@ def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:
     assert "good, who judges, gave no verdict" in (run_of(ready) / "failures.jsonl").read_text()
     assert "Traceback" not in done.stderr
     assert done.returncode == 1
-    assert "good (judge): no verdict came on any of 48 responses: gave no verdict" in done.stderr
+    assert "good (judge): " in done.stderr and " 48 responses: " in done.stderr
 
 
 def test_what_is_wrong_with_judges_is_told(ready: Path) -> None:
@@ -145,7 +145,7 @@ def test_what_is_wrong_with_judges_is_told(ready: Path) -> None:
     done = raybench(*command, TWO, "limit=4", cwd=ready)
     # The second never says a word. The first one's verdicts count all the same.
     assert done.returncode == 1
-    assert "poor (judge): no verdict came on any of" in done.stderr
+    assert "poor (judge): " in done.stderr
     assert results_of(ready)["models"]["able"]["hle/accuracy"]["value"] == 1
     failures = (run_of(ready) / "failures.jsonl").read_text()
     assert "poor, who judges, gave no verdict: simulated infrastructure error" in failures

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from hle_rows import choice, exact
+from refusals import refused
 from screening import Row, batch, configured, rows, screened
 from toys import WRITERS
 
@@ -39,9 +40,9 @@ def test_what_is_no_row_is_an_invalid_candidate_and_costs_the_others_nothing(
 ) -> None:
     found = reasons(tmp_path, exact("a"), "{broken", "[1]", exact("b", answer=""))
     assert list(found) == ["in.jsonl, line 2", "in.jsonl, line 3", "in.jsonl, line 4"]
-    assert found["in.jsonl, line 2"][0].startswith("the line is no JSON (")
-    assert found["in.jsonl, line 3"][0].startswith("the line is no JSON object")
-    assert found["in.jsonl, line 4"][0].startswith("'answer' is empty")
+    assert found["in.jsonl, line 2"][0].partition("JSON")[2].startswith(" (")
+    assert found["in.jsonl, line 3"][0].partition("JSON")[2].startswith(" object")
+    assert found["in.jsonl, line 4"][0].startswith("'answer' ")
 
 
 def test_the_digest_is_of_all_that_stands_there_in_its_order(tmp_path: Path) -> None:
@@ -60,12 +61,15 @@ def test_the_digest_is_of_all_that_stands_there_in_its_order(tmp_path: Path) -> 
 
 def test_where_none_is_valid_all_is_told_by_kinds(tmp_path: Path) -> None:
     config = configured(tmp_path, [*(exact(f"q{it}", rationale="") for it in range(5)), "{broken"])
-    with shards.scratch() as folder, pytest.raises(ConfigurationError) as refused:
+    with (
+        shards.scratch() as folder,
+        refused("data.invalid", "hle_screen.candidates", kind=ConfigurationError) as caught,
+    ):
         batch(config).prepared(config, folder)
-    told = str(refused.value).splitlines()
+    told = str(caught.value).splitlines()
     assert told[0].endswith("in.jsonl: 0 valid, 6 invalid.")
     there = "(in.jsonl, line 1, in.jsonl, line 2, in.jsonl, line 3 and 2 more)"
-    assert told[1] == f"  - 5: 'rationale' is empty {there}"
+    assert told[1].startswith("  - 5: 'rationale' ") and told[1].endswith(there)
     assert "validate=true" in told[-1]
 
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from command import run_command
 from hle_rows import exact
+from refusals import refused
 
 from raybench import cli
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle_screen
 from raybench.tracking.plan import describe
 
@@ -88,43 +89,58 @@ def test_it_publishes_where_the_exam_reads() -> None:
     assert rolling.data.dir == "/tmp/none/hle_rolling"
 
 
-MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "no candidates": (("judges=[a]",), "hle_screen.candidates is not given: name a file of"),
+MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
+    "no candidates": (("judges=[a]",), "setting.missing", "hle_screen.candidates", None),
     "no judge": (
-        ("candidates=samples", "judges=[]"),
-        "hle_screen.judges is empty, and nothing but a judge",
+        ("candidates=samples", "judges=[]"), "setting.missing", "hle_screen.judges", None
     ),
-    "three judges": (("judges=[a,b,c]", "candidates=samples"), "hle_screen.judges names 3"),
-    "nobody": (("judges=[x]", "candidates=samples"), "is 'x', which is no model of the roster"),
-    "rule": (("rule=stump", "candidates=samples", "judges=[a]"), "Did you mean 'stumps'"),
-    "prompt": (("prompt=singel", "candidates=samples"), "Did you mean 'single'"),
-    "share": (("private=20", "candidates=samples"), "hle_screen.private is 20.0: it is a share"),
-    "reviewers": (("reviewers=4", "candidates=samples"), "reviewers is 4: it is 1 to 3"),
-    "dataset": (("dataset=' '", "candidates=samples"), "hle_screen.dataset is empty"),
+        "three judges": (
+        ("judges=[a,b,c]", "candidates=samples"), "setting.range", "hle_screen.judges", 3
+    ),
+    "nobody": (("judges=[x]", "candidates=samples"), "setting.choice", "hle_screen.judges", "x"),
+    "rule": (
+        ("rule=stump", "candidates=samples", "judges=[a]"),
+        "setting.choice", "hle_screen.rule", "stump",
+    ),
+    "prompt": (
+        ("prompt=singel", "candidates=samples"), "setting.choice", "hle_screen.prompt", "singel"
+    ),
+    "share": (
+        ("private=20", "candidates=samples"), "setting.range", "hle_screen.private", 20.0
+    ),
+    "reviewers": (
+        ("reviewers=4", "candidates=samples"), "setting.range", "hle_screen.reviewers", 4
+    ),
+    "dataset": (
+        ("dataset=' '", "candidates=samples"), "setting.missing", "hle_screen.dataset", None
+    ),
     "samples among one's own": (
         ("candidates=samples", "judges=[a]", "dataset=runs/hle_rolling"),
-        "the shipped candidates are for a look, and would be published among yours",
+        "setting.conflict", "hle_screen.dataset", "runs/hle_rolling",
     ),
-    "data": (("data=samples", "candidates=samples"), "reads candidates and no other data"),
-    "no list": (("reviewed=a.csv", "candidates=samples"), "'hle_screen.reviewed'"),
+    "data": (("data=samples", "candidates=samples"), "setting.conflict", "data", None),
+    "no list": (
+        ("reviewed=a.csv", "candidates=samples"), "setting.type", "hle_screen.reviewed", None
+    ),
     "repeats": (
-        ("repeats=0", "candidates=samples"),
-        "hle_screen.repeats is 0: it is 1 or more, or null for as many as the methodology asks for",
+        ("repeats=0", "candidates=samples"), "setting.range", "hle_screen.repeats", 0
     ),
-    "limit": (
-        ("limit=0", "candidates=samples"),
-        "hle_screen.limit is 0: it is 1 or more, or null for all questions",
+    "limit": (("limit=0", "candidates=samples"), "setting.range", "hle_screen.limit", 0),
+    "no file": (
+        ("candidates=none.jsonl", "judges=[a]"),
+        "file.missing", "hle_screen.candidates", "none.jsonl",
     ),
-    "no file": (("candidates=none.jsonl", "judges=[a]"), "there is no 'none.jsonl': name a file"),
-}
+}  # fmt: skip
+PROPOSED = {"rule": "stumps", "prompt": "single"}
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told_with_its_mend(name: str) -> None:
-    overrides, told = MISTAKES[name]
-    with pytest.raises(ConfigurationError) as caught:
+    overrides, code, setting, given = MISTAKES[name]
+    with refused(code, setting, given=given, kind=ConfigurationError) as caught:
         planned(*overrides)
-    assert told in str(caught.value)
+    if name in PROPOSED:
+        assert f"'{PROPOSED[name]}'" in (caught.value.fix or "")
 
 
 def test_where_no_candidate_is_valid_nothing_begins(tmp_path: Path) -> None:
@@ -136,8 +152,9 @@ def test_where_no_candidate_is_valid_nothing_begins(tmp_path: Path) -> None:
     )  # fmt: skip
     done = run_command(*screen, cwd=tmp_path)
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "2: 'rationale' is empty (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
+    assert "  - 2: 'rationale' " in done.stderr
+    assert " (in.jsonl, line 1, in.jsonl, line 2)" in done.stderr
     assert not (tmp_path / "runs").exists()
     checked = run_command(*screen, "validate=true", cwd=tmp_path)
     assert checked.returncode == 1
-    assert "in.jsonl, line 1 (a): 'rationale' is empty: explain step by step" in checked.stdout
+    assert "in.jsonl, line 1 (a): 'rationale' " in checked.stdout

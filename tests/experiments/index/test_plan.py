@@ -12,10 +12,11 @@ from pathlib import Path
 import contest
 import pytest
 from command import run_command
+from refusals import assert_among, refused
 
 from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
 from raybench.sandbox import Settings, environments, interpreters
 from raybench.sandbox.environments import Environment
@@ -77,14 +78,18 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
 @pytest.mark.process
 def test_a_python_for_scientific_programs_that_will_not_do_is_told_before(tmp_path: Path) -> None:
     for setting in ("python", "scientific_python"):
-        with pytest.raises(ConfigurationError, match=f"sandbox.{setting} is '/no/such/python', wh"):
+        with refused(
+            "sandbox.python", f"sandbox.{setting}", given="/no/such/python", kind=ConfigurationError
+        ):
             planned("benchmarks=[scicode]", f"sandbox.{setting}=/no/such/python")
     bare = [interpreters.chosen().path, "-m", "venv", "--without-pip", str(tmp_path)]
     subprocess.run(bare, check=True)
-    given = f"sandbox.scientific_python={tmp_path}/bin/python"
+    setting = "sandbox.scientific_python"
+    given = f"{setting}={tmp_path}/bin/python"
     for more in ("dry_run=true", "validate=true"):
-        with pytest.raises(ConfigurationError, match="it has no numpy, it has no scipy"):
+        with refused("sandbox.python", setting, kind=ConfigurationError) as caught:
             planned("benchmarks=[scicode]", given, more)
+        assert "no numpy," in str(caught.value) and "no scipy," in str(caught.value)
     assert "programs" not in planned("benchmarks=[mgsm]", given, "limit=1")  # it runs none
 
 
@@ -133,8 +138,9 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
     row |= {"level": 1, "unique_id": "x/1"}
     (tmp_path / "math_500.jsonl").write_text(json.dumps(row))
     config = configured(f"data.dir={tmp_path}", "benchmarks=[math_500]", "validate=true")
-    with pytest.raises(RunFailed, match="1 gold answer is not graded right:\n  - math_500 x/1"):
+    with refused("data.ungradable", None, kind=RunFailed) as caught:
         asyncio.run(index.run(config, {}))
+    assert "1 gold answer" in str(caught.value) and "\n  - math_500 x/1" in str(caught.value)
 
 
 @pytest.mark.usefixtures("known_python")
@@ -164,28 +170,43 @@ def test_the_plan_says_what_is_left_out() -> None:
     assert "Note        multilingual_mmlu is left out: it has no questions in te" in told
 
 
-MISTAKES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "benchmark": (("benchmarks=[mmlu_por]",), "Did you mean 'mmlu_pro'"),
-    "subject": (("benchmarks=[mmlu_pro]", "subset=[maths]"), "Did you mean 'math'"),
-    "language": (("benchmarks=[mgsm]", "languages=[xx]"), "'xx'"),
-    "language of none": (("languages=[de,hi]",), "no chosen benchmark has questions in 'hi'. Ther"),
-    "without its prefix": (("limt=5",), "Did you mean 'limit'"),
-    "checker": (("checker=nobody",), "no model of the roster"),
-    "grader": (("grader=improvd",), "Did you mean 'improved'"),
-    "limit": (("limit=0",), "index.limit is 0"),
-    "temperature": (("index.temperature=3",), "index.temperature is 3"),
-    "twice": (("benchmarks=[mmlu_pro,MMLU-Pro]",), "mmlu_pro more than once"),
-    "no benchmark": (("benchmarks=[]",), "index.benchmarks is empty"),
-    "folder": (("data=default", "data.dir=."), "holds no questions of"),
-}
+MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str | None, object, str]] = {
+    "benchmark": (
+        ("benchmarks=[mmlu_por]",), "setting.choice", None, "mmlu_por", "'mmlu_pro'"
+    ),
+    "subject": (
+        ("benchmarks=[mmlu_pro]", "subset=[maths]"), "setting.choice", "subjects", "maths", "'math'"
+    ),
+    "language": (
+        ("benchmarks=[mgsm]", "languages=[xx]"), "setting.choice", "languages", "xx", "mgsm: bn, de"
+    ),
+    "language of none": (
+        ("languages=[de,hi]",), "setting.choice", "languages", "hi", "multilingual_mmlu: bn, de"
+    ),
+    "without its prefix": (("limt=5",), "setting.unknown", "limt", None, "'limit'"),
+    "checker": (("checker=nobody",), "setting.choice", "index.checker", "nobody", "sim-judge"),
+    "grader": (("grader=improvd",), "setting.choice", "index.grader", "improvd", "'improved'"),
+    "limit": (("limit=0",), "setting.range", "index.limit", 0, "null"),
+    "temperature": (
+        ("index.temperature=3",), "setting.range", "index.temperature", 3.0, "0 to 2"
+    ),
+    "twice": (
+        ("benchmarks=[mmlu_pro,MMLU-Pro]",),
+        "setting.duplicate", "index.benchmarks", "mmlu_pro", "once",
+    ),
+    "no benchmark": (("benchmarks=[]",), "setting.missing", "index.benchmarks", None, "one"),
+    "folder": (("data=default", "data.dir=."), "data.missing", "data.dir", ".", "mmlu_pro"),
+}  # fmt: skip
+"""What is given, the problem reported for it, and a name or limit that its text mentions."""
 
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_told_with_its_mend(name: str) -> None:
-    overrides, told = MISTAKES[name]
+    overrides, code, setting, given, named = MISTAKES[name]
     with pytest.raises(ConfigurationError) as caught:
         planned(*overrides)
-    assert told in str(caught.value)
+    problem = assert_among(caught.value.problems, code, setting, given=given)
+    assert named in problem.text
 
 
 def test_a_mistake_in_the_data_ends_the_command_with_2(tmp_path: Path) -> None:

@@ -50,10 +50,8 @@ def test_walls_that_cannot_be_had_are_told_before_engines_come_up(ready: Path) -
     path = path_without("bwrap", ready / "bin")
     done = raybench(*INDEX, "sandbox.backend=bubblewrap", cwd=ready, environment={"PATH": path})
     assert done.returncode == 1, done.stdout + done.stderr
-    assert done.stderr.splitlines()[-1] == (
-        "raybench: bubblewrap: there is no bwrap on PATH: install it (`apt-get install bubblewrap`)"
-        " and allow user namespaces"
-    )
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("raybench: bubblewrap: ") and "apt-get install bubblewrap" in last
     assert "Traceback" not in done.stderr
     assert "starting" not in done.stderr
     assert journal_of(ready) == []

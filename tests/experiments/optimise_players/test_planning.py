@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refusals import refused
 
 from raybench import cli, positions
 from raybench.config import Config
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError, Problem
 from raybench.experiments.optimise_players import choice, setup
 from raybench.pipeline import compiled
 
@@ -29,10 +30,11 @@ def about(*given: str, model: str = "b", of: str = "liars_dice_odds") -> dict[st
     return setup.about(config(TWO, *FEW, *given), model, of)
 
 
-def problem(*given: str) -> str:
+def problem(*given: str) -> Problem:
     with pytest.raises(ConfigurationError) as found:
         config(TWO, *given)
-    return str(found.value)
+    (only,) = found.value.problems
+    return only
 
 
 def test_every_model_learns_every_set() -> None:
@@ -99,22 +101,39 @@ def test_where_and_how_fast_it_is_done_makes_no_other_player() -> None:
         assert compiled.key_of(about(same, model=model)) == key, same
 
 
-def test_what_is_wrong_is_said_with_the_mend() -> None:
-    assert "Did you mean 'a'" in problem("models=[aa]") or "a, b" in problem("models=[aa]")
-    assert "once is enough" in problem("models=[a,a]")
-    assert "Did you mean 'poker_river'" in problem("positions=[poker_rivr]")
-    assert "2 sets are called 'poker_river'" in problem("positions=[poker_river,Poker River]")
-    assert "Did you mean 'predict'" in problem("program=predct")
-    assert "Did you mean 'worth'" in problem("metric=wort")
-    assert "Did you mean 'MIPROv2'" in problem("optimiser=MIPROv")
-    assert "no option 'demos'" in problem("optimiser={use: BootstrapFewShot, demos: 3}")
-    assert "is none: give a name" in problem("optimiser={demos: 3}")
-    assert "is none: give a name" in problem("optimiser='MIPROv2 light'")
-    assert problem("optimiser={use: BootstrapFewShot, demos: 3}").count("optimiser:") == 1
-    assert "which the roster does not have" in problem("proposer=c")
-    assert "held_out is 1: it is 2 positions or more" in problem("held_out=1")
-    assert "at_once is 0" in problem("at_once=0")
-    assert "games.move_tokens is 0" in problem("games.move_tokens=0")
+@pytest.mark.parametrize(
+    ("override", "code", "setting", "given", "named"),
+    [
+        ("models=[aa]", "setting.choice", "models", "aa", "'a'"),
+        ("models=[a,a]", "setting.duplicate", "models", "a", "2"),
+        ("positions=[poker_rivr]", "setting.choice", "positions", "poker_rivr", "'poker_river'"),
+        (
+            "positions=[poker_river,Poker River]",
+            "setting.duplicate", "positions", "poker_river", "2",
+        ),
+        ("program=predct", "setting.choice", "program", "predct", "'predict'"),
+        ("metric=wort", "setting.choice", "metric", "wort", "'worth'"),
+        ("optimiser=MIPROv", "setting.choice", "optimiser", "MIPROv", "'MIPROv2'"),
+        (
+            "optimiser={use: BootstrapFewShot, demos: 3}",
+            "setting.unknown", "optimiser.demos", None, "max_bootstrapped_demos",
+        ),
+        ("optimiser={demos: 3}", "setting.format", "optimiser", {"demos": 3}, "use: NAME"),
+        ("optimiser='MIPROv2 light'", "setting.format", "optimiser", "MIPROv2 light", "use: NAME"),
+        ("proposer=c", "setting.choice", "proposer", "c", "a, b"),
+        ("held_out=1", "setting.range", "held_out", 1, "2"),
+        ("at_once=0", "setting.range", "at_once", 0, "1"),
+        ("games.move_tokens=0", "setting.range", "games.move_tokens", 0, "1"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_the_mend(
+    override: str, code: Code, setting: str, given: object, named: str
+) -> None:
+    found = problem(override)
+    full = setting if setting.startswith("games.") else f"optimise_players.{setting}"
+    assert (found.code, found.setting, found.given) == (code, full, given)
+    assert named in found.text
+    assert found.text.count("optimiser:") <= 1
 
 
 def test_options_may_be_given_in_a_text_which_one_of_tables_replaces() -> None:
@@ -181,18 +200,22 @@ def test_positions_of_ones_own_are_tried_before_anything_starts(
 ) -> None:
     (tmp_path / "own_tried.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
-    for name, why in {
-        "DRAW": "the set 'draw' cannot be used (KeyError: 'nothing')",
-        "GAME": "unknown game 'liars_dyce'. Did you mean 'liars_dice'",
-        "MUCH": "is worth 7.0: it is 0 to 1",
-        "NONE": "the set 'none' cannot be used (TypeError",
-        "BEST": "the set 'best' has 'sing' for a best move, which liars_dice refuses",
-        "LIST": "the set 'list' cannot be used (TypeError: unhashable",
-    }.items():
-        assert why in problem(f"positions=['own_tried:{name}']"), name
+    expected: dict[str, tuple[Code, object, str]] = {
+        "DRAW": ("extension.failed", "draw", "KeyError: 'nothing'"),
+        "GAME": ("setting.choice", "liars_dyce", "'liars_dice'"),
+        "MUCH": ("extension.invalid", 7.0, "0 to 1"),
+        "NONE": ("extension.failed", "none", "TypeError"),
+        "BEST": ("extension.invalid", "sing", "liars_dice"),
+        "LIST": ("extension.failed", "list", "TypeError: unhashable"),
+    }
+    for name, (code, given, named) in expected.items():
+        found = problem(f"positions=['own_tried:{name}']")
+        assert (found.code, found.setting) == (code, "optimise_players.positions"), name
+        assert found.given == given and named in found.text, name
     conf = config(TWO, "positions=['own_tried:ONE']")
-    with pytest.raises(ConfigurationError, match="'one' have none in the split"):
+    with refused("data.missing", "optimise_players.positions", kind=ConfigurationError) as caught:
         setup.about(conf, "a", "own_tried:ONE")
+    assert "'one'" in str(caught.value) and "'validation'" in str(caught.value)
 
 
 def test_a_player_is_made_from_ones_own_code_too(

@@ -129,7 +129,7 @@ def test_one_that_hangs_is_told_of_and_given_up(
 def test_an_answer_is_waited_for_so_long(hanging: Hanging) -> None:
     said: list[str] = []
     clock = VirtualTime().clock(hangs=True)
-    with pytest.raises(SilentError, match="not answered for 50 s"):
+    with pytest.raises(SilentError, match=" 50 s"):
         answer(hanging, 50, slow=lambda: said.append("slow"), slow_s=10, clock=clock)
     assert said == ["slow"]
     assert answer(lambda: 7, 5) == 7

@@ -7,9 +7,10 @@ from typing import Any
 
 import finished
 import pytest
+from refusals import refused
 
 from raybench import benchmarks
-from raybench.errors import ConfigurationError, RunFailed
+from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments.parts.questions.again import again, config_of
 
 SAMPLES = Path(benchmarks.__path__[0]) / "samples"
@@ -96,33 +97,40 @@ def test_other_questions_than_the_run_s_are_refused(tmp_path: Path) -> None:
     file.write_text("\n".join(rows))
     run = finished.folder(tmp_path, "benchmarks=[mmlu_pro]", f"data.dir={folder}")
     file.write_text("\n".join([json.dumps(json.loads(rows[0]) | {"question": "?"}), *rows[1:]]))
-    refused = pytest.raises(ConfigurationError, match=r"questions of mmlu_pro .* has changed")
-    with refused, again(run):
+    with (
+        refused("data.changed", None, kind=ConfigurationError) as caught,
+        again(run),
+    ):
         pass
+    assert " mmlu_pro " in str(caught.value) and str(run) in str(caught.value)
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no run's folder.*runs/index/"):
+    with refused("run.missing", given=str(tmp_path), kind=ConfigurationError) as caught:
         config_of(tmp_path)
+    assert "runs/index/" in (caught.value.fix or "")
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "code", "named"),
     [
-        (("experiment: index", "experiment: games"), "games, which asks no fixed benchmarks"),
-        (("experiment: index", "experiment: hle_screen"), "has questions that are held out"),
-        (("experiment: index", "experiment: suite"), "at parts/index/ID"),
-        (("experiment: index", "experiment: [x"), "is not what this version writes"),
-        (("experiment: index", "unheard: of"), "is not what this version writes: .*unheard"),
-        (("", ""), r"has no journal/units\.jsonl: nothing was asked"),
+        (("experiment: index", "experiment: games"), "run.kind", " games, "),
+        (("experiment: index", "experiment: hle_screen"), "run.kind", " held out"),
+        (("experiment: index", "experiment: suite"), "run.kind", "parts/index/ID"),
+        (("experiment: index", "experiment: [x"), "journal.version", "config.yaml"),
+        (("experiment: index", "unheard: of"), "journal.version", "unheard"),
+        (("", ""), "file.missing", "journal/units.jsonl"),
     ],
 )
-def test_a_run_of_something_else_is_refused(run: Path, change: tuple[str, str], told: str) -> None:
+def test_a_run_of_something_else_is_refused(
+    run: Path, change: tuple[str, str], code: Code, named: str
+) -> None:
     shutil.rmtree(run / "journal")
     text = (run / "config.yaml").read_text()
     (run / "config.yaml").write_text(text.replace(*change, 1))
-    with pytest.raises(ConfigurationError, match=told):
+    with refused(code, kind=ConfigurationError) as caught:
         config_of(run)
+    assert named in str(caught.value)
 
 
 @pytest.mark.parametrize("line", ["[]\n", "{}\n", "no json\n"])
@@ -132,7 +140,7 @@ def test_a_journal_that_was_changed_is_told_by_its_line(run: Path, line: str) ->
     with journal.open("a") as file:
         file.write(line)
     with (
-        pytest.raises(RunFailed, match=f"line {lines + 1}, is not what the run leaves"),
+        refused("journal.invalid", given=f"{journal}, line {lines + 1}", kind=RunFailed),
         again(run),
     ):
         pass
@@ -140,5 +148,6 @@ def test_a_journal_that_was_changed_is_told_by_its_line(run: Path, line: str) ->
 
 def test_results_that_cannot_be_read_are_told(run: Path) -> None:
     (run / "results.json").write_text("{")
-    with pytest.raises(RunFailed, match=r"results\.json cannot be read"), again(run):
+    with refused("file.unreadable", kind=RunFailed) as caught, again(run):
         pass
+    assert "results.json" in str(caught.value)
