@@ -128,6 +128,7 @@ def test_an_unknown_backend_is_told_of() -> None:
     assert "'namespaces'" in (refusal.value.fix or "")
 
 
+@pytest.mark.usefixtures("known_python")
 def test_bubblewrap_has_to_be_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with refused("sandbox.unavailable", kind=SandboxUnavailableError) as refusal:

@@ -188,7 +188,8 @@ def test_what_the_store_was_away_for_counts_when_the_run_goes_on(
         run.__exit__()  # it does not wait once more
     finally:
         server.start()
-    assert failed.value.fix
+    assert failed.value.given == uri.partition("?")[0]
+    assert "storage_patience_s" in str(failed.value)
     assert [it["id"] for it in units.records] == [1]
     with begun(tmp_path / "a", uri) as again:
         assert again.id == run.id
