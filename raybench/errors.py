@@ -148,9 +148,13 @@ class RaybenchError(Exception):
         The heading stands above a list of several, the ending below whatever there is.
         """
         problems = (problem,) if isinstance(problem, Problem) else tuple(problem)
-        super().__init__(problems, heading, ending)  # what pickle gives to the constructor again
+        super().__init__(problems, heading, ending)
         self.problems = problems
         self._heading, self._ending = heading, ending
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not from `args`, to which Ray Data appends advice that the constructor does not take.
+        return _restore_error, (type(self), self.__dict__)
 
     @property
     def code(self) -> Code:
@@ -182,6 +186,13 @@ class RaybenchError(Exception):
             items = ("  - " + text.replace("\n", "\n    ") for text in lines)
             lines = [self._heading, *items]
         return "\n".join([*lines, self._ending] if self._ending else lines)
+
+
+def _restore_error(kind: type[RaybenchError], state: dict[str, Any]) -> RaybenchError:
+    """Return an error as it was when it was pickled."""
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    return error
 
 
 class ConfigurationError(RaybenchError):

@@ -32,8 +32,6 @@ _MODELS = (
     {"name": "hot", "sampling": {"temperature": 1.4}},
     {"name": "pirate", "system_prompt": "Talk like a pirate."},
     {"name": "brief", "sampling": {"temperature": 0.0, "max_tokens": 16}},
-    # Runs ask for verdicts of up to 4,096 tokens, for which this context has no room.
-    {"name": "judge", "sampling": {"temperature": 0.0, "max_tokens": 3000}},
 )
 
 
@@ -125,7 +123,8 @@ def _start(folder: Path, log: Path, server: Served) -> "subprocess.Popen[bytes]"
             [
                 *(sys.executable, "-m", "raybench", "--config-dir", str(folder)),
                 *("+experiment=serve", "roster=served", f"serve.port={server.port}"),
-                *("fleet.max_model_len=4096", "fleet.kv_cache_gib=0.5"),
+                # Runs ask for verdicts of up to 4,096 tokens after prompts of several hundred.
+                *("fleet.max_model_len=8192", "fleet.kv_cache_gib=0.5"),
                 f"serve.api_key_env={KEY_VARIABLE}",
             ],
             cwd=folder,

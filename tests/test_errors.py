@@ -96,3 +96,10 @@ def test_every_code_is_used_and_documented_once() -> None:
     for code in get_args(errors.Code):
         assert re.search(rf'"{re.escape(code)}",  # \w', source)
         assert f'"{code}"' in used or code in made_here
+
+
+def test_an_error_crosses_processes_with_what_others_have_added_to_its_arguments() -> None:
+    error = ConfigurationError(Problem("file.missing", "there is no file", setting="data.dir"))
+    error.args = (*error.args, "Failed to apply UDF transform after 1/1 attempts")  # Ray Data
+    again = pickle.loads(pickle.dumps(error))
+    assert again.problems == error.problems and str(again) == "there is no file"

@@ -60,8 +60,6 @@ _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
 _LOSSES = 3
 """How often in a row nodes may be lost before anything is finished."""
-_ADVICE = re.compile(r"\nFailed to apply UDF transform after .*", re.DOTALL)
-"""What Ray Data adds to the text of an error of a stage."""
 _REMARK = "has constructor arguments in the object store and max_restarts > 0"
 """What Ray prints of each graph of its own making with actors: theirs stay as long as it does."""
 _LIGHT, _SOME = 0.01, 0.5
@@ -154,7 +152,6 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
                 texts = await losses.beside(run(_fetched, bundles))
     except RayError as error:
         if isinstance(cause := getattr(error, "cause", None), RaybenchError):
-            cause.args = (_ADVICE.sub("", str(cause)), *cause.args[1:])
             raise cause from None  # it says what to do
         await losses.look()
         why = [*_ERROR.findall(str(error)), last_line(str(error))][-2:][0]

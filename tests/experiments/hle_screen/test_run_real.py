@@ -27,7 +27,7 @@ PANEL = (
 @pytest.mark.usefixtures("on_lasting_ray")
 def test_a_served_model_is_panel_and_judge(ready: Path, served: Served) -> None:
     panel = (served.model("greedy", "greedy"), served.model("hot", "hot", temperature=1.4))
-    judge = served.model("smollm2-judge", "judge")
+    judge = served.model("smollm2-judge", "greedy")
     models = (f"roster.models=[{', '.join(panel)}]", f"roster.judges=[{judge}]")
     check_screening(ready, *models, environment=served.environment)
 
