@@ -123,8 +123,7 @@ def _start(folder: Path, log: Path, server: Served) -> "subprocess.Popen[bytes]"
             [
                 *(sys.executable, "-m", "raybench", "--config-dir", str(folder)),
                 *("+experiment=serve", "roster=served", f"serve.port={server.port}"),
-                # Runs ask for verdicts of up to 4,096 tokens after prompts of several hundred.
-                *("fleet.max_model_len=8192", "fleet.kv_cache_gib=0.5"),
+                *("fleet.max_model_len=4096", "fleet.kv_cache_gib=0.5"),
                 f"serve.api_key_env={KEY_VARIABLE}",
             ],
             cwd=folder,

@@ -1,16 +1,11 @@
-"""A screening with the embedded model as panel and judge: real vLLM, structured verdicts.
-
-The short form asks the engine that the session shares, the long one an engine of its own.
-"""
+"""A screening with the embedded model as panel and judge: real vLLM, structured verdicts."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from helpers import NEEDS_MODEL, own_cache, raybench
 from hle_rows import exact
-from served import Served
 
 pytestmark = [pytest.mark.engine, NEEDS_MODEL, pytest.mark.timeout(600)]
 
@@ -24,23 +19,10 @@ PANEL = (
 )
 
 
-@pytest.mark.usefixtures("on_lasting_ray")
-def test_a_served_model_is_panel_and_judge(ready: Path, served: Served) -> None:
-    panel = (served.model("greedy", "greedy"), served.model("hot", "hot", temperature=1.4))
-    judge = served.model("smollm2-judge", "greedy")
-    models = (f"roster.models=[{', '.join(panel)}]", f"roster.judges=[{judge}]")
-    check_screening(ready, *models, environment=served.environment)
-
-
 @pytest.mark.long(
-    short="tests/experiments/hle_screen/test_run_real.py::test_a_served_model_is_panel_and_judge"
+    short="tests/experiments/test_real.py::test_the_exam_is_judged_by_the_schema_and_not_asked_again"
 )
 def test_the_embedded_model_is_panel_and_judge(ready: Path) -> None:
-    check_screening(ready, PANEL, "fleet.kv_cache_gib=0.5", environment=own_cache(ready))
-
-
-def check_screening(ready: Path, *settings: str, environment: Mapping[str, str]) -> None:
-    """Screen the questions with these models, and check what the run leaves."""
     why = "Whoever went to school has learnt it."
     given = [
         exact(f"q{number}", question=asked, answer=answer, rationale=why)
@@ -48,10 +30,10 @@ def check_screening(ready: Path, *settings: str, environment: Mapping[str, str])
     ]
     (ready / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
     done = raybench(
-        *("+experiment=hle_screen", "roster=embedded", *settings, "candidates=in.jsonl"),
-        "max_tokens=60",
+        *("+experiment=hle_screen", "roster=embedded", PANEL, "candidates=in.jsonl"),
+        *("fleet.kv_cache_gib=0.5", "max_tokens=60"),
         cwd=ready,
-        environment=environment,
+        environment=own_cache(ready),
         timeout=500,
     )
     assert done.returncode == 0, done.stderr + done.stdout
