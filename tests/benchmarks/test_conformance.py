@@ -50,7 +50,7 @@ def test_it_is_named_after_its_file(name: str) -> None:
 @EVERY
 def test_its_file_is_short_and_names_source_revision_paper_and_a_row(name: str) -> None:
     source, told = benchmarks.load(name).source, module(name).__doc__
-    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 120
+    assert len((FOLDER / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 150
     for dataset in (source, *source.elsewhere.values()):
         assert dataset.repo in told
         assert dataset.revision in told

@@ -84,5 +84,5 @@ async def test_walls_that_a_slot_cannot_put_up_end_the_run_with_the_mend(
 async def test_a_python_that_a_node_lacks_ends_the_run_with_the_mend(
     fleet: Fleet, tmp_path: Path
 ) -> None:
-    with refused("ray.lost"):
+    with refused("sandbox.python", "sandbox.python"):
         await graded(fleet, tmp_path, Settings(python="/nowhere/python"))
