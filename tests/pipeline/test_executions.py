@@ -46,7 +46,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield found
 
 
-@pytest.mark.parametrize("starts_after", [0.0, 0.5])
+@pytest.mark.parametrize("starts_after", [0.0, 0.05])
 def test_an_execution_is_ended_though_it_has_only_been_noted(
     pool: ThreadPoolExecutor, starts_after: float
 ) -> None:

@@ -72,6 +72,7 @@ def program(text: str, grader: Grader = "parity", **columns: Any) -> Unit:
     )
 
 
+@pytest.mark.sandbox
 @pytest.mark.parametrize("grader", ["parity", "improved"])
 def test_a_program_runs_once_and_what_is_known_of_it_is_carried_on(
     grader: Grader, monkeypatch: pytest.MonkeyPatch
