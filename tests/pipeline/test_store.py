@@ -293,7 +293,7 @@ def test_a_killed_process_leaves_its_run_to_the_next(
         assert mine.journal("iterations").records == [{"iteration": 1}]
 
 
-@pytest.mark.slow  # a run of the same second waits for the next
+@pytest.mark.slow  # each waits a moment for the locks of the others
 def test_runs_that_begin_together_each_get_their_own_folder(tmp_path: Path) -> None:
     runs = [open_run(tmp_path, "autobench", CONFIG) for _ in range(4)]
     assert len({run.id for run in runs}) == 4
