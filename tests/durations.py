@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from tiers import kind_of
 
+_SLEEP = time.sleep
 PHASES = ("collection", "setup", "call", "teardown")
 
 
@@ -101,17 +102,22 @@ class WorkerMeasurements:
         self._begin("call")
         if kind_of(item) != "pure":  # others may send `time.sleep` to Ray, which knows only its own
             return (yield)
-        sleep = time.sleep
-        time.sleep = self.observed.record_sleeps(sleep)
+        if time.sleep is not _SLEEP:  # a fixture has replaced it: nothing sleeps
+            return (yield)
+        time.sleep = self.observed.record_sleeps(_SLEEP)
         try:
             return (yield)
         finally:
-            time.sleep = sleep
+            time.sleep = _SLEEP
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_teardown(self) -> None:
-        """Note the start of a phase."""
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self) -> Generator[None, Any, Any]:
+        """Note the start of a phase; drop a recorder that a test's own patch has brought back."""
         self._begin("teardown")
+        try:
+            return (yield)
+        finally:
+            time.sleep = _SLEEP
 
     @pytest.hookimpl
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
