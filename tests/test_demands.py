@@ -65,8 +65,9 @@ def asks_for_nothing(status: ClusterStatus) -> bool:
 
 
 def active(status: ClusterStatus) -> set[str]:
-    """Return the kinds of nodes, of those that come and go, of which some work."""
-    return {it.ray_node_type_name for it in status.active_nodes} & KINDS.keys()
+    """Return the kinds of nodes, of those that come and go, of which some are there."""
+    there = (*status.active_nodes, *status.idle_nodes)
+    return {node.ray_node_type_name for node in there} & KINDS.keys()
 
 
 def pending(status: ClusterStatus) -> set[str]:
