@@ -95,6 +95,7 @@ def test_a_program_runs_once_and_what_is_known_of_it_is_carried_on(
     assert "flags" not in unit
 
 
+@pytest.mark.sandbox
 def test_flags_are_carried_on() -> None:
     function = contest.row(contest.HEADS, function="head")
     cheat = "import os\ndef head(a, k): os._exit(0)"
