@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats import clusters, repeats
 from raybench.stats.asked import Asked
 from raybench.types import Estimate
@@ -33,12 +34,18 @@ def at(asked: Asked, k: int) -> Estimate:
     """
     asked = asked.dropped()
     if asked.n == 0:
-        return Estimate(None, None, None, 0, "refused: no questions")
-    if few := int(((asked.times > 0) & (asked.times < k)).sum()):
-        were = "questions were" if few > 1 else "question was"
         return Estimate(
-            None, None, None, asked.n, f"refused: {few} {were} asked less than {k} times"
+            None, None, None, 0, Statement("refused.no_questions", "refused: no questions")
         )
+    if few := int(((asked.times > 0) & (asked.times < k)).sum()):
+        method = Statement(
+            "refused.asked_too_seldom",
+            "refused: {questions} {were} asked less than {times} times",
+            questions=few,
+            were="questions were" if few > 1 else "question was",
+            times=k,
+        )
+        return Estimate(None, None, None, asked.n, method)
     scores = np.full(asked.times.shape, np.nan)
     for place in zip(*np.nonzero(asked.times), strict=True):
         scores[place] = one_of(int(asked.times[place]), int(asked.right[place]), k)

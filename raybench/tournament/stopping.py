@@ -15,6 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from raybench.statements import Statement
 from raybench.tournament.fixtures import Result
 
 
@@ -122,5 +123,11 @@ class Stop:
         """Return which budget is spent; '' where none is."""
         for budget in self.budgets:
             if (spent := budget.spent()) >= budget.limit:
-                return f"{spent:,.0f} {budget.unit} of {budget.limit:,.0f} were spent"
+                return Statement(
+                    "stopped.spent",
+                    "{spent:,.0f} {unit} of {limit:,.0f} were spent",
+                    spent=spent,
+                    unit=budget.unit,
+                    limit=budget.limit,
+                )
         return ""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.stats import passing, repeats
 from raybench.stats.asked import Asked
@@ -82,14 +83,11 @@ def test_all_or_nothing_has_an_interval_still() -> None:
 
 def test_a_question_asked_too_seldom_refuses_it() -> None:
     one = passing.at(Asked.of([(1, 5), (1, 4), (0, 0)]), 5)
-    assert (one.value, one.n, one.method) == (
-        None,
-        2,
-        "refused: 1 question was asked less than 5 times",
-    )
+    assert (one.value, one.n, code(one.method)) == (None, 2, "refused.asked_too_seldom")
+    assert values(one.method)["questions"] == 1
     two = passing.at(Asked.of([(1, 3), (1, 4)]), 5)
-    assert two.method == "refused: 2 questions were asked less than 5 times"
-    assert passing.at(Asked.of([]), 5).method == "refused: no questions"
+    assert values(two.method)["questions"] == 2
+    assert code(passing.at(Asked.of([]), 5).method) == "refused.no_questions"
 
 
 def test_its_interval_covers_what_it_should() -> None:
