@@ -72,8 +72,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark every test with its kind, and begin with the most expensive files."""
+    config.stash[tiers.SUITE] = tiers.suite_of(items)
     tiers.mark_kinds(items)
     tiers.sort_by_cost(items)
 

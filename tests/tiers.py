@@ -4,6 +4,8 @@ A kind says what a test uses. `make check` runs the pure ones, `make test` all b
 and `make test-long` the long ones. `pytest --tiers` lists the tier and kind of every test.
 """
 
+from dataclasses import dataclass, field
+
 import pytest
 
 KINDS = ("engine", "cluster", "browser", "ray", "sandbox", "process", "slow")
@@ -20,6 +22,29 @@ KIND_BY_FIXTURE = {
     "with_inspect": "process",
 }
 """Fixtures that give the tests which use them a kind."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What pytest has collected, before `-m` takes anything away."""
+
+    tiers: dict[str, str] = field(default_factory=dict)
+    """The tier of every test."""
+    short_forms: dict[str, str] = field(default_factory=dict)
+    """Of every long test, the one of `make test` on the same code path."""
+
+
+SUITE = pytest.StashKey[Suite]()
+
+
+def suite_of(items: list[pytest.Item]) -> Suite:
+    """Return the tiers and short forms of what was collected."""
+    suite = Suite()
+    for item in items:
+        suite.tiers[item.nodeid] = tier_of(item)
+        for marker in item.iter_markers("long"):
+            suite.short_forms[item.nodeid] = marker.kwargs["short"]
+    return suite
 
 
 def kind_of(item: pytest.Item) -> str:
