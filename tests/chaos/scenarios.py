@@ -127,14 +127,18 @@ SCENARIOS = {
 }  # fmt: skip
 
 BRIEF = {
-    "letters": replace(
+    # Letters and programs in one.
+    "questions": replace(
         SCENARIOS["letters"],
         arguments=[
-            "roster=simulated", WORK_FAR, "data=samples", "index.benchmarks=[mmlu_pro]",
-            "index.repeats=5",
+            "roster=simulated", WORK_FAR, "data=samples",
+            "index.benchmarks=[mmlu_pro,humaneval]", "index.repeats=3",
         ],
-        faults=["generating actor", "grading actor", "store away", "clocks"],
-        slow=_later(1.0, more=0.75),
+        faults=[
+            "generating actor", "grading actor", "slot", "sandbox", "store away", "disk full",
+            "clocks",
+        ],
+        slow=_later(0.8, more=0.5),
     ),
     "games": replace(
         SCENARIOS["games"],
@@ -145,5 +149,11 @@ BRIEF = {
         faults=["driver", "match worker", "raylet", "gcs", "tracking server"],
         slow=_later(0.25),
     ),
+    "endpoint": replace(
+        SCENARIOS["endpoint"],
+        arguments=["roster=endpoint", "games.names=[liars_dice]", "games.matches=60"],
+        faults=["endpoint flaps"],
+    ),
 }  # fmt: skip
-"""Smaller runs for `make test`. The driver is killed in both: where clocks are wrong, too."""
+"""Smaller runs for `make test`, with every fault that needs no engine. With clocks set wrong the
+driver is killed, too."""
