@@ -99,9 +99,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a test that its markers call pure where it starts a program or sleeps."""
+    pure = tiers.kind_of(item) == "pure"
+    if pure:
+        tiers.forget_programs()
     result = yield
-    observed = item.config.stash[_TIMED].observed
-    if tiers.kind_of(item) == "pure":
+    if pure:
+        observed = item.config.stash[_TIMED].observed
         why = tiers.impurity(observed.programs, observed.slept)
         if why is not None:
             pytest.fail(f"this test counts as pure, but {why} (tests/tiers.py)", pytrace=False)

@@ -4,6 +4,7 @@ A kind says what a test uses. `make check` runs the pure ones, `make test` all b
 and `make test-long` the long ones. `pytest --tiers` lists the tier and kind of every test.
 """
 
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -22,6 +23,14 @@ KIND_BY_FIXTURE = {
     "with_inspect": "process",
 }
 """Fixtures that give the tests which use them a kind."""
+
+
+_ANSWERS = {
+    "raybench.sandbox.environments": ("_configured", "_prepared"),
+    "raybench.sandbox.interpreters": ("_configured", "_found"),
+    "raybench.sandbox.places": ("_best",),
+}
+"""Functions by module that start a program once and remember its answer."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,14 @@ def sort_by_cost(items: list[pytest.Item]) -> None:
         place = cost[kind_of(item)]
         by_file[item.path] = min(place, by_file.get(item.path, place))
     items.sort(key=lambda item: by_file[item.path])
+
+
+def forget_programs() -> None:
+    """Forget what programs answered in earlier tests: else the order of tests hides a start."""
+    for module, names in _ANSWERS.items():
+        if module in sys.modules:
+            for name in names:  # without a memory where a test has replaced it
+                getattr(getattr(sys.modules[module], name), "cache_clear", lambda: None)()
 
 
 def impurity(programs: list[str], slept: float) -> str | None:
