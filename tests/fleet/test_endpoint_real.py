@@ -132,6 +132,32 @@ def there(served: Served) -> Iterator[OpenAI]:
         yield there
 
 
+def check_thoughts_are_apart(there: OpenAI, model: str) -> None:
+    """Check that a reply keeps to a regex, and that thoughts are in a field of their own."""
+    reply = there.chat.completions.create(
+        model=model,
+        messages=HELLO,
+        max_tokens=40,
+        extra_body={"structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}},
+    )
+    message = reply.choices[0].message
+    assert re.fullmatch("rank [1-5]", message.content or "")
+    assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+
+
+def leave_in_the_middle(there: OpenAI, model: str) -> None:
+    """Begin to read an endless reply, and close the connection."""
+    stream = there.chat.completions.create(
+        model=model,
+        messages=HELLO,
+        stream=True,
+        max_tokens=2000,
+        extra_body={"ignore_eos": True},
+    )
+    next(stream)
+    stream.close()
+
+
 def test_only_who_brings_the_key_is_served(served: Served, there: OpenAI) -> None:
     assert [model.id for model in there.models.list()] == served.names
     assert there.models.retrieve("hot").id == "hot"
@@ -175,27 +201,11 @@ def test_a_wrong_name_is_not_found_and_images_are_refused(there: OpenAI) -> None
 
 
 def test_thoughts_are_kept_apart_from_replies_that_keep_to_a_regex(there: OpenAI) -> None:
-    reply = there.chat.completions.create(
-        model="greedy",
-        messages=HELLO,
-        max_tokens=40,
-        extra_body={"structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}},
-    )
-    message = reply.choices[0].message
-    assert re.fullmatch("rank [1-5]", message.content or "")
-    assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+    check_thoughts_are_apart(there, "greedy")
 
 
 def test_a_client_that_leaves_in_the_middle_holds_nobody_up(there: OpenAI) -> None:
-    stream = there.chat.completions.create(
-        model="pirate",
-        messages=HELLO,
-        stream=True,
-        max_tokens=2000,
-        extra_body={"ignore_eos": True},
-    )
-    next(stream)
-    stream.close()
+    leave_in_the_middle(there, "pirate")
     assert there.chat.completions.create(model="brief", messages=HELLO).choices
 
 
@@ -328,25 +338,9 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert prompts["pirate"] != prompts["plain"]
 
         # Who goes away in the middle gives back the lease: else nobody else's turn would come.
-        stream = there.chat.completions.create(
-            model="pirate",
-            messages=HELLO,
-            stream=True,
-            max_tokens=2000,
-            extra_body={"ignore_eos": True},
-        )
-        next(stream)
-        stream.close()
+        leave_in_the_middle(there, "pirate")
 
-        reply = there.chat.completions.create(
-            model="thinker",
-            messages=HELLO,
-            max_tokens=40,
-            extra_body={"structured_outputs": {"regex": "<think>[a-z ]{4,9}</think>rank [1-5]"}},
-        )
-        message = reply.choices[0].message
-        assert re.fullmatch("rank [1-5]", message.content or "")
-        assert re.fullmatch("[a-z ]{4,9}", str(message.to_dict()["reasoning"]))
+        check_thoughts_are_apart(there, "thinker")
 
         seen = [
             there.chat.completions.create(
