@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import dying
 import psutil
 import pytest
 from helpers import MARK, ROOT
@@ -72,6 +74,7 @@ def _node(
                     **environment,
                 },
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+                preexec_fn=dying.with_parent(signal.SIGTERM),
             )  # fmt: skip
         try:
             deadline = time.monotonic() + _PATIENCE_S

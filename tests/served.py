@@ -4,7 +4,6 @@ All files that start engines run on one worker (scheduling.py), so the fixture i
 The server ends with the session, and also when the process of the tests is killed.
 """
 
-import ctypes
 import os
 import secrets
 import signal
@@ -16,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import dying
 import pytest
 import yaml
 from helpers import MARK, THINKER, wait_for_silence
 from ports import free_port
 
 KEY_VARIABLE = "RAYBENCH_SERVED_KEY"
-_PR_SET_PDEATHSIG = 1
 _MARK = f"{os.getpid()}-served"
 """Tells the processes of the server apart from those that a test must leave none of."""
 _PATIENCE_S = 300
@@ -112,12 +111,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 def _start(folder: Path, log: Path, server: Served) -> "subprocess.Popen[bytes]":
     inherited = {name: it for name, it in os.environ.items() if not name.startswith("RAY_")}
-    libc = ctypes.CDLL(None)  # loaded before the fork
-
-    def end_with_tests() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGINT)
-
     with log.open("w") as file:
         return subprocess.Popen(
             [
@@ -132,7 +125,7 @@ def _start(folder: Path, log: Path, server: Served) -> "subprocess.Popen[bytes]"
                 **server.environment,
             },
             stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-            start_new_session=True, preexec_fn=end_with_tests,
+            start_new_session=True, preexec_fn=dying.with_parent(signal.SIGINT),
         )  # fmt: skip
 
 
