@@ -76,10 +76,10 @@ def made(owner: str, noun: str, kind: type[O], given: Mapping[str, Any]) -> O:
             raise ConfigurationError(
                 Problem(
                     "setting.type",
-                    f"{owner}: the {noun} '{name}' is {value!r}; it is "
-                    f"{_kind(known[name].default)}",
+                    f"{owner}: the {noun} '{name}' is {value!r}",
                     setting=name,
                     given=value,
+                    fix=f"it is {_kind(known[name].default)}",
                 )
             )
     try:

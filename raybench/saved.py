@@ -69,10 +69,10 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
             raise ConfigurationError(
                 Problem(
                     "setting.conflict",
-                    f"'{change.input_line}': {file} has settled it. With {FLAG}, settings are "
-                    "changed one by one: KEY=VALUE",
+                    f"'{change.input_line}': {file} has settled it",
                     setting="--from",
                     given=change.input_line,
+                    fix=f"With {FLAG}, settings are changed one by one: KEY=VALUE",
                 )
             )
         try:
@@ -82,8 +82,10 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
             raise ConfigurationError(
                 Problem(
                     "setting.unknown",
-                    f"'{change.input_line}': {reason}. {file} has what there is to be changed",
+                    f"'{change.input_line}': {reason}",
+                    setting=key,
                     given=change.input_line,
+                    fix=f"See {file} for the settings that there are",
                 )
             ) from error
     if MASK in str(OmegaConf.select(config, "tracking.uri")):

@@ -118,7 +118,8 @@ def test_a_password_that_was_not_saved_is_asked_for(config: Path, uri: str) -> N
 def test_what_cannot_be_changed_is_told_with_the_setting(
     config: Path, override: str, named: str
 ) -> None:
-    with refused("setting.unknown", None, given=override, kind=ConfigurationError) as caught:
+    setting = override.partition("=")[0]
+    with refused("setting.unknown", setting, given=override, kind=ConfigurationError) as caught:
         saved.compose(str(config), [override])
     assert named in str(caught.value)
 

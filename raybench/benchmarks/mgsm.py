@@ -56,9 +56,10 @@ class MGSM(Benchmark):
         if self.language(row) not in PREFIXES:
             yield Problem(
                 "data.invalid",
-                f"'language' is '{self.language(row)}': there is {', '.join(PREFIXES)}",
+                f"'language' is '{self.language(row)}'",
                 setting="language",
                 given=self.language(row),
+                fix=f"there is {', '.join(PREFIXES)}",
             )
 
     def prompt(

@@ -43,9 +43,10 @@ class Stored:
             raise ConfigurationError(
                 Problem(
                     "run.missing",
-                    f"{folder} is no run's folder: it has no {CONFIG}. A run's folder is "
-                    "runs/EXPERIMENT/ID; the last line that a run prints names it",
+                    f"{folder} is no run's folder: it has no {CONFIG}",
                     given=str(folder),
+                    fix="A run's folder is runs/EXPERIMENT/ID; the last line that a run prints "
+                    "names it",
                 )
             )
         if not run.models:

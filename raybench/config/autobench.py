@@ -109,9 +109,10 @@ def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[Problem]:
             yield Problem(
                 "setting.range",
                 f"autobench.difficulties: '{difficulty.label}' has probability "
-                f"{difficulty.probability}; it is 0 or more",
+                f"{difficulty.probability}",
                 setting="autobench.difficulties",
                 given=difficulty.probability,
+                fix="it is 0 or more",
             )
     if autobench.rating_temperature is not None and not 0 <= autobench.rating_temperature <= 2:
         yield out_of_range(
@@ -132,9 +133,10 @@ def problems(autobench: AutobenchConf, roster: RosterConf) -> Iterator[Problem]:
             yield Problem(
                 "setting.range",
                 f"autobench.{name} is {getattr(autobench, name)}: ratings end at 5 and a task has "
-                "to exceed it, so none would ever be accepted; give less than 5",
+                "to exceed it, so none would ever be accepted",
                 setting=f"autobench.{name}",
                 given=getattr(autobench, name),
+                fix="Give less than 5",
             )
 
 

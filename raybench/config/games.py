@@ -74,9 +74,10 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
             yield Problem(
                 "setting.conflict",
                 f"games.anchors names '{name}', which is a model of the roster, too: results are "
-                "kept by name, so give the model another one",
+                "kept by name",
                 setting="games.anchors",
                 given=name,
+                fix="Give the model another name",
             )
     if games.pairing not in PAIRINGS:
         yield not_a_choice("games.pairing", games.pairing, PAIRINGS)
@@ -105,10 +106,10 @@ def problems(games: GamesConf, roster: RosterConf, fleet: FleetConf) -> Iterator
     if games.bootstrap < FEWEST and games.bootstrap != 0:
         yield Problem(
             "setting.range",
-            f"games.bootstrap is {games.bootstrap}: intervals need {FEWEST} replicates or more, "
-            "or 0 for those of the sandwich alone",
+            f"games.bootstrap is {games.bootstrap}",
             setting="games.bootstrap",
             given=games.bootstrap,
+            fix=f"intervals need {FEWEST} replicates or more, or 0 for those of the sandwich alone",
         )
     if games.cycles is not None and games.pairing != "round_robin":
         yield Problem(

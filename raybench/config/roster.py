@@ -90,9 +90,10 @@ def problems(roster: RosterConf) -> Iterator[Problem]:
             yield Problem(
                 "setting.duplicate",
                 f"roster '{roster.name}' has {count} models named '{name}': results are kept by "
-                "name, so give each its own under roster.models[].name",
+                "name",
                 setting="roster.models[].name",
                 given=name,
+                fix="Give each its own under roster.models[].name",
             )
     for model in every:
         if model.name.endswith(JUDGING):
@@ -144,23 +145,26 @@ def _model_problems(where: str, model: ModelConf) -> Iterator[Problem]:
     if not 0 <= sampling.temperature <= 2:
         yield Problem(
             "setting.range",
-            f"{where}: sampling.temperature is {sampling.temperature}; it is 0 to 2",
+            f"{where}: sampling.temperature is {sampling.temperature}",
             setting="roster.models[].sampling.temperature",
             given=sampling.temperature,
+            fix="it is 0 to 2",
         )
     if not 0 < sampling.top_p <= 1:
         yield Problem(
             "setting.range",
-            f"{where}: sampling.top_p is {sampling.top_p}; it lies in (0, 1]",
+            f"{where}: sampling.top_p is {sampling.top_p}",
             setting="roster.models[].sampling.top_p",
             given=sampling.top_p,
+            fix="it lies in (0, 1]",
         )
     if sampling.max_tokens is not None and sampling.max_tokens < 1:
         yield Problem(
             "setting.range",
-            f"{where}: sampling.max_tokens is {sampling.max_tokens}; it is 1 or more",
+            f"{where}: sampling.max_tokens is {sampling.max_tokens}",
             setting="roster.models[].sampling.max_tokens",
             given=sampling.max_tokens,
+            fix="it is 1 or more",
         )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import httpx
 
-from raybench.errors import Problem
+from raybench.errors import Problem, did_you_mean
 
 LIMITS = {"max_tokens", "max_completion_tokens"}
 """What the fields that limit a reply are called."""
@@ -23,8 +23,10 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
     for name in set(options) - known:
         yield Problem(
             "setting.unknown",
-            f"{where}: unknown option '{name}' of an openai engine; there is {sorted(known)}",
+            f"{where}: unknown option '{name}' of an openai engine",
             setting=f"roster.models[].options.{name}",
+            given=name,
+            fix=did_you_mean(name, sorted(known)),
         )
     url = str(options.get("base_url") or "")
     held = key(options)

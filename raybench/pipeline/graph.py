@@ -120,7 +120,8 @@ async def stream(
                         Problem(
                             "ray.lost",
                             f"the pipeline broke {losses} times before anything was finished, as "
-                            f"{lost}. What was finished before is kept; look at `ray status`",
+                            f"{lost}. What was finished before is kept",
+                            fix="look at `ray status`",
                         )
                     ) from None
                 warn(f"{lost}: what was under way is begun anew")
@@ -158,7 +159,8 @@ async def _streamed(work: Work, link: Link) -> AsyncGenerator[list[Unit]]:
         raise RunFailed(
             Problem(
                 "ray.lost",
-                f"the pipeline broke: {why}. What was finished is kept; Ray's logs have the rest",
+                f"the pipeline broke: {why}. What was finished is kept",
+                fix="Ray's logs have the rest",
             )
         ) from error
 

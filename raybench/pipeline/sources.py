@@ -75,8 +75,9 @@ def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
     if conf.dir is None:
         yield Problem(
             "setting.missing",
-            "data=rolling takes data.dir=FOLDER, the dataset of a screening",
+            "data=rolling has no data.dir",
             setting="data.dir",
+            fix="name the dataset of a screening with data.dir=FOLDER",
         )
     elif conf.beside is not None:
         yield Problem(
@@ -88,11 +89,12 @@ def _rolling_problems(conf: DataConf) -> Iterator[Problem]:
     elif not _grows(conf):
         yield Problem(
             "data.missing",
-            f"'{conf.dir}' holds no revision yet: a screening that accepts questions makes one "
-            "(python -m raybench +experiment=hle_screen candidates=FILE), or name the dataset of "
-            "another with data.dir=FOLDER",
+            f"'{conf.dir}' holds no revision yet",
             setting="data.dir",
             given=conf.dir,
+            fix="make one by a screening that accepts questions (python -m raybench "
+            "+experiment=hle_screen candidates=FILE), or name the dataset of another with "
+            "data.dir=FOLDER",
         )
 
 

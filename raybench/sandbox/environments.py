@@ -311,7 +311,9 @@ def _failed(folder: Path, why: str) -> RunFailed:
         Problem(
             "sandbox.python",
             f"the scientific environment ({_named(wanted)}) could not be prepared in {folder}: "
-            f"{why}. " + (_MEND),
+            f"{why}",
+            setting="sandbox.scientific_python",
+            fix=_MEND,
         )
     )
 

@@ -150,8 +150,9 @@ class Pool:
             Problem(
                 "sandbox.failed",
                 f"a slot of the sandbox died {tries} times over the same work{nodes}: {last}. The "
-                "work has no outcome; run again, with fewer slots (sandbox.slots=1) if memory is "
-                "short",
+                "work has no outcome",
+                setting="sandbox.slots",
+                fix="run again, with fewer slots (sandbox.slots=1) if memory is short",
             )
         )
 

@@ -69,7 +69,8 @@ class Runner:
             Problem(
                 "sandbox.failed",
                 f"the sandbox failed {_TRIES} times on the same program: {told_once}. The program "
-                "has no outcome; run again, or see sandboxes/README.md",
+                "has no outcome",
+                fix="run again, or see sandboxes/README.md",
             )
         )
 

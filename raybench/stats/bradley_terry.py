@@ -74,9 +74,9 @@ def bundles(
             raise ConfigurationError(
                 Problem(
                     "ratings.invalid",
-                    f"{first} scored {score!r} against {second}. A score has to be 1 for a win of "
-                    "who moved first, 0.5 for a tie or 0 for a loss.",
+                    f"{first} scored {score!r} against {second}",
                     given=score,
+                    fix="A score is 1 for a win of who moved first, 0.5 for a tie or 0 for a loss",
                 )
             )
         return tuple(

@@ -104,10 +104,10 @@ def _folder(name: str, runs: Path, mark: str) -> Path:
             raise ConfigurationError(
                 Problem(
                     "run.missing",
-                    f"autobench.extends=last: {runs} holds no finished run; name the folder of "
-                    "one, or leave it out",
+                    f"autobench.extends=last: {runs} holds no finished run",
                     setting="autobench.extends",
                     given="last",
+                    fix="name the folder of one, or leave it out",
                 )
             )
         return finished[-1]

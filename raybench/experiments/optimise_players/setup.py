@@ -112,8 +112,9 @@ def _learned_from(
                 Problem(
                     "data.missing",
                     f"the positions '{of.name}' have none in the split '{split}': a third of "
-                    "their families is in each, so draw more different ones",
+                    "their families is in each",
                     setting="optimise_players.positions",
+                    fix="draw more different ones",
                 )
             )
     every = [state for states in drawn.values() for state in states]

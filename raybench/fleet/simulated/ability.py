@@ -117,9 +117,10 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
     if family is not None and not (isinstance(family, str) and family.strip()):
         yield Problem(
             "setting.type",
-            f"{where}: simulated option 'family' is {family!r}; it is a name, or left out",
+            f"{where}: simulated option 'family' is {family!r}",
             setting="roster.models[].options.family",
             given=family,
+            fix="it is a name, or left out",
         )
     if options.get("favouritism") and family is None:
         yield Problem(
@@ -139,8 +140,9 @@ def problems(where: str, options: Mapping[str, Any]) -> Iterator[Problem]:
         if not (number and lower <= value <= upper):
             yield Problem(
                 "setting.range",
-                f"{where}: simulated option '{name}' is {value!r}; it is a number from {lower:g} "
-                + ("up" if upper == _INFINITE else f"to {upper:g}"),
+                f"{where}: simulated option '{name}' is {value!r}",
                 setting=f"roster.models[].options.{name}",
                 given=value,
+                fix=f"it is a number from {lower:g} "
+                + ("up" if upper == _INFINITE else f"to {upper:g}"),
             )

@@ -118,10 +118,11 @@ def _own(path: str) -> Words:
             raise RunFailed(
                 Problem(
                     "extension.failed",
-                    f"the phrasing '{path}' returned {type(found).__name__}: it returns the "
-                    f"observation that it is given in other words, with its {', '.join(kept)}",
+                    f"the phrasing '{path}' returned {type(found).__name__}",
                     setting="games.phrasing",
                     given=path,
+                    fix="it returns the observation that it is given in other words, with its "
+                    f"{', '.join(kept)}",
                 )
             )
         return found

@@ -170,8 +170,9 @@ class Hold:
                     "run.taken",
                     "another process has taken over this run: its lease in "
                     f"{self._patience.where}, {self._at(leases.PATH)}, is not ours any more. It "
-                    "goes on there. What this one wrote since does not count; to be at work here "
-                    f"again, end the other, delete {self._folder} and give the same command",
+                    "goes on there. What this one wrote since does not count",
+                    fix=f"To be at work here again, end the other, delete {self._folder} and give "
+                    "the same command",
                 )
             )
 

@@ -104,9 +104,10 @@ class Patience:
                             "storage.unreachable",
                             f"{self.where} could not be reached for {self._seconds:g} s (storage, "
                             f"storage_patience_s): {reason(error)}. What the run has is kept on "
-                            "this machine: when that is mended, the same command goes on with it",
+                            "this machine",
                             setting="storage",
                             given=self.where,
+                            fix="When that is mended, the same command goes on with it",
                         )
                     ) from error
                 if not told:

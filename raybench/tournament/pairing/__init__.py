@@ -54,9 +54,10 @@ def matchmaking(
                 Problem(
                     "setting.conflict",
                     f"matchmaking '{way}' with cycles={cycles}: only a round robin has them, one "
-                    "or more; leave them out, or choose 'round_robin'",
+                    "or more",
                     setting="games.cycles",
                     given=cycles,
+                    fix="leave them out, or choose 'round_robin'",
                 )
             )
         if short := [game for game, seats in games.items() if seats > len(models)]:

@@ -98,9 +98,9 @@ def _made(name: str) -> Any:
             Problem(
                 "extension.invalid",
                 f"the program '{name}' has no aforward: what waits for a reply by a plain call "
-                "would hold up all other matches, so write 'async def aforward', and ask by acall "
-                "in it",
+                "would hold up all other matches",
                 given=name,
+                fix="Write 'async def aforward', and ask by acall in it",
             )
         )
     return found.deepcopy()
