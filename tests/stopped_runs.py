@@ -32,6 +32,7 @@ def extend_and_signal(journal, records):
         os.killpg(0, number)
 
 Journal.extend = extend_and_signal
+{also}
 cli.main()
 """
 
@@ -62,9 +63,11 @@ def _start(
     *command: str,
     cwd: Path,
     output: IO[str] | int,
+    also: str = "",
 ) -> subprocess.Popen[str]:
+    program = _PROGRAM.replace("{also}", also)
     return subprocess.Popen(
-        [sys.executable, "-c", _PROGRAM, journal, str(line), str(int(number)), *command],
+        [sys.executable, "-c", program, journal, str(line), str(int(number)), *command],
         cwd=cwd,
         env={**os.environ, "NO_COLOR": "1"},
         stdin=subprocess.DEVNULL,
@@ -102,13 +105,17 @@ def cut_off(run: Path, to: Path, lines: Mapping[str, int], torn: str = '{"half o
 
 
 @contextmanager
-def held_at(journal: str, line: int, *command: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
-    """Have a command stand still (SIGSTOP) once a journal has this many lines; kill it at the end.
+def held_at(
+    journal: str, line: int, *command: str, cwd: Path, also: str = ""
+) -> Iterator[subprocess.Popen[str]]:
+    """Stop a command (SIGSTOP) once a journal has this many lines; kill it at the end.
 
     It keeps its files open and locked meanwhile. `go_on` lets it run again. Its output is that of
-    the process that is returned.
+    the process that is returned. `also` is Python that it runs before it starts.
     """
-    process = _start(journal, line, signal.SIGSTOP, *command, cwd=cwd, output=subprocess.PIPE)
+    process = _start(
+        journal, line, signal.SIGSTOP, *command, cwd=cwd, output=subprocess.PIPE, also=also
+    )
     try:
         _, status = os.waitpid(process.pid, os.WUNTRACED)
         assert os.WIFSTOPPED(status), f"it ended before line {line} of {journal}"

@@ -138,8 +138,22 @@ def test_what_is_lacking_is_asked_for_and_waited_for(
     assert not results_of(tmp_path, experiment)["run"].get("failed")
 
 
+def test_a_run_that_is_killed_asks_for_nothing_any_more(folder: Path, tmp_path: Path) -> None:
+    (folder / "come").unlink(missing_ok=True)
+    run = start_raybench(
+        "+experiment=games", "roster=simulated", "games.names=[liars_dice]", "games.matches=2000",
+        "fleet.work_nodes={zone: far}", "console.mode=plain", cwd=with_store(tmp_path),
+    )  # fmt: skip
+    wait_until(lambda status: bool(demands(status)), run)
+    run.kill()
+    run.wait()
+    wait_until(asks_for_nothing)
+
+
 @NEEDS_MODEL
-@pytest.mark.long(short="tests/test_demands.py::test_what_is_lacking_is_asked_for_and_waited_for")
+@pytest.mark.long(
+    short="tests/test_demands.py::test_a_run_that_is_killed_asks_for_nothing_any_more"
+)
 def test_gpus_are_asked_for_as_many_as_are_named_until_the_run_is_killed(
     folder: Path, tmp_path: Path
 ) -> None:

@@ -135,8 +135,8 @@ BRIEF = {
             "index.benchmarks=[mmlu_pro,humaneval]", "index.repeats=3",
         ],
         faults=[
-            "generating actor", "grading actor", "slot", "sandbox", "store away", "disk full",
-            "clocks",
+            "generating actor", "grading actor", "slot", "sandbox", "raylet", "store away",
+            "disk full", "clocks",
         ],
         slow=_later(0.8, more=0.5),
     ),

@@ -1,36 +1,39 @@
 """Threads that ask Serve at once, with its own configurations, which get into each other's way."""
 
-from collections.abc import Callable
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ray import serve
-from ray.serve.config import RequestRouterConfig
 
 from raybench.fleet.serve_calls import applications, deploy
 
-
-def configured(found: Any = None) -> Callable[..., Any]:
-    """Return what makes a configuration, as Serve does, whatever it is asked."""
-
-    def call(*_: Any, **__: Any) -> Any:
-        RequestRouterConfig()
-        return found
-
-    return call
+_THREADS = 8
 
 
-def test_they_do_not_take_each_others_notes_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serve, "status", configured(SimpleNamespace(applications={})))
-    monkeypatch.setattr(serve, "run_many", configured())
+def test_they_ask_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, together, asking = 0, 0, threading.Barrier(_THREADS)
+
+    def serves(*_: Any, **__: Any) -> Any:
+        nonlocal inside, together
+        inside += 1
+        together = max(together, inside)
+        threading.Event().wait(0.005)  # any other thread that may come in does so meanwhile
+        inside -= 1
+        return SimpleNamespace(applications={})
+
+    monkeypatch.setattr(serve, "status", serves)
+    monkeypatch.setattr(serve, "run_many", serves)
 
     def ask(number: int) -> None:
+        asking.wait()
         if number % 2:
             deploy(lambda: SimpleNamespace(), f"app-{number}")
         else:
             assert applications() == {}
 
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(ask, range(80)))
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(ask, range(_THREADS)))
+    assert together == 1

@@ -298,6 +298,9 @@ def test_no_text_is_too_much(text: str) -> None:
     of(f"```python\n{text}")
 
 
+LONG = pytest.mark.long(short="tests/grading/test_programs.py::test_nothing_takes_long")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -318,6 +321,8 @@ def test_no_text_is_too_much(text: str) -> None:
         "".join(f"import a{n}\nIt is {n}.\n" for n in range(1_500)),
         "```python\ntotal = 1\nreturn\n```\n" * 5_000,
         "```\nimport x\n```\n" * 9_000 + fenced(FUNCTION),
+        pytest.param("x = [a + 1 for a in b]\n" * 5_000 + "It's so (", marks=LONG),
+        pytest.param("".join(f"import a{n}\nIt is {n}.\n" for n in range(8_000)), marks=LONG),
     ],
 )
 def test_nothing_takes_long(text: str) -> None:

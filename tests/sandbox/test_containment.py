@@ -30,7 +30,9 @@ TABLE_S = 1000
 NOBODY_ELSE = 64_321
 """A user that owns nothing on the machine."""
 ATTACKS = {attack.name: attack for attack in containment.attacks()}
-WALLS_DIFFER = "files_*,proc_*,net_*,ns_*,kern_*,caps_*,left_*,persist_*"
+WALLS_DIFFER = (
+    "files_*,proc_*,procs_*,net_*,ns_*,kern_*,caps_*,left_*,persist_*,disk_*,mem_sockets,mem_memfd"
+)
 """Attacks on what each kind of walls holds by other means: the rest is held by the same code."""
 DIFFERENT = [attack.name for attack in containment.attacks(WALLS_DIFFER)]
 QUICK = (

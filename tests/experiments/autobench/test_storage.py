@@ -23,7 +23,12 @@ from raybench.tracking import __main__ as tracking
 pytestmark = pytest.mark.process
 
 ONE_BY_ONE = (*AUTOBENCH, "autobench.at_once=1")
-_PATIENCE_S = 120  # decides hangs alone: the libraries that hang wait for ten minutes
+_PATIENCE_S = 120
+_HANGS = f"""
+from raybench.pipeline.storage import objects
+objects.Objects.__init__.__kwdefaults__["silence_s"] = {10.0 * _PATIENCE_S}
+"""
+"""Has S3's library wait for longer than the tests do."""
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +184,8 @@ def test_who_ends_a_run_that_waits_for_its_store_does_not_wait_with_it(
 def test_who_ends_a_run_whose_store_says_nothing_any_more_does_not_wait_for_it(
     store: Store, tmp_path: Path
 ) -> None:
-    with held_at("iterations", 1, *ONE_BY_ONE, at(store.uri("mute")), cwd=tmp_path) as process:
+    command = (*ONE_BY_ONE, at(store.uri("mute")))
+    with held_at("iterations", 1, *command, cwd=tmp_path, also=_HANGS) as process:
         store.stop()
         try:
             with socket.create_server(("127.0.0.1", store.port), backlog=50):

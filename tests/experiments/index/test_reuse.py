@@ -66,3 +66,5 @@ def test_more_questions_and_repeats_cost_what_is_new(endpoint: Endpoint, ready: 
     # 6 questions twice, of which 4 have been asked once; at most one answer is new to the checker.
     assert (run["units"], run["reused"]) == (12, 4)
     assert 8 <= more <= 9
+    anew, run = asked("limit=2", "repeats=1", "cache=false")
+    assert (anew, run["units"], run["reused"]) == (first, 4, 0)
