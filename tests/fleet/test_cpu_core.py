@@ -5,6 +5,7 @@ That it is begun early, and bound to its cores, is looked at in test_host_real.p
 
 import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,11 +13,12 @@ from unittest.mock import patch
 
 import pytest
 
-pytest.importorskip("vllm")
-
 from raybench.fleet import cpu_core, on_cpu
 
-pytestmark = pytest.mark.slow  # the import of vLLM
+pytestmark = [
+    pytest.mark.slow,  # the import of vLLM
+    pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed"),
+]
 MINE = "mine.Worker"
 
 

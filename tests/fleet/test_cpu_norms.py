@@ -1,19 +1,30 @@
 """Norms of engines on CPUs: what the kernel computes is what PyTorch does, and where it cannot."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
 from helpers import ON_GPU
-from torch import Tensor
-from vllm import ir
+
+if TYPE_CHECKING:  # only the tests themselves import vLLM: to collect others would take longer
+    import torch
+    from torch import Tensor
+    from vllm import ir
+
+    NORM, ADD = ir.ops.rms_norm, ir.ops.fused_add_rms_norm
 
 pytestmark = [
     pytest.mark.slow,  # the import of vLLM
     pytest.mark.skipif(ON_GPU, reason="vLLM's build is for a GPU"),
 ]
 
-NORM, ADD = ir.ops.rms_norm, ir.ops.fused_add_rms_norm
+
+@pytest.fixture(scope="module", autouse=True)
+def _imported() -> None:
+    import torch
+    from vllm import ir
+
+    globals().update(torch=torch, NORM=ir.ops.rms_norm, ADD=ir.ops.fused_add_rms_norm)
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +38,16 @@ def _preferred() -> Iterator[None]:
         op.set_default(priority or ["native"])
 
 
-def rows(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    return torch.randn(*shape, dtype=dtype, generator=torch.manual_seed(sum(shape)))
+def rows(*shape: int, dtype: "torch.dtype | None" = None) -> "Tensor":
+    return torch.randn(
+        *shape, dtype=dtype or torch.float32, generator=torch.manual_seed(sum(shape))
+    )
 
 
 @pytest.mark.parametrize("shape", [(64, 576), (1, 4096), (3, 5, 32), (0, 64)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_it_computes_what_pytorch_does(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+@pytest.mark.parametrize("kind", ["float32", "bfloat16"])
+def test_it_computes_what_pytorch_does(shape: tuple[int, ...], kind: str) -> None:
+    dtype: torch.dtype = getattr(torch, kind)
     x, residual, weight = rows(*shape, dtype=dtype), rows(*shape, dtype=dtype), rows(shape[-1])
     weight = weight.to(dtype)
     # PyTorch's rounds once more, to the type of the weights.
@@ -78,6 +92,6 @@ def test_what_somebody_chose_stays() -> None:
     assert NORM.get_priority() == ["native", KERNEL]
 
 
-def used(op: ir.op.IrOp, *given: object) -> str:
+def used(op: "ir.op.IrOp", *given: object) -> str:
     """Return by what an operation is computed."""
     return str(op.dispatch(*given).provider)
