@@ -62,8 +62,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return how many test files run at once: engines of two would want the same GPUs."""
-    return 1 if ON_GPU else 2
+    """Return how many test files run at once: engines of two would want the same GPUs.
+
+    One more than there are cores to keep busy: most files wait for programs that they started.
+    """
+    return 1 if ON_GPU else min(len(os.sched_getaffinity(0)) + 1, 8)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart:
@@ -73,7 +76,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark every test with its kind, and begin with the most expensive files."""
+    """Mark every test with its kind, and sort files by cost."""
     config.stash[tiers.SUITE] = tiers.suite_of(items)
     tiers.mark_kinds(items)
     tiers.sort_by_cost(items)

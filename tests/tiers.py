@@ -6,6 +6,7 @@ and `make test-long` the long ones. `pytest --tiers` lists the tier and kind of 
 
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,8 @@ KIND_BY_FIXTURE = {
 """Fixtures that give the tests which use them a kind."""
 
 
+_OTHERS_END = 0.85
+"""After which share of a run the last file that is not pure begins."""
 _ANSWERS = {
     "raybench.sandbox.environments": ("_configured", "_prepared"),
     "raybench.sandbox.interpreters": ("_configured", "_found"),
@@ -81,13 +84,20 @@ def mark_kinds(items: list[pytest.Item]) -> None:
 
 
 def sort_by_cost(items: list[pytest.Item]) -> None:
-    """Put the files with the most expensive kinds first: the run then ends with short ones."""
+    """Put the files with the most expensive kinds first, and the pure ones evenly between them.
+
+    Expensive files mostly wait, pure ones compute: together they keep all processors busy. The run
+    ends with pure files, which are short.
+    """
     cost = {kind: place for place, kind in enumerate((*KINDS, "pure"))}
-    by_file: dict[object, int] = {}
+    costs: dict[Path, int] = {}
     for item in items:
-        place = cost[kind_of(item)]
-        by_file[item.path] = min(place, by_file.get(item.path, place))
-    items.sort(key=lambda item: by_file[item.path])
+        costs[item.path] = min(cost[kind_of(item)], costs.get(item.path, cost["pure"]))
+    pure = [file for file in costs if costs[file] == cost["pure"]]
+    others = sorted((file for file in costs if file not in pure), key=lambda file: costs[file])
+    places = {file: place / len(pure) for place, file in enumerate(pure)}
+    places |= {file: _OTHERS_END * place / len(others) for place, file in enumerate(others)}
+    items.sort(key=lambda item: places[item.path])
 
 
 def forget_programs() -> None:

@@ -281,8 +281,7 @@ def test_serve_deploys_the_configuration_for_cpus(
 
 
 @pytest.mark.long(
-    short="tests/fleet/test_endpoint_real.py"
-    "::test_thoughts_are_kept_apart_from_replies_that_keep_to_a_regex"
+    short="tests/fleet/test_ingress.py::test_who_waits_for_a_turn_is_told_when_the_keeper_stops"
 )
 def test_models_take_turns_behind_it_until_ctrl_c(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

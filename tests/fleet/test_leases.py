@@ -1,10 +1,10 @@
 """A client's side: what is held is given back, whatever happens, and the keeper's end is data."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from fleet.fake_keeper import FakeKeeper, Remote
 from virtual_time import until
 
 from raybench.config import FleetConf
@@ -17,45 +17,6 @@ pytestmark = pytest.mark.virtual_time
 
 MODEL = ModelSpec("m", "vllm", "org/m")
 BATCH = [Request((Message("user", str(number)),), seed=1) for number in range(3)]
-
-
-class Remote:
-    """A method of an actor or of a deployment, as Ray offers it."""
-
-    def __init__(self, call: Callable[..., Awaitable[Any]]) -> None:
-        self._call = call
-
-    def remote(self, *args: Any) -> "asyncio.Future[Any]":
-        return asyncio.ensure_future(self._call(*args))
-
-
-class FakeKeeper:
-    """Grants when told to, or answers with an error."""
-
-    def __init__(self, *, reason: str = "", error: Exception | None = None) -> None:
-        self.reason, self.error = reason, error
-        self.granting = asyncio.Event()
-        self.granting.set()
-        self.held: dict[str, tuple[str, int]] = {}
-        self.clients: list[str] = []
-        self.lease, self.release = Remote(self._lease), Remote(self._release)
-        self.alive = Remote(self._alive)
-
-    async def _lease(self, client: str, lease: str, engine: str, work: int, model: str) -> str:
-        self.held[lease] = (engine, work)
-        if self.error:
-            raise self.error
-        await self.granting.wait()
-        return self.reason
-
-    async def _release(self, lease: str) -> None:
-        del self.held[lease]
-
-    async def _alive(self, client: str) -> str:
-        self.clients.append(client)
-        if self.error and len(self.clients) == 1:
-            raise self.error
-        return "status"
 
 
 class Deployment:
