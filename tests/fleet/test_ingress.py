@@ -64,8 +64,9 @@ async def test_a_replica_that_dies_under_a_reply_is_unavailable(
     from ray.serve.llm.ingress import OpenAiIngress
 
     async def dying(*_: Any, **__: Any) -> AsyncIterator[Any]:
+        for reply in ():
+            yield reply
         raise RayActorError(error_msg="the replica died")
-        yield
 
     monkeypatch.setattr(OpenAiIngress, "_get_response", dying)
     status, kind, message = await refusal(FakeKeeper())
