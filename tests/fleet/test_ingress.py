@@ -64,7 +64,7 @@ async def test_a_replica_that_dies_under_a_reply_is_unavailable(
     from ray.serve.llm.ingress import OpenAiIngress
 
     async def dying(*_: Any, **__: Any) -> AsyncIterator[Any]:
-        for reply in ():
+        for reply in list[str]():
             yield reply
         raise RayActorError(error_msg="the replica died")
 
