@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code
 
 from raybench.stats import budgets
 from raybench.stats.budgets import Budget
@@ -39,7 +40,7 @@ def test_bins_reach_from_a_power_of_two_to_the_next() -> None:
     assert found[1].accuracy.value == 0.5
     assert found[1].accuracy.ci95 == wilson(0.5, 2)
     assert found[4].accuracy.value is None
-    assert found[4].accuracy.method == "refused: no replies"
+    assert code(found[4].accuracy.method) == "refused.empty"
 
 
 def test_replies_of_no_tokens_have_a_bin_of_their_own() -> None:
@@ -88,7 +89,7 @@ def test_a_peak_is_named() -> None:
     found = made((10, 400), (40, 400), (120, 400), (40, 400), (10, 400))
     peak = budgets.peak(found)
     assert peak.budget == found[2]
-    assert peak.why.startswith("accuracy peaks at 1,024 to 2,047 tokens, the highest of 5 lengths")
+    assert "1,024 to 2,047" in peak.why
 
 
 @pytest.mark.parametrize(
