@@ -111,7 +111,13 @@ def _from_one(method: str) -> Statement:
 
 
 def _share(found: clusters.Mean, n: int, over: str, by: str) -> Estimate:
-    method = f"share of {over}, clustered by {by}; {repeats.BOUNDED}"
+    method = Statement(
+        "method.clustered_share",
+        "share of {over}, clustered by {by}; {bounded}",
+        over=over,
+        by=by,
+        bounded=repeats.BOUNDED,
+    )
     return Estimate(found.value, found.stderr, repeats.bounded(found, n), n, method)
 
 
