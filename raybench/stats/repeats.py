@@ -41,13 +41,15 @@ def accuracy(asked: Asked, *, over: str = "questions") -> Estimate:
     if asked.plain and asked.once:
         return share(int(asked.right.sum()), asked.n, over=over)
     found = clusters.mean(asked.scores(), asked.sources)
-    return Estimate(
-        found.value,
-        found.stderr,
-        bounded(found, int(asked.times.sum())),
-        asked.n,
-        f"{_averaged(asked, over)}; {BOUNDED}",
+    method = Statement(
+        "method.averaged",
+        "{averaged}; {bounded}",
+        averaged=_averaged(asked, over),
+        bounded=BOUNDED,
+        sources=found.sources,
     )
+    interval = bounded(found, int(asked.times.sum()))
+    return Estimate(found.value, found.stderr, interval, asked.n, method)
 
 
 def bounded(found: clusters.Mean, most: float) -> Interval:

@@ -41,7 +41,7 @@ def test_the_harness_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_fault_of_the_tests_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UngradableError, match="its tests cannot be run: so"):
+    with pytest.raises(UngradableError, match=r": so$"):
         after(monkeypatch, OUTCOME, verdict="fault", reason="so")
 
 

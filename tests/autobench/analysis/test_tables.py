@@ -64,8 +64,8 @@ def test_a_wider_table_of_more_models_is_taken_and_who_is_left_out_is_told() -> 
 
 def test_a_table_of_other_models_alone_is_refused_by_their_names() -> None:
     said = the("table.few_models", told("model,score\nAda,1\nBob,2\nCyd,3\n"))
-    assert (said["there"], said["roster"]) == (0, "ada, bob, cyd, dan")
-    assert "Ada, Bob, Cyd" in said["known"]
+    assert (said["there"], said["roster"]) == (0, ", ".join(MODELS))
+    assert all(name.title() in said["known"] for name in MODELS[:3])
 
 
 @pytest.mark.parametrize("text", ["", "model,score\n", "model,score\nada,1\nbob,2\n"])

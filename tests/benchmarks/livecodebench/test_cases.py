@@ -62,7 +62,7 @@ class Evil:
 def test_what_is_no_text_is_refused_and_not_run(tmp_path: Path) -> None:
     made = tmp_path / "made"
     for value in (Evil(str(made)), [TEXT], (TEXT, Evil(str(made))), json.loads(TEXT), 1, None):
-        with pytest.raises(ValueError, match="question rb9_a: its tests are not the pickle of a t"):
+        with pytest.raises(ValueError, match=r"rb9_a: .* pickle"):
             cases.of({**row(()), "private_test_cases": packed(value)})
     assert not made.exists()
 
@@ -83,7 +83,7 @@ def test_what_unpacks_to_too_much_is_refused_before(monkeypatch: pytest.MonkeyPa
     whole = {**row(()), "private_test_cases": squeezed(pickle.dumps(TEXT))}
     assert len(cases.of(whole).cases) == 2
     bomb = base64.b64encode(zlib.compress(bytes(50_000_000), 9)).decode()
-    with pytest.raises(ValueError, match="rb9_a: its tests are larger than 1,000,000 bytes"):
+    with pytest.raises(ValueError, match=r"rb9_a: .* 1,000,000 bytes"):
         cases.of({**row(()), "private_test_cases": bomb})
 
 

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 from contest import HEADS, SUMS, graded, heads, reply, row
+from statements import values
 
 from raybench import sandbox
 from raybench.benchmarks.parts.livecodebench import running
 from raybench.benchmarks.parts.livecodebench.cases import Case, Cases
+from raybench.grading import suspicion
 from raybench.sandbox import Limits, Outcome
 
 RIGHT = {
@@ -230,7 +232,7 @@ def test_an_empty_line_is_an_end_to_the_official_harness() -> None:
     question = row([("1\n\n2\n", "3\n")])
     grade = graded("a = input()\ninput()\nprint(int(a) + int(input()))", question)
     assert grade.correct
-    assert grade.details["official_reason"].startswith("test 1 of 1: runtime error: EOFError")
+    assert "EOFError" in values(grade.details["official_reason"])["wrong"]
 
 
 LENIENT = {
@@ -249,7 +251,8 @@ LENIENT = {
 def test_what_only_the_official_harness_passes_is_wrong(name: str) -> None:
     grade = graded(LENIENT[name])
     assert (grade.correct, grade.details["official"]) == (False, True)
-    assert grade.reason.startswith("test 1 of 2: runtime error: ")
+    assert values(grade.reason)["number"] == 1
+    assert values(grade.reason)["wrong"].startswith("runtime error: ")
     assert graded(LENIENT[name], compat="official").correct
 
 
@@ -289,7 +292,8 @@ def test_wrong_programs_are_wrong_and_told_why(name: str) -> None:
 def test_slow_programs_are_stopped(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "TEST_S", 1)
     grade = graded(program)
-    assert grade.reason == grade.details["official_reason"] == "test 1 of 2: time limit"
+    assert grade.reason == grade.details["official_reason"]
+    assert values(grade.reason) == {"number": 1, "total": 2, "wrong": running.LATE}
     assert grade.details["slowest_s"] >= 1
 
 
@@ -300,7 +304,7 @@ def test_a_program_that_survives_the_official_alarm_is_stopped_all_the_same(
     monkeypatch.setattr(running, "TEST_S", 1)
     monkeypatch.setattr(running, "_SPARE_S", 0)
     grade = graded("while True:\n    try:\n        while True: pass\n    except Exception: pass")
-    assert grade.details["official_reason"] == "test 1 of 2: time limit"
+    assert values(grade.details["official_reason"])["wrong"] == running.LATE
 
 
 # ---------------------------------------------------------------------------------------- functions
@@ -563,7 +567,8 @@ def test_inputs_are_given_one_at_a_time_with_the_limits_of_the_methodology(
 @pytest.mark.sandbox
 def test_the_official_harness_gets_no_more_inputs_than_it_needs_to_fail(noting: Sandbox) -> None:
     grade = heads("def head(a, k): return a[:k] or [7]")
-    assert grade.details["official_reason"] == grade.reason == "test 2 of 3: wrong answer"
+    assert grade.details["official_reason"] == grade.reason
+    assert values(grade.reason)["number"] == 2
     assert HEADS[1][0].split("\n")[0] in noting.given[-1][1]["stdin"]
     assert HEADS[2][0].split("\n")[0] not in noting.given[-1][1]["stdin"]
 
@@ -693,7 +698,7 @@ def test_an_official_alarm_that_a_judge_did_not_hear_is_marked(
 
 @pytest.mark.sandbox
 def test_suspicious_constructs_are_flagged() -> None:
-    assert heads(CHEATS["equal to everything"]).flags == ("answers comparisons itself",)
-    assert heads(FUNCTIONS["writes"][0]).flags == ("uses raw descriptors",)
+    assert heads(CHEATS["equal to everything"]).flags == (suspicion.EQUALITY,)
+    assert heads(FUNCTIONS["writes"][0]).flags == (suspicion.DESCRIPTORS,)
     for honest in ("input", "os.write", "sys.exit(0)", "atexit", "a thread with a large stack"):
         assert graded(RIGHT[honest][0]).flags == ()

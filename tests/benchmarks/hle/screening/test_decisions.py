@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hle_rows import exact
@@ -6,10 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.benchmarks.parts.hle.screening import review
-from raybench.benchmarks.parts.hle.screening.decisions import decisions
+from raybench.benchmarks.parts.hle.screening.decisions import State, decisions
 from raybench.benchmarks.parts.hle.screening.review import Reviewed, SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import CHECKS, DECISIONS, PROHIBITED
 
+APPROVED, TURNED_DOWN, TO_BE_REVISED, OPEN = get_args(State)
+COMMENT = "-1 is an answer, too"  # no formula
 GOOD = {**dict.fromkeys(CHECKS, "yes"), PROHIBITED: "no", "score": "4", "decision": "accept"}
 
 
@@ -34,23 +36,23 @@ def state(*turns: tuple[int, str]) -> str:
 @pytest.mark.parametrize(
     ("turns", "expected"),
     [
-        ([(2, "accept")], "approved"),
-        ([(1, "accept"), (2, "accept")], "approved"),
-        ([(1, "reject"), (1, "revise"), (2, "accept")], "approved"),
-        ([(2, "accept"), (2, "accept")], "approved"),
-        ([(2, "accept"), (2, "revise")], "to be revised"),
-        ([(2, "accept"), (2, "reject")], "turned down"),
-        ([(1, "accept"), (2, "reject")], "turned down"),
-        ([(1, "accept"), (1, "accept")], "open"),
-        ([(1, "accept"), (1, "reject")], "to be revised"),
-        ([(1, "revise")], "to be revised"),
-        ([(1, "reject"), (1, "reject")], "turned down"),
+        ([(2, "accept")], APPROVED),
+        ([(1, "accept"), (2, "accept")], APPROVED),
+        ([(1, "reject"), (1, "revise"), (2, "accept")], APPROVED),
+        ([(2, "accept"), (2, "accept")], APPROVED),
+        ([(2, "accept"), (2, "revise")], TO_BE_REVISED),
+        ([(2, "accept"), (2, "reject")], TURNED_DOWN),
+        ([(1, "accept"), (2, "reject")], TURNED_DOWN),
+        ([(1, "accept"), (1, "accept")], OPEN),
+        ([(1, "accept"), (1, "reject")], TO_BE_REVISED),
+        ([(1, "revise")], TO_BE_REVISED),
+        ([(1, "reject"), (1, "reject")], TURNED_DOWN),
         # A blank row is a reviewer who has not spoken.
-        ([(1, "reject"), (1, "")], "to be revised"),
-        ([(1, ""), (1, "reject"), (1, "reject")], "to be revised"),
-        ([(1, "reject"), (1, ""), (2, "reject")], "turned down"),
-        ([(1, "reject"), (2, "")], "turned down"),
-        ([(1, "accept"), (1, "")], "open"),
+        ([(1, "reject"), (1, "")], TO_BE_REVISED),
+        ([(1, ""), (1, "reject"), (1, "reject")], TO_BE_REVISED),
+        ([(1, "reject"), (1, ""), (2, "reject")], TURNED_DOWN),
+        ([(1, "reject"), (2, "")], TURNED_DOWN),
+        ([(1, "accept"), (1, "")], OPEN),
     ],
 )
 def test_the_second_round_decides_and_the_first_gives_feedback(
@@ -67,20 +69,20 @@ def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() 
     def state_of(*sheets: list[dict[str, str]]) -> str:
         return decisions(*(enumerate(sheet, start=2) for sheet in sheets))["q"].state
 
-    assert state_of([ada, blank], [blank, eve]) == "turned down"
-    assert state_of([ada, blank], [eve, blank]) == "turned down"
-    assert state_of([ada, blank]) == "to be revised"
+    assert state_of([ada, blank], [blank, eve]) == TURNED_DOWN
+    assert state_of([ada, blank], [eve, blank]) == TURNED_DOWN
+    assert state_of([ada, blank]) == TO_BE_REVISED
     # The same review twice is one.
-    assert state_of([ada, blank], [ada, blank]) == "to be revised"
-    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == "to be revised"
+    assert state_of([ada, blank], [ada, blank]) == TO_BE_REVISED
+    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == TO_BE_REVISED
 
 
 def test_a_sheet_that_nobody_filled_in_leaves_all_open() -> None:
     text = review.sheet([Reviewed(exact("a"), ""), Reviewed(exact("=b"), "")], reviewers=2)
     found = decisions(review.rows(text))
     assert {key: (it.state, it.reviews) for key, it in found.items()} == {
-        "a": ("open", ()),
-        "=b": ("open", ()),
+        "a": (OPEN, ()),
+        "=b": (OPEN, ()),
     }
 
 
@@ -88,19 +90,19 @@ def test_a_sheet_that_was_filled_in_is_read_back() -> None:
     text = review.sheet([Reviewed(exact("a"), ""), Reviewed(exact("b"), "")])
     rows = [row for _, row in review.rows(text)]
     rows[1] |= {**GOOD, "reviewer": " Ada ", "score": "4.0", "decision": " Accept", "round": "2.0"}
-    rows[2] |= {"reviewer": "Eve", "decision": "revise", "comments": "-1 is an answer, too"}
+    rows[2] |= {"reviewer": "Eve", "decision": "revise", "comments": COMMENT}
     found = decisions(review.rows(review.table(rows)))
-    assert [it.state for it in found.values()] == ["approved", "to be revised"]
+    assert [it.state for it in found.values()] == [APPROVED, TO_BE_REVISED]
     (ada,) = found["a"].reviews
     assert (ada.reviewer, ada.round, ada.score, ada.decision) == ("Ada", 2, 4, "accept")
     assert ada.checks["precise"] == "yes"
-    assert found["b"].reviews[0].comments == "-1 is an answer, too"
+    assert found["b"].reviews[0].comments == COMMENT
     assert found["b"].reviews[0].checks == {}
 
 
 def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
     first = filled(1, prohibited_content="yes", decision="reject")
-    assert decided(first, filled(2, **GOOD))["q"].state == "turned down"
+    assert decided(first, filled(2, **GOOD))["q"].state == TURNED_DOWN
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_all_wrong_rows_are_told_at_once() -> None:
         decided(filled(decision="no"), filled(score="7", decision="maybe"), lacking)
     told = str(refused.value).split("; ")
     assert [it.split(":")[0] for it in told] == ["row 2", "row 3", "row 3", "row 4"]
-    assert "lacks 'precise', 'score': keep the sheet's columns" in told[-1]
+    assert "'precise', 'score'" in told[-1]
 
 
 def test_of_many_mistakes_the_first_are_told() -> None:
@@ -199,5 +201,5 @@ def test_nothing_is_approved_without_the_second_round_and_nothing_that_it_reject
 ) -> None:
     for key, it in decided(*rows).items():
         last = {row["decision"] for row in rows if row["id"] == key and row["round"] == "2"} - {""}
-        assert (it.state == "approved") == (last == {"accept"})
-        assert it.state == "turned down" or "reject" not in last
+        assert (it.state == APPROVED) == (last == {"accept"})
+        assert it.state == TURNED_DOWN or "reject" not in last

@@ -12,6 +12,7 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle import images, options
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT, LETTERS
 from raybench.benchmarks.parts.hle.screening import closed, notes, plain, repeats
+from raybench.statements import Statement
 
 LEAST_OPTIONS = 5
 COLUMNS = (
@@ -153,12 +154,21 @@ def _rationale(row: Row) -> Iterator[str]:
 
 
 def _taken(key: str, by: str) -> str:
-    return f"'id' is '{key}', which {by} has already: give another"
+    return Statement(
+        "candidate.id_taken", "'id' is '{id}', which {by} has already: give another", id=key, by=by
+    )
 
 
 def _repeated(repeat: repeats.Repeat) -> str:
     how = "asks the same as" if repeat.exact else f"is nearly the same ({repeat.share:.0%}) as"
-    return f"'question' {how} question '{repeat.of}': leave it out, or ask for something else"
+    return Statement(
+        "candidate.repeated",
+        "'question' {how} question '{id}': leave it out, or ask for something else",
+        how=how,
+        id=repeat.of,
+        exact=repeat.exact,
+        share=repeat.share,
+    )
 
 
 def _is_text(value: str) -> bool:

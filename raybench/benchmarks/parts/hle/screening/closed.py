@@ -10,6 +10,8 @@ over. The words of open requests are no matter elsewhere: "Explain" may be a tit
 import re
 from collections.abc import Iterator
 
+from raybench.statements import Statement
+
 MOST_LETTERS = 250
 MOST_WORDS = 40
 """The right option of 99 in 100 questions of MMLU-Pro is shorter, formulas among them."""
@@ -79,9 +81,11 @@ def question(stem: str, *, choice: bool) -> Iterator[str]:
     opener = None if choice else _OPENERS.match(asked)
     if found := opener or _OPINION.search(asked):
         words = found["request"] if found is opener else found[0]
-        yield (
-            f"'question' is open-ended: it asks to '{words}'. Ask for a value, a name or another "
-            "short answer, of which there is one"
+        yield Statement(
+            "candidate.open_ended",
+            "'question' is open-ended: it asks to '{words}'. Ask for a value, a name or another "
+            "short answer, of which there is one",
+            words=words,
         )
 
 
