@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from graded import HALF, asked, unit
-from statements import code, the, values
+from statements import code, codes, the, values
 
 from raybench.benchmarks.parts import summary
 from raybench.benchmarks.parts.scores import Rules
@@ -68,19 +68,20 @@ def test_replies_that_are_the_models_own_fault_count_as_wrong() -> None:
 
 
 def test_units_that_broke_withhold_the_score_and_the_index_until_accepted() -> None:
-    broken = [
+    lost = [
         unit("math_500", "4", finish="error", parsed=False, by=None),
         unit("math_500", "5", judge_error=True),
     ]
-    found = of(maths() + broken)
-    why = "2 units await review: 1 without a reply, 1 without the checker's verdict"
+    found = of(maths() + lost)
     for key in ("math_500/accuracy", "math_500/rerun_noise"):
-        assert (found[key].value, found[key].method) == (None, f"refused: {why}")
-    assert found["index/math"].method == f"refused: math_500: {why}"
+        assert found[key].value is None
+        assert broken(found[key]) == {"unanswered": 1, "ungraded": 0, "unchecked": 1}
+    refused = {"math_500": found["math_500/accuracy"].method}
+    assert values(found["index/math"].method)["refused"] == refused
     assert found["aime_2024/accuracy"].value == 0.5
     # Else models would be ranked by different sums, and none would be withheld.
-    partial = of(maths() + broken, Rules(WEIGHTS, partial=True))["index/math"]
-    assert partial.method == f"refused: math_500: {why}"
+    partial = of(maths() + lost, Rules(WEIGHTS, partial=True))["index/math"]
+    assert values(partial.method)["refused"] == refused
 
 
 def test_replies_that_nobody_could_grade_withhold_the_score_and_are_left_out_of_every_one() -> None:
@@ -218,11 +219,12 @@ def test_an_index_over_some_subjects_is_refused_or_labelled() -> None:
     some = Rules(WEIGHTS, subjects=("Algebra", "Geometry"))
     found = of(maths(), some)
     assert found["math_500/accuracy"].value is not None
-    told = "asked only about Algebra, Geometry"
-    assert found["index/math"].method == f"refused: aime_2024: {told}; math_500: {told}"
+    refused = values(found["index/math"].method)["refused"]
+    assert codes(refused.values()) == ["refused.not_asked"] * 2
+    assert all("Algebra, Geometry" in why for why in refused.values())
     partial = of(maths(), replace(some, partial=True))["index/math"]
     assert partial.value == of(maths())["index/math"].value
-    assert partial.method.startswith(f"partial: aime_2024 {told}, math_500 {told}; weighted")
+    assert [*values(partial.method)["lacking"]] == ["aime_2024", "math_500"]
 
 
 # ------------------------------------------------------------------------------ tokens, checkers
