@@ -42,25 +42,26 @@ def tried(*attempts: dict[str, Any], settings: Settings = SETTINGS) -> list[task
 @pytest.mark.parametrize(
     ("given", "fate", "why"),
     [
-        (attempt("t", 4.0, 4.0, accepted=True), "accepted", ""),
-        (attempt("t", 4.0, 4.0, faults=["given away"], accepted=True), "accepted", ""),
-        (attempt(None), "no reply", "its generator did not reply"),
-        (attempt(" \n"), "empty", "its generator wrote nothing"),
-        (attempt("", faults=["empty"]), "empty", "its generator wrote nothing"),
-        (attempt("t", faults=["as 3", "too short"]), "faulty", "as 3; too short"),
-        (attempt("t"), "unrated", "nobody's rating could be had and read"),
-        (attempt("t", 2.5, 3.0), "too low", "weighted mean 2.50 does not exceed 2.5"),
+        (attempt("t", 4.0, 4.0, accepted=True), "accepted", []),
+        (attempt("t", 4.0, 4.0, faults=["given away"], accepted=True), "accepted", []),
+        (attempt(None), "no reply", []),
+        (attempt(" \n"), "empty", []),
+        (attempt("", faults=["empty"]), "empty", []),
+        (attempt("t", faults=["as 3", "too short"]), "faulty", ["as 3; too short"]),
+        (attempt("t"), "unrated", []),
+        (attempt("t", 2.5, 3.0), "too low", ["2.50 ", " 2.5"]),
         (
             attempt("t", 2.0, 2.0, faults=[]),
             "too low",
-            "weighted mean 2.00 does not exceed 2.5 and weighted median 2.00 does not exceed 2",
+            ["mean 2.00 ", " 2.5 ", "median 2.00 ", " 2"],
         ),
-        (attempt("t", 4.0, 4.0), "too low", "by other thresholds than today's"),
+        (attempt("t", 4.0, 4.0), "too low", []),
     ],
 )
-def test_why_a_task_was_turned_down(given: dict[str, Any], fate: str, why: str) -> None:
+def test_why_a_task_was_turned_down(given: dict[str, Any], fate: str, why: list[str]) -> None:
     (found,) = tried(given)
-    assert (found.fate, found.why) == (fate, why)
+    assert (found.fate, bool(found.why)) == (fate, fate != "accepted")
+    assert all(part in found.why for part in why)
 
 
 def test_a_fault_that_is_only_marked_turns_nothing_down() -> None:

@@ -92,7 +92,7 @@ def parse(
     text: str, name: str, where: str, models: Sequence[str], *, setting: str = SETTING
 ) -> Table:
     """Return the table that a CSV's text holds; `where` is what its mistakes are told with."""
-    table, wrong = checked(text, name, where, models)
+    table, wrong = parse_leniently(text, name, where, models)
     if wrong:
         raise ConfigurationError(
             Problem(
@@ -104,7 +104,7 @@ def parse(
     return table
 
 
-def checked(
+def parse_leniently(
     text: str, name: str, where: str, models: Sequence[str]
 ) -> tuple[Table, list[Statement]]:
     """Return the table that a CSV's text holds, and every mistake in the text."""

@@ -4,9 +4,10 @@ import pytest
 from hle_rows import exact
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.benchmarks.parts.hle.screening import review
-from raybench.benchmarks.parts.hle.screening.decisions import State, decisions
+from raybench.benchmarks.parts.hle.screening.decisions import State, decisions, row_mistakes
 from raybench.benchmarks.parts.hle.screening.review import Reviewed, SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import CHECKS, DECISIONS, PROHIBITED
 
@@ -108,28 +109,28 @@ def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
 @pytest.mark.parametrize(
     ("cells", "why"),
     [
-        ({"precise": "maybe", "decision": "accept"}, "'precise' is 'maybe': write yes, no, unsure"),
-        ({"score": "6", "decision": "accept"}, "'score' is '6': write 0 to 5, or nothing"),
-        ({"score": "good", "decision": "accept"}, "'score' is 'good': write 0 to 5"),
-        ({"score": "4.5", "decision": "accept"}, "'score' is '4.5'"),
-        ({"decision": "ok"}, "'decision' is 'ok': write accept, revise, reject"),
-        ({"comments": "nice"}, "'decision' is empty in a row that is filled in: write accept"),
-        (
-            {"decision": "accept", "reviewer": " "},
-            "'reviewer' is empty in a row that is filled in: write the reviewer's name",
-        ),
-        ({"round": "3"}, "'round' is '3': write 1 or 2"),
-        ({"id": " "}, "'id' is empty: put back the question's"),
-        (
-            {PROHIBITED: "Yes", "decision": "accept"},
-            "accepts what has 'prohibited_content': reject it, or write no there",
-        ),
+        ({"precise": "maybe", "decision": "accept"}, ("no_value", "precise", "maybe")),
+        ({"score": "6", "decision": "accept"}, ("no_value", "score", "6")),
+        ({"score": "good", "decision": "accept"}, ("no_value", "score", "good")),
+        ({"score": "4.5", "decision": "accept"}, ("no_value", "score", "4.5")),
+        ({"decision": "ok"}, ("no_value", "decision", "ok", ", ".join(DECISIONS))),
+        ({"comments": "nice"}, ("empty", "decision", ", ".join(DECISIONS))),
+        ({"decision": "accept", "reviewer": " "}, ("empty", "reviewer")),
+        ({"round": "3"}, ("no_value", "round", "3", "1 or 2")),
+        ({"id": " "}, ("no_id",)),
+        ({PROHIBITED: "Yes", "decision": "accept"}, ("accepts_prohibited", PROHIBITED)),
     ],
 )
-def test_values_that_are_none_are_said_with_their_row(cells: dict[str, str], why: str) -> None:
+def test_values_that_are_none_are_said_with_their_row(
+    cells: dict[str, str], why: tuple[str, ...]
+) -> None:
+    row = filled(**cells)
     with pytest.raises(SheetError) as refused:
-        decided(filled(), filled(**cells))
-    assert str(refused.value).startswith(f"row 3: {why}")
+        decided(filled(), row)
+    (mistake,) = row_mistakes(row)
+    assert str(refused.value) == f"row 3: {mistake}"
+    assert code(mistake) == f"sheet.{why[0]}"
+    assert set(why[1:]) <= {*values(mistake).values()}
 
 
 def test_all_wrong_rows_are_told_at_once() -> None:
@@ -153,27 +154,27 @@ def test_of_many_mistakes_the_first_are_told() -> None:
         ([filled(1, **GOOD), filled(2, **GOOD)], []),
         (
             [filled(1, decision="reject"), filled(1, decision="accept")],
-            ["round 1: some accept, some reject"],
+            [{"round": 1, "decisions": "accept, some reject"}],
         ),
         # Rounds may differ: the question was mended between them.
         ([filled(1, decision="revise"), filled(2, decision="accept")], []),
         (
             [filled(decision="accept", score="5"), filled(decision="accept", score="3")],
-            ["round 2: scores from 3 to 5"],
+            [{"round": 2, "low": 3, "high": 5}],
         ),
         ([filled(decision="accept", score="5"), filled(decision="accept", score="4")], []),
         (
             [filled(1, decision="revise", precise="no"), filled(**GOOD)],
-            ["'precise': some yes, some no"],
+            [{"column": "precise"}],
         ),
         (
             [filled(1, decision="accept", reviewer="Ada", solvable="no")],
-            ["round 1: Ada accepts without solvable"],
+            [{"round": 1, "reviewer": "Ada", "lacking": "solvable"}],
         ),
     ],
 )
-def test_disagreements_are_told(rows: list[dict[str, str]], told: list[str]) -> None:
-    assert list(decided(*rows)["q"].disagreements) == told
+def test_disagreements_are_told(rows: list[dict[str, str]], told: list[dict[str, Any]]) -> None:
+    assert [values(it) for it in decided(*rows)["q"].disagreements] == told
 
 
 reviews = st.lists(
