@@ -78,7 +78,7 @@ class Seen:
             }"""
         )
         self.page.wait_for_timeout(300)
-        refused = [it for it in self.complaints if "Content Security Policy" in it]
+        refused = [it for it in self.complaints if "Security Policy" in it]
         self.complaints = [it for it in self.complaints if it not in refused]
         return [*filter(None, [self.page.evaluate("window.ran")]), *self.asked[before:]]
 

@@ -49,7 +49,7 @@ def worker(address: str, *options: str) -> Iterator[None]:
 
 
 def _started(told: str) -> bool:
-    return "Ray runtime started" in told
+    return "runtime started" in told
 
 
 @contextmanager

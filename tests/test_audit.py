@@ -32,19 +32,20 @@ def report(*vulns: dict[str, Any], skipped: bool = False) -> dict[str, Any]:
 def test_what_is_known_and_what_is_new_is_told_apart(audit: ModuleType) -> None:
     found = audit.read([report(BAD), report(BAD), report(skipped=True)])  # in two of three lists
     said, well = audit.lines(found, {})
-    assert said[0] == "audit: 1 packages, 1 known vulnerabilities, 1 new"
-    assert "  a 1.0: PYSEC-1, CVE-2026-1 (mended in 1.1): NEW" in said
-    assert any("not looked at" in line and "b" in line for line in said)
+    (bad,) = found.found
+    assert (found.looked, found.skipped, bad.ids) == (1, ("b",), ("PYSEC-1", "CVE-2026-1"))
+    assert f"  {bad}: NEW" in said and any(line.endswith(": b") for line in said)
     assert not well
-    said, well = audit.lines(found, {"CVE-2026-1": "its server is never started"})
-    assert "  a 1.0: PYSEC-1, CVE-2026-1 (mended in 1.1): its server is never started" in said
+    reason = "its server is never started"
+    said, well = audit.lines(found, {"CVE-2026-1": reason})
+    assert f"  {bad}: {reason}" in said
     assert well
 
 
 def test_a_reason_that_is_of_no_use_any_more_is_told(audit: ModuleType) -> None:
     said, well = audit.lines(audit.read([report()]), {"CVE-2025-9": "…"})
     assert well
-    assert "no more in any list: CVE-2025-9" in said[1]
+    assert "CVE-2025-9" in said[1]
 
 
 def test_where_the_index_tells_of_nothing_that_is_said_and_no_bill_of_health(
@@ -52,15 +53,17 @@ def test_where_the_index_tells_of_nothing_that_is_said_and_no_bill_of_health(
 ) -> None:
     monkeypatch.setattr(audit, "asked", lambda file: report(skipped=True))
     assert audit.main([]) == 0
-    assert "nothing is known" in capsys.readouterr().out
+    assert " 1 packages" in capsys.readouterr().out
     assert audit.main(["--required"]) == 2
 
+    why = "no route to host"
+
     def away(file: Path) -> None:
-        raise RuntimeError("no route to host")
+        raise RuntimeError(why)
 
     monkeypatch.setattr(audit, "asked", away)
     assert audit.main([]) == 0
-    assert "no route to host" in capsys.readouterr().err
+    assert why in capsys.readouterr().err
     assert audit.main(["--required"]) == 2
 
 

@@ -38,7 +38,8 @@ def test_only_a_name_that_may_have_been_meant_is_suggested(
 def test_what_there_is_is_told_in_any_case() -> None:
     there = "There is: mgsm, mmlu_pro."
     assert did_you_mean("docker", ("mmlu_pro", "mgsm")) == there
-    assert did_you_mean("mmlu", ("mmlu_pro", "mgsm")) == f"Did you mean 'mmlu_pro'? {there}"
+    suggested = did_you_mean("mmlu", ("mmlu_pro", "mgsm"))
+    assert suggested.endswith(there) and suggested.count("mmlu_pro") == 2
 
 
 def test_spellings_of_a_name_share_what_is_compared() -> None:
@@ -51,18 +52,19 @@ TRIES = Problem("setting.range", "games.tries is 0", "games.tries", 0, "it is 1 
 
 
 def test_a_fix_is_a_sentence_of_its_own_where_it_begins_with_a_capital() -> None:
-    assert NAME.text == "unknown game 'ches'. Did you mean 'chess'?"
-    assert str(TRIES) == "games.tries is 0: it is 1 or more"
+    assert NAME.text == f"{NAME.message}. {NAME.fix}"
+    assert str(TRIES) == f"{TRIES.message}: {TRIES.fix}"
     listed = Problem("data.empty", "nothing is left:\n  - mgsm: no German", fix="Choose others")
     assert listed.text.splitlines()[-1] == "Choose others"
 
 
 def test_an_error_has_the_fields_of_its_first_problem_and_all_problems() -> None:
-    error = ConfigurationError([TRIES, NAME], heading="it cannot be run:")
+    heading = "it cannot be run:"
+    error = ConfigurationError([TRIES, NAME], heading)
     assert (error.code, error.setting, error.given) == ("setting.range", "games.tries", 0)
     assert error.problems == (TRIES, NAME)
-    assert str(error) == f"it cannot be run:\n  - {TRIES}\n  - {NAME}"
-    assert str(ConfigurationError(TRIES, heading="it cannot be run:")) == TRIES.text
+    assert str(error) == f"{heading}\n  - {TRIES}\n  - {NAME}"
+    assert str(ConfigurationError(TRIES, heading)) == TRIES.text
 
 
 def test_a_setting_completes_the_problem_of_its_value() -> None:
@@ -102,4 +104,4 @@ def test_an_error_crosses_processes_with_what_others_have_added_to_its_arguments
     error = ConfigurationError(Problem("file.missing", "there is no file", setting="data.dir"))
     error.args = (*error.args, "Failed to apply UDF transform after 1/1 attempts")  # Ray Data
     again = pickle.loads(pickle.dumps(error))
-    assert again.problems == error.problems and str(again) == "there is no file"
+    assert again.problems == error.problems and str(again) == error.problems[0].message

@@ -33,10 +33,8 @@ def test_there_is_a_log_for_each_model_and_benchmark(
     run = finished.folder(tmp_path, "benchmarks=[mmlu_pro,mgsm]", "data=samples", "limit=2")
     inspect.main([str(run)])
     logs = sorted((run / "inspect").iterdir())
-    assert capsys.readouterr().out.splitlines() == [
-        f"24 logs in {run / 'inspect'}",
-        f"To look at them: inspect view --log-dir {run / 'inspect'}",
-    ]
+    said, hint = capsys.readouterr().out.splitlines()
+    assert said.startswith("24 ") and hint.endswith(f" --log-dir {run / 'inspect'}")
     heads = [header(it) for it in logs]
     assert Counter(it["eval"]["task"] for it in heads) == {"mmlu_pro": 12, "mgsm": 12}
     assert {it["status"] for it in heads} == {"success"}
@@ -79,7 +77,7 @@ def test_texts_that_are_withheld_are_written_only_when_asked_for(
         return "\n".join(json.dumps(members(it, ""), ensure_ascii=False) for it in out.iterdir())
 
     kept = texts()
-    assert "without its texts" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("gpqa_diamond: ")
     assert not [it for it in asked if json.dumps(it, ensure_ascii=False)[1:-1] in kept]
     assert "Answer: " not in kept  # what was replied
     shown = texts("--with-withheld")

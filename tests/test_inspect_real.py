@@ -233,6 +233,7 @@ def viewer(
 
 
 QUESTION = "Answer the following multiple choice question"
+STEP_BY_STEP = "Think step by step before answering."
 
 
 def test_the_viewer_shows_models_samples_and_messages(viewer: str, seen: Seen) -> None:
@@ -251,7 +252,7 @@ def test_the_viewer_shows_models_samples_and_messages(viewer: str, seen: Seen) -
     page.get_by_text(QUESTION).first.click()
     page.get_by_text(SAID).first.wait_for()
     text = page.inner_text("body")
-    assert "Think step by step before answering." in text
+    assert STEP_BY_STEP in text
     assert text.index("USER") < text.rindex(QUESTION) < text.index("ASSISTANT")
     assert re.search(r"ASSISTANT\s+Answer: ([A-J]|\?)", text)
     seen.picture("inspect-transcript")

@@ -56,6 +56,7 @@ def test_what_is_required_fails_instead_of_being_skipped() -> None:
 def test_all_skipped_tests_are_summed_up() -> None:
     plugin = Skips([])
     plugin.pytest_runtest_logreport(skipped(NO_CHROMIUM))
-    plugin.pytest_collectreport(skipped("programs need DSPy"))
+    needed = "programs need DSPy"
+    plugin.pytest_collectreport(skipped(needed))
     plugin.pytest_collectreport(SimpleNamespace(outcome="passed", longrepr=None))
-    assert plugin.reasons == [NO_CHROMIUM, "programs need DSPy"]
+    assert plugin.reasons == [NO_CHROMIUM, needed]

@@ -175,16 +175,17 @@ def test_a_mistake_is_told_in_quiet_too(capsys: pytest.CaptureFixture[str]) -> N
 def test_warnings_are_told_in_quiet_and_are_events_in_json(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    gone, shown = (f"somebody {it}[2Jis gone" for it in ("\x1b", "\ufffd"))
     modes.use("quiet")
     telling.say("Run here")
-    telling.warn("somebody \x1b[2Jis gone")
-    assert capsys.readouterr().err == "warning: somebody \ufffd[2Jis gone\n"
+    telling.warn(gone)
+    assert capsys.readouterr().err == f"warning: {shown}\n"
     modes.use("json")
     telling.say("Run here")
-    telling.warn("somebody \x1b[2Jis gone")
+    telling.warn(gone)
     note, warning = events(capsys.readouterr().err)
     assert (note["event"], note["text"]) == ("note", "Run here")
-    assert (warning["event"], warning["text"]) == ("warning", "somebody \x1b[2Jis gone")
+    assert (warning["event"], warning["text"]) == ("warning", gone)
 
 
 def test_of_several_runs_the_last_is_the_commands_own(capsys: pytest.CaptureFixture[str]) -> None:

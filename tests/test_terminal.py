@@ -99,7 +99,7 @@ def test_interrupted_on_a_terminal_it_says_what_is_kept_and_gives_the_cursor_bac
     assert found.code == 130
     assert not found.screen.hidden
     assert "Traceback" not in found.written
-    assert "iterations are kept in runs/autobench/" in " ".join(found.screen.text.split())
+    assert "kept in runs/autobench/" in " ".join(found.screen.text.split())
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

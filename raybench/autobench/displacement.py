@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from raybench.autobench.settings import Weights
 from raybench.autobench.trials import BY, Trial
+from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.paired import holm
@@ -41,7 +42,8 @@ def effects(pairs: Iterable[tuple[Trial, Trial]]) -> dict[str, Estimate]:
             found[name] = intervals.cut(found[name], (0.0, 2.0))
     favoured = [pair for pair in ranked if pair[0].favoured]
     if ranked and not favoured:
-        refused = Estimate(None, None, None, 0, "refused: noise favours nobody")
+        why = Statement("refused.nobody_favoured", "refused: noise favours nobody")
+        refused = Estimate(None, None, None, 0, why)
         names = [it for name in (PLACES, POINTS) for it in (name, f"{name}_uniform", SAVED[name])]
         found |= dict.fromkeys(names, refused)
     else:

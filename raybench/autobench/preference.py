@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from raybench.autobench.ratings import Given, Numbers, Sums
 from raybench.autobench.standing import SCALE
+from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.stats.beyond import Lines, Points, among, beyond
 from raybench.stats.grouped import Groups
@@ -111,12 +112,17 @@ def preference(i: int, block: Given, peers: Peers, groups: Groups, *, over: str)
 
     both = ~np.isnan(gave) & ~np.isnan(said)
     if not (both & own).any():
-        return _refused(f"no {over}")
+        nothing = intervals.refuse_empty(over)
+        return Preference(nothing, nothing)
     if len(block.judges) < LEAST_JUDGES:
-        return _refused(
-            f"fewer than {LEAST_JUDGES} judges, so that how certain its peers are of what they say "
-            "cannot be known"
+        why = Statement(
+            "refused.few_peers",
+            "refused: fewer than {least} judges, so that how certain its peers are of what they "
+            "say cannot be known",
+            least=LEAST_JUDGES,
         )
+        nothing = Estimate(None, None, None, 0, why)
+        return Preference(nothing, nothing)
     others = both & ~own & ~np.isnan(errors)
     lines = Lines.through(points(others), errors[others], int(groups.max()) + 1)
     found = beyond(points(both & own), lines, over=over)
@@ -126,8 +132,3 @@ def preference(i: int, block: Given, peers: Peers, groups: Groups, *, over: str)
     leanings = [lines.above(points(others & (np.arange(len(own)) == model)))[0] for model in models]
     beside = among(found.value, np.array(leanings), over="its leanings to other models")
     return Preference(intervals.cut(found, APART), intervals.cut(beside, APART))
-
-
-def _refused(why: str) -> Preference:
-    nothing = Estimate(None, None, None, 0, f"refused: {why}")
-    return Preference(nothing, nothing)

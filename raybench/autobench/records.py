@@ -14,6 +14,7 @@ from raybench.autobench.standing import (
     weighted_median,
 )
 from raybench.autobench.steps import Reply
+from raybench.statements import Statement
 
 Record = dict[str, Any]
 """One line of journal/iterations.jsonl."""
@@ -131,7 +132,10 @@ def _attempt(
     ranks = proposal.ranks
     found = list(proposal.faults)
     if repeats is not None:
-        found.append(f"it repeats the task of iteration {repeats}")
+        fault = Statement(
+            "fault.repeated", "it repeats the task of iteration {iteration}", iteration=repeats
+        )
+        found.append(fault)
     return {
         "generator": proposal.generator,
         "task": proposal.task,

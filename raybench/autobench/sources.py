@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raybench.autobench.settings import Settings
+from raybench.statements import Statement
 
 Numbers = NDArray[np.int64]
 
@@ -54,10 +55,12 @@ class Sources:
         if self.shared is None:
             return ""
         each = np.bincount(self.shared)
-        times = f"{each.min()} to {each.max()}" if each.min() < each.max() else f"{each.max()}"
-        return (
-            f"They are {len(each)} tasks, each {times} times: a task that comes again is no new "
-            "one, and intervals are over tasks, each with all its iterations."
+        return Statement(
+            "sources.repeated",
+            "They are {tasks} tasks, each {times} times: a task that comes again is no new one, "
+            "and intervals are over tasks, each with all its iterations.",
+            tasks=len(each),
+            times=f"{each.min()} to {each.max()}" if each.min() < each.max() else f"{each.max()}",
         )
 
     def over(self, iterations: str) -> str:

@@ -14,6 +14,7 @@ from raybench.autobench.protocol import Record, replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.sources import Sources
 from raybench.autobench.standing import Standing
+from raybench.statements import Statement
 from raybench.stats import grouped
 from raybench.types import Counts, Estimate
 
@@ -114,7 +115,13 @@ def failures(records: Iterable[Record]) -> Iterator[dict[str, Any]]:
             for call in record.get("unanswered", ())
         ]
         why += [
-            f"{judge}: {n} rating{'s' * (n > 1)} could not be read"
+            Statement(
+                "failure.unread",
+                "{judge}: {n} rating{s} could not be read",
+                judge=judge,
+                n=n,
+                s="s" * (n > 1),
+            )
             for judge, n in Counter(_unread(record)).items()
         ]
         for model, answer in _answers(record):

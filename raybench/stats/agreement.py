@@ -28,6 +28,7 @@ from itertools import combinations
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats import latent, populations, unrelated
 from raybench.stats.distributions import normal_below
 from raybench.stats.joint import DRAWS, Joint
@@ -87,7 +88,7 @@ def between(one: Joint, other: Joint, *, seed: int = 0, count: int = DRAWS) -> A
     sides = [one.among(models), other.among(models)]
     pairs = len(models) * (len(models) - 1) // 2
     if refusal := _refusal(sides, len(models)):
-        refused = Estimate(None, None, None, len(models), f"refused: {refusal}")
+        refused = Estimate(None, None, None, len(models), refusal)
         return Agreement(refused, refused, refused, None, models, 0, (), pairs)
     ours, theirs = (order(side.values) for side in sides)
     both = holds(sure(sides[0])) & holds(sure(sides[1]))
@@ -155,9 +156,13 @@ def _told(models: int) -> str:
 
 def _refusal(sides: Sequence[Joint], models: int) -> str:
     if models < FEWEST:
-        return f"{'one model has' if models == 1 else 'no model has'} a place in both"
+        return Statement(
+            "refused.not_in_both",
+            "refused: {count} model has a place in both",
+            count="one" if models == 1 else "no",
+        )
     if any(np.ptp(side.values) == 0 for side in sides):
-        return "all models are equal in one of the two"
+        return Statement("refused.models_equal", "refused: all models are equal in one of the two")
     return ""
 
 

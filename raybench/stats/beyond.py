@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats.grouped import Groups, Values
-from raybench.stats.intervals import student
+from raybench.stats.intervals import refuse_empty, student
 from raybench.types import Estimate
 
 LEAST_RELIABILITY = 0.3
@@ -86,19 +87,28 @@ def beyond(own: Points, lines: Lines, *, over: str) -> Estimate:
     that the line is fitted and corrected, are part of the standard error.
     """
     if not len(own.x):
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     if not lines.fitted:
-        why = "there is nothing that differs to compare them with"
-        return Estimate(None, None, None, len(own.x), f"refused: {over}: {why}")
+        why = Statement(
+            "refused.no_line",
+            "refused: {over}: there is nothing that differs to compare them with",
+            over=over,
+        )
+        return Estimate(None, None, None, len(own.x), why)
     value, *each = lines.above(own).tolist()
     method = f"mean above the line, corrected for the error in x, over {over}"
     groups = len(np.unique(own.groups))
     if not np.isfinite(each).all():
-        why = f"{method}; no interval: it hangs on one group"
+        why = Statement(
+            "no_interval.hangs_on_one",
+            "{method}; no interval: it hangs on one group",
+            method=method,
+        )
         return Estimate(value, None, None, len(own.x), why)
     stderr = math.sqrt((groups - 1) / groups * math.fsum((it - value) ** 2 for it in each))
     if stderr < _ROUNDING:
-        return Estimate(value, None, None, len(own.x), f"{method}; no interval: all equal")
+        why = Statement("no_interval.all_equal", "{method}; no interval: all equal", method=method)
+        return Estimate(value, None, None, len(own.x), why)
     half = student(groups - 1) * stderr
     named = f"{method}; jackknife, Student's t"
     return Estimate(value, stderr, (value - half, value + half), len(own.x), named)
@@ -113,10 +123,14 @@ def among(value: float, others: Values, *, over: str) -> Estimate:
     n = len(others)
     method = f"as one among {over}"
     if n < 2:
-        return Estimate(value, None, None, n, f"{method}; no interval: fewer than two")
+        why = Statement(
+            "no_interval.fewer_than_two", "{method}; no interval: fewer than two", method=method
+        )
+        return Estimate(value, None, None, n, why)
     stderr = float(np.std(others, ddof=1)) * math.sqrt(1 + 1 / n)
     if stderr < _ROUNDING:
-        return Estimate(value, None, None, n, f"{method}; no interval: all equal")
+        why = Statement("no_interval.all_equal", "{method}; no interval: all equal", method=method)
+        return Estimate(value, None, None, n, why)
     half = student(n - 1) * stderr
     return Estimate(value, stderr, (value - half, value + half), n, f"{method}, Student's t")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench.statements import Statement
 from raybench.stats.intervals import share
 from raybench.types import Estimate
 
@@ -74,11 +75,15 @@ def peak(budgets: Sequence[Budget], *, seed: int = 0) -> Peak:
     """
     compared = [budget for budget in budgets if budget.low > 0 and budget.n >= ENOUGH]
     if len(compared) < 3:
-        return Peak(
-            None,
-            f"no peak named: it takes three lengths with {ENOUGH} replies or more, and there "
-            f"{'is' if len(compared) == 1 else 'are'} {len(compared) or 'none'}",
+        why = Statement(
+            "peak.few",
+            "no peak named: it takes three lengths with {least} replies or more, and there {are} "
+            "{lengths}",
+            least=ENOUGH,
+            are="is" if len(compared) == 1 else "are",
+            lengths=len(compared) or "none",
         )
+        return Peak(None, why)
     generator = np.random.default_rng(seed)
     right = np.array([budget.right for budget in compared])
     n = np.array([budget.n for budget in compared])
@@ -86,23 +91,34 @@ def peak(budgets: Sequence[Budget], *, seed: int = 0) -> Peak:
     highest = np.bincount(drawn.argmax(axis=1), minlength=len(compared)) / _DRAWS
     place = int(highest.argmax())
     if highest[place] < _SURE:
-        return Peak(
-            None,
-            f"no peak named: {_range(compared[place])} is the likeliest to be the highest, at "
-            f"{highest[place]:.0%}, and {_SURE:.1%} is asked for",
+        why = Statement(
+            "peak.unsure",
+            "no peak named: {range} is the likeliest to be the highest, at {sure:.0%}, and "
+            "{least:.1%} is asked for",
+            range=_range(compared[place]),
+            sure=highest[place],
+            least=_SURE,
         )
+        return Peak(None, why)
     if place in (0, len(compared) - 1):
         end, still = ("shortest", "falls") if place == 0 else ("longest", "rises")
-        return Peak(
-            None,
-            f"no peak within the data: accuracy is highest at the {end} lengths compared, "
-            f"{_range(compared[place])}, and still {still} there",
+        why = Statement(
+            "peak.at_end",
+            "no peak within the data: accuracy is highest at the {end} lengths compared, {range}, "
+            "and still {still} there",
+            end=end,
+            range=_range(compared[place]),
+            still=still,
         )
-    return Peak(
-        compared[place],
-        f"accuracy peaks at {_range(compared[place])}, the highest of {len(compared)} lengths in "
-        f"{highest[place]:.1%} of draws",
+        return Peak(None, why)
+    why = Statement(
+        "peak.named",
+        "accuracy peaks at {range}, the highest of {lengths} lengths in {sure:.1%} of draws",
+        range=_range(compared[place]),
+        lengths=len(compared),
+        sure=highest[place],
     )
+    return Peak(compared[place], why)
 
 
 def _budget(digits: int, here: NDArray[np.bool_], right: NDArray[np.float64]) -> Budget:

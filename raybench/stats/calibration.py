@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench.statements import Statement
 from raybench.stats.gaps import Edges, Gaps, Numbers
 from raybench.types import Estimate
 
@@ -65,13 +66,19 @@ def estimate(
     anew, each with all its items. Other questions of the same kind are meant, as in `accuracy`.
     """
     found = _gaps(confidence, correct, questions, bins, draws, seed)
-    if isinstance(found, str):
-        return Estimate(None, None, None, len(confidence), f"refused: {found}")
+    if isinstance(found, Statement):
+        return Estimate(None, None, None, len(confidence), found)
     value = rms_error(confidence, correct, bins=bins)
     low, high = found.interval()
     method = f"{_named(bins)}; {_INTERVAL}"
     if value > high:
-        method += f" ({low:.3f} to {high:.3f}), drawn out to the value"
+        method = Statement(
+            "method.drawn_out",
+            "{method} ({low:.3f} to {high:.3f}), drawn out to the value",
+            method=method,
+            low=low,
+            high=high,
+        )
     interval = min(low, value), max(high, value)
     return Estimate(value, _stderr(found), interval, len(confidence), method)
 
@@ -90,8 +97,8 @@ def without_chance(
     It is 0 where chance alone explains what was found. Refused where `estimate` is.
     """
     found = _gaps(confidence, correct, questions, bins, draws, seed)
-    if isinstance(found, str):
-        return Estimate(None, None, None, len(confidence), f"refused: {found}")
+    if isinstance(found, Statement):
+        return Estimate(None, None, None, len(confidence), found)
     low, high = found.interval()
     value = min(max(low, math.sqrt(max(0.0, found.squares - found.chance()))), high)
     method = f"{_named(bins)}, its square less what chance adds; {_INTERVAL}"
@@ -118,7 +125,7 @@ def _gaps(
     bins: Bins,
     draws: int,
     seed: int,
-) -> Gaps | str:
+) -> Gaps | Statement:
     """Return the bins' gaps with their noise, or why that would be no number."""
     stated, right, order = _sorted(confidence, correct)
     n = len(stated)
@@ -129,12 +136,17 @@ def _gaps(
     if bins not in ("official", "all"):
         raise ValueError(_unknown(bins))
     if n < BIN_SIZE:
-        return f"fewer than {BIN_SIZE} items with a confidence, which is what a bin holds"
+        return Statement(
+            "refused.less_than_a_bin",
+            "refused: fewer than {size} items with a confidence, which is what a bin holds",
+            size=BIN_SIZE,
+        )
     if bins == "official" and n < 2 * BIN_SIZE:
-        return (
-            f"below {2 * BIN_SIZE} items there is one bin, and the official code, which leaves out "
-            "the last, would say 0 "
-            "whatever the answers are; 'all' takes every bin"
+        return Statement(
+            "refused.one_bin",
+            "refused: below {least} items there is one bin, and the official code, which leaves "
+            "out the last, would say 0 whatever the answers are; 'all' takes every bin",
+            least=2 * BIN_SIZE,
         )
     edges, counted = _edges(n, BIN_SIZE, bins)
     numbers = np.arange(n)
@@ -145,7 +157,10 @@ def _gaps(
         )
         numbers = np.argsort(np.argsort(first))[names]
     if numbers.max() == 0:
-        return "all items are of one question: nothing says how another would differ"
+        return Statement(
+            "refused.one_question",
+            "refused: all items are of one question: nothing says how another would differ",
+        )
     return Gaps.resampled(
         stated, right, numbers, edges,
         bins=counted, draws=draws, generator=np.random.default_rng(seed),

@@ -1,9 +1,10 @@
 """A weighted sum of scores that share no questions: an index, with the interval they leave it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
+from raybench.statements import Statement
 from raybench.types import Estimate, Interval
 
 
@@ -19,19 +20,44 @@ def weighted(
     together from the scores' own (MOVER: each bound's distances, squared, weighed and summed), so
     that a score of 0 with its one-sided interval is not taken for one without error.
     """
-    lacks = _lacks(scores, weights)
+    missing = [name for name in weights if name not in scores]
+    refused = {
+        name: scores[name].method for name in weights if name in scores and not _known(scores[name])
+    }
+    lacks = _lacks(missing, refused)
     used = constituents(scores, weights, partial=partial)
     if not used:
-        return Estimate(None, None, None, 0, f"refused: {lacks}")
+        why = Statement(
+            "refused.incomplete",
+            "refused: {lacks}",
+            lacks=lacks,
+            missing=missing,
+            refused=refused,
+        )
+        return Estimate(None, None, None, 0, why)
     there = {name: scores[name] for name in used}
     value = math.fsum(float(used[name]) * _value(score) for name, score in there.items())
     ci95 = _interval(value, there, used)
-    method = f"weighted mean of {len(there)}; "
-    if lacks:
-        shown = ", ".join(f"{name} {weight}" for name, weight in used.items())
-        method = f"partial: weighted mean of {shown}; without: {lacks}; "
     bare = [name for name, score in there.items() if score.ci95 is None]
-    method += f"no interval: {', '.join(bare)} without" if bare else "interval from theirs (MOVER)"
+    ends = f"no interval: {', '.join(bare)} without" if bare else "interval from theirs (MOVER)"
+    method = Statement(
+        "method.weighted_mean",
+        "weighted mean of {many}; {ends}",
+        many=len(there),
+        ends=ends,
+        bare=bare,
+    )
+    if lacks:
+        method = Statement(
+            "method.partial_mean",
+            "partial: weighted mean of {shown}; without: {lacks}; {ends}",
+            shown=", ".join(f"{name} {weight}" for name, weight in used.items()),
+            lacks=lacks,
+            ends=ends,
+            weights=used,
+            missing=missing,
+            bare=bare,
+        )
     return Estimate(value, _stderr(there, used), ci95, sum(s.n for s in there.values()), method)
 
 
@@ -59,14 +85,11 @@ def _value(score: Estimate) -> float:
     return score.value
 
 
-def _lacks(scores: Mapping[str, Estimate], weights: Mapping[str, Fraction]) -> str:
+def _lacks(missing: Sequence[str], refused: Mapping[str, str]) -> str:
     """Return which scores are not there, and why, or ''."""
-    missing = [name for name in weights if name not in scores]
     verb = "is" if len(missing) == 1 else "are"
     reasons = [f"{', '.join(missing)} {verb} missing"] if missing else []
-    for name in weights:
-        if name in scores and not _known(scores[name]):
-            reasons.append(f"{name}: {scores[name].method.removeprefix('refused: ')}")
+    reasons += [f"{name}: {why.removeprefix('refused: ')}" for name, why in refused.items()]
     return "; ".join(reasons)
 
 

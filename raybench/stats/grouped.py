@@ -9,8 +9,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench.statements import Statement
 from raybench.stats import clusters, repeats
-from raybench.stats.intervals import student
+from raybench.stats.intervals import refuse_empty, student
 from raybench.types import Estimate
 
 Values = NDArray[np.float64]
@@ -27,7 +28,7 @@ def mean(values: Values, groups: Groups, *, over: str) -> Estimate:
     `over` names observations and groups for the method's name: 'ratings by iteration'.
     """
     if not len(values):
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     found = clusters.mean(values[None, :], groups)
     return _estimate(found.value, found.stderr, found.sources, len(values), f"mean over {over}")
 
@@ -40,7 +41,7 @@ def share(hits: Values, groups: Groups, *, over: str, by: str) -> Estimate:
     it should cover 95 %, this one 91 to 100 %.
     """
     if not len(hits):
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     return _share(clusters.mean(hits[None, :], groups), len(hits), over, by)
 
 
@@ -48,7 +49,7 @@ def share_of_sums(hits: Values, counts: Values, *, over: str, by: str) -> Estima
     """Share of hits, as `share` finds it, from how many of how many each group has."""
     n = int(counts.sum())
     if not n:
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     return _share(clusters.of_sums(hits, counts), n, over, by)
 
 
@@ -68,9 +69,16 @@ def correlation(
     )
     sxx, syy, sxy = (_sums(it, groups, size) for it in (dx * dx, dy * dy, dx * dy))
     xx, yy, xy = (math.fsum(sums) for sums in (sxx, syy, sxy))
-    if not len(x) or min(xx, yy) < _ROUNDING:
-        why = "do not vary within any group" if len(x) else "are none"
-        return Estimate(None, None, None, len(x), f"refused: {over}: they {why}")
+    if not len(x):
+        why = Statement("refused.none_paired", "refused: {over}: they are none", over=over)
+        return Estimate(None, None, None, 0, why)
+    if min(xx, yy) < _ROUNDING:
+        why = Statement(
+            "refused.no_variation",
+            "refused: {over}: they do not vary within any group",
+            over=over,
+        )
+        return Estimate(None, None, None, len(x), why)
     value = max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
     method = f"correlation within groups, {over}"
     telling = sxx + syy > _ROUNDING
@@ -81,16 +89,35 @@ def correlation(
         telling = _sums(telling.astype(float), sources[:size], many) > 0
     stderr = _stderr(moved[telling])
     if not stderr:
-        why = "from one group" if stderr is None else "all groups alike"
-        return Estimate(value, None, None, len(x), f"{method}; no interval: {why}")
+        why = _from_one(method) if stderr is None else groups_alike(method)
+        return Estimate(value, None, None, len(x), why)
     # On Fisher's scale, where the interval of a correlation is symmetric and stays inside ±1.
     half = student(int(telling.sum()) - 1) * stderr / (1 - value**2)
     low, high = math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
     return Estimate(value, stderr, (low, high), len(x), f"{method}, Fisher's z, Student's t")
 
 
+def groups_alike(method: str) -> Statement:
+    """Return the name of a method that found no spread between groups to make an interval of."""
+    return Statement(
+        "no_interval.groups_alike", "{method}; no interval: all groups alike", method=method
+    )
+
+
+def _from_one(method: str) -> Statement:
+    return Statement(
+        "no_interval.one_group", "{method}; no interval: from one group", method=method
+    )
+
+
 def _share(found: clusters.Mean, n: int, over: str, by: str) -> Estimate:
-    method = f"share of {over}, clustered by {by}; {repeats.BOUNDED}"
+    method = Statement(
+        "method.clustered_share",
+        "share of {over}, clustered by {by}; {bounded}",
+        over=over,
+        by=by,
+        bounded=repeats.BOUNDED,
+    )
     return Estimate(found.value, found.stderr, repeats.bounded(found, n), n, method)
 
 
@@ -108,8 +135,10 @@ def _stderr(moved: Values) -> float | None:
 
 
 def _estimate(value: float, stderr: float | None, groups: int, n: int, method: str) -> Estimate:
+    if stderr is None:
+        return Estimate(value, None, None, n, _from_one(method))
     if not stderr:
-        why = "from one group" if stderr is None else "all equal"
-        return Estimate(value, None, None, n, f"{method}; no interval: {why}")
+        why = Statement("no_interval.all_equal", "{method}; no interval: all equal", method=method)
+        return Estimate(value, None, None, n, why)
     half = student(groups - 1) * stderr
     return Estimate(value, stderr, (value - half, value + half), n, f"{method}, Student's t")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats.distributions import normal_quantile, student_quantile, two_sided
 from raybench.types import Estimate, Interval
 
@@ -19,6 +20,12 @@ def difference(one: float, other: float) -> float:
     return 0.0 if same else one - other
 
 
+def refuse_empty(over: str) -> Estimate:
+    """Return that there is no estimate because nothing was observed; `over` names it."""
+    why = Statement("refused.empty", "refused: no {over}", over=over)
+    return Estimate(None, None, None, 0, why)
+
+
 def mean(values: Sequence[float], *, over: str) -> Estimate:
     """Mean with Student's interval; `over` names what was observed, for the method's name.
 
@@ -27,12 +34,14 @@ def mean(values: Sequence[float], *, over: str) -> Estimate:
     """
     n = len(values)
     if n == 0:
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     average = math.fsum(values) / n
     if n == 1:
         return Estimate(average, None, None, 1, f"mean over {over}; no interval from one")
     if math.isclose(min(values), max(values), rel_tol=_ROUNDING, abs_tol=_ROUNDING):
-        return Estimate(average, None, None, n, f"mean over {over}; no interval: all equal")
+        method = f"mean over {over}"
+        why = Statement("no_interval.all_equal", "{method}; no interval: all equal", method=method)
+        return Estimate(average, None, None, n, why)
     stderr = float(np.std(values, ddof=1)) / math.sqrt(n)
     half = student(n - 1) * stderr
     return Estimate(
@@ -50,14 +59,16 @@ def cut(estimate: Estimate, limits: Interval) -> Estimate:
     inside = (max(estimate.ci95[0], limits[0]), min(estimate.ci95[1], limits[1]))
     if inside == estimate.ci95:
         return estimate
-    method = f"{estimate.method}, cut at the ends of the scale"
+    method = Statement(
+        "method.cut", "{method}, cut at the ends of the scale", method=estimate.method
+    )
     return Estimate(estimate.value, estimate.stderr, inside, estimate.n, method)
 
 
 def share(successes: int, n: int, *, over: str) -> Estimate:
     """Share of successes with Wilson's interval, which stays inside 0 and 1."""
     if n == 0:
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     p = successes / n
     return Estimate(p, math.sqrt(p * (1 - p) / n), wilson(p, n), n, f"share of {over}, Wilson")
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from raybench.statements import Statement
 from raybench.stats import repeats
 from raybench.stats.asked import Asked
-from raybench.stats.intervals import share
+from raybench.stats.intervals import refuse_empty, share
 from raybench.types import Estimate
 
 _BESIDE = 0.25
@@ -67,14 +68,16 @@ def _kappa(
 ) -> Estimate:
     n = len(one)
     if n == 0:
-        return Estimate(None, None, None, 0, "refused: no verdicts")
+        return refuse_empty("verdicts")
     if one.min() == one.max() and other.min() == other.max():
-        said = [f"{'yes' if judge[0] else 'no'} to all" for judge in (one, other)]
-        return Estimate(
-            None, None, None, n,
-            f"refused: one judge says {said[0]}, the other {said[1]}: agreement beyond chance "
-            "needs verdicts that vary",
-        )  # fmt: skip
+        why = Statement(
+            "refused.verdicts_equal",
+            "refused: one judge says {one} to all, the other {other} to all: agreement beyond "
+            "chance needs verdicts that vary",
+            one="yes" if one[0] else "no",
+            other="yes" if other[0] else "no",
+        )
+        return Estimate(None, None, None, n, why)
     cells = np.zeros((int(numbers.max()) + 1, 4))
     np.add.at(cells, (numbers, 2 * one + other), 1)
     value = float(_beyond_chance(cells.sum(axis=0)))

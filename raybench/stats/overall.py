@@ -20,6 +20,7 @@ tell of the others' strengths either way.
 from collections.abc import Mapping
 from dataclasses import replace
 
+from raybench.statements import Statement
 from raybench.stats.ratings.matches import Bundles, models_of
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.rated import rated
@@ -59,7 +60,8 @@ def fit(
     for name, estimate in ratings.table.items():
         lacking = ", ".join(game for game, them in played.items() if name not in them)
         if lacking and complete:
-            estimate = Estimate(None, None, None, estimate.n, f"refused: it lacks {lacking}")
+            why = Statement("refused.lacks_games", "refused: it lacks {games}", games=lacking)
+            estimate = Estimate(None, None, None, estimate.n, why)
         elif lacking:
             estimate = replace(estimate, method=f"{estimate.method}; without {lacking}")
         table[name] = estimate

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats import clusters, mcnemar
 from raybench.stats.asked import Asked
 from raybench.stats.distributions import two_sided
@@ -53,7 +54,9 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
     both = ~np.isnan(differences)
     n = int(both.sum())
     if n == 0:
-        refusal = f"refused: no {over} that both were asked"
+        refusal = Statement(
+            "refused.no_pairs", "refused: no {over} that both were asked", over=over
+        )
         return Comparison(Estimate(None, None, None, 0, refusal))
     value, stderr, sources = clusters.mean(differences[both.any(axis=1)], first.sources)
     clustered = "" if first.plain else ", clustered by source"
@@ -66,7 +69,7 @@ def compare(first: Asked, second: Asked, *, over: str = "questions") -> Comparis
         half = wilson(0.0, sources)[1] * (1 + abs(value))
         why = "all equal" if sources > 1 else "one source"
         named = f"{why}: Wilson for others"
-        p, test = None, f"none: {why}"
+        p, test = None, Statement("untested.no_spread", "none: {why}", why=why, sources=sources)
     # No difference of two shares lies beyond 1.
     ci95 = (max(-1.0, value - half), min(1.0, value + half))
     difference = Estimate(value, stderr, ci95, n, f"paired over {over}{clustered}, {named}")

@@ -11,6 +11,7 @@ import numpy as np
 from raybench.statements import Statement
 from raybench.stats import clusters, repeats
 from raybench.stats.asked import Asked
+from raybench.stats.intervals import refuse_empty
 from raybench.types import Estimate
 
 KS = (5, 10)
@@ -34,9 +35,7 @@ def at(asked: Asked, k: int) -> Estimate:
     """
     asked = asked.dropped()
     if asked.n == 0:
-        return Estimate(
-            None, None, None, 0, Statement("refused.no_questions", "refused: no questions")
-        )
+        return refuse_empty("questions")
     if few := int(((asked.times > 0) & (asked.times < k)).sum()):
         method = Statement(
             "refused.asked_too_seldom",

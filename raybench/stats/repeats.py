@@ -13,10 +13,11 @@ from typing import Literal
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats import clusters
 from raybench.stats.asked import Asked
 from raybench.stats.clusters import Scores
-from raybench.stats.intervals import Z, share, student, wilson
+from raybench.stats.intervals import Z, refuse_empty, share, student, wilson
 from raybench.types import Estimate, Interval
 
 BOUNDED = "Wilson for the effective number with one extreme source more, Student's t"
@@ -36,17 +37,19 @@ def accuracy(asked: Asked, *, over: str = "questions") -> Estimate:
     """
     asked = asked.dropped()
     if asked.n == 0:
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     if asked.plain and asked.once:
         return share(int(asked.right.sum()), asked.n, over=over)
     found = clusters.mean(asked.scores(), asked.sources)
-    return Estimate(
-        found.value,
-        found.stderr,
-        bounded(found, int(asked.times.sum())),
-        asked.n,
-        f"{_averaged(asked, over)}; {BOUNDED}",
+    method = Statement(
+        "method.averaged",
+        "{averaged}; {bounded}",
+        averaged=_averaged(asked, over),
+        bounded=BOUNDED,
+        sources=found.sources,
     )
+    interval = bounded(found, int(asked.times.sum()))
+    return Estimate(found.value, found.stderr, interval, asked.n, method)
 
 
 def bounded(found: clusters.Mean, most: float) -> Interval:
@@ -88,11 +91,12 @@ def rerun_noise(asked: Asked) -> Estimate:
     """Return the standard deviation of the score if the same questions were asked anew."""
     asked = asked.dropped()
     if asked.n == 0:
-        return Estimate(None, None, None, 0, "refused: no questions")
+        return refuse_empty("questions")
     if asked.once:
-        return Estimate(
-            None, None, None, asked.n, "refused: asked once; noise shows from the second repeat on"
+        why = Statement(
+            "refused.asked_once", "refused: asked once; noise shows from the second repeat on"
         )
+        return Estimate(None, None, None, asked.n, why)
     return noise(Spread.of(asked), asked.n, "√(Σ p(1−p)/(K−1))/n over questions")
 
 

@@ -26,7 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize
 
+from raybench.statements import Statement
 from raybench.stats.distributions import noncentral_f_below, student_quantile
+from raybench.stats.grouped import groups_alike
 from raybench.types import Estimate, Interval
 
 Floats = NDArray[np.float64]
@@ -72,12 +74,15 @@ def spread(of: Parts) -> Spread:
     value = math.sqrt(max(0.0, variance))
     named = f"standard deviation over {wordings} phrasings less chance, {METHOD} ({groups} groups)"
     if chance < _ROUNDING:
-        why = "all groups alike"
+        why = groups_alike(named)
         if raw < _ROUNDING:
-            why, raw, variance, value = "no rating differs", 0.0, 0.0, 0.0
-        return Spread(
-            raw, variance, Estimate(value, None, None, groups, f"{named}; no interval: {why}")
-        )
+            raw, variance, value = 0.0, 0.0, 0.0
+            why = Statement(
+                "no_interval.no_rating_differs",
+                "{method}; no interval: no rating differs",
+                method=named,
+            )
+        return Spread(raw, variance, Estimate(value, None, None, groups, why))
     freedom = min(float(over), _freedom(noise))
     low, high = _noncentral(signal / chance, freedom, freedom * (groups - 1))
     # λ = the signal's part of `signal` in units of what chance puts into one degree of freedom
@@ -117,7 +122,7 @@ def jackknife(found: Callable[[NDArray[np.int64]], float], groups: int, *, metho
     stderr = math.sqrt((groups - 1) / groups * math.fsum((it - middle) ** 2 for it in each))
     named = f"{method}, {METHOD} ({groups} groups)"
     if stderr < _ROUNDING:
-        return Estimate(value, None, None, groups, f"{named}; no interval: all groups alike")
+        return Estimate(value, None, None, groups, groups_alike(named))
     half = student_quantile(1 - _TAIL, groups - 1) * stderr
     return Estimate(value, stderr, (value - half, value + half), groups, f"{named}, Student's t")
 

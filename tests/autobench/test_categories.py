@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 from peerage import journal
+from statements import code
 
 from raybench.autobench import categories
 from raybench.autobench.categories import Kind
@@ -37,14 +38,14 @@ def test_each_topic_has_its_own_scores_in_the_order_of_the_settings() -> None:
     logic = found[2].scores
     assert (logic["a"].value, logic["a"].n) == (3.5, 2)
     assert logic["a"].ci95 == (1.0, 5.0)
-    assert logic["a"].method.endswith("cut at the ends of the scale")
+    assert code(logic["a"].method) == "method.cut"
     assert found[2].ranks == {"a": 1, "b": 2}
 
 
 def test_one_scored_iteration_is_too_few() -> None:
     found = categories.categories(PLAYED, Settings(MODELS, topics=("math", "general culture")))
     b = found[1].scores["b"]
-    assert (b.value, b.n, b.method) == (None, 1, "refused: fewer than 2 scored iterations")
+    assert (b.value, b.n) == (None, 1)
     assert found[1].ranks == {"a": 1}
     assert found[0].ranks == {}
 

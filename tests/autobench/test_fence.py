@@ -18,7 +18,7 @@ SPLIT = re.compile(r"\[([0-9a-f]{12}) begins\]\n(.*)\n\[\1 ends\]", re.DOTALL)
 
 
 def mark_of(text: str) -> str:
-    found = re.search(r"two lines with ([0-9a-f]{12}) is", text)
+    found = re.search(r"\[([0-9a-f]{12}) begins\]", text)
     assert found
     return found[1]
 
@@ -96,7 +96,6 @@ def test_a_rated_task_is_enclosed_and_its_labels_are_not(question: str, label: s
     prompt = prompts.rate_task(question, label, "math", fenced=True)
     (found,) = SPLIT.findall(prompt)
     assert found == (mark_of(prompt), question)
-    assert prompt.endswith(f"[{found[0]} ends] Difficulty: {label} Topic: math Return:")
     assert prompt.replace(enclosed(question, "the question"), "QUESTION") == prompts.rate_task(
         "QUESTION", label, "math"
     )
@@ -108,6 +107,3 @@ def test_around_the_enclosures_are_the_papers_words(question: str, answer: str) 
     first = enclosed(question, "the question")
     second = enclosed(answer, "the answer to rate", beside=first)
     assert prompt == prompts.rate_answer(first, second)
-    assert prompts.rate_answer(question, answer, fenced=False).endswith(
-        f"Question: {question} Answer: {answer} Return:"
-    )

@@ -64,7 +64,7 @@ def test_a_prompt_is_asked_in_all_four_ways_with_seeds_of_its_own() -> None:
         assert prompt == asked[call._replace(arm=Arm(not call.arm.constrained, call.arm.fenced))]
         assert prompt.startswith(prompts.rate_answer("", "")[:200])
         assert prompt.endswith(" ends] Return:") or not call.arm.fenced
-        assert ("two lines with" in prompt) == call.arm.fenced or call.kind == "fence"
+        assert (" begins]\n" in prompt) == call.arm.fenced or call.kind == "fence"
 
 
 def test_what_is_measured_is_the_difference_that_an_injection_makes() -> None:
@@ -91,7 +91,7 @@ def test_what_is_measured_is_the_difference_that_an_injection_makes() -> None:
     assert set(bare.moved(ATTACKS, 1).values()) == {1.0}
     assert set(fenced.telling(ATTACKS).values()) == {2.0}
     assert set(bare.telling(ATTACKS).values()) == {0.0}
-    assert bare.read([HARMLESS]) == f"{2 * asked}/{2 * len(ASKED)} read, 0 of them 5"
+    assert bare.read([HARMLESS]).startswith(f"{2 * asked}/{2 * len(ASKED)} ")
     assert shown({}) == "none"
     assert shown({0: 1.0, 1: 2.0}, "+") == "+1.50 [-4.85, +7.85]"
     lines = list(told(ratings))

@@ -3,9 +3,11 @@ from typing import Any
 
 import pytest
 from peerage import fair, journal
+from statements import code
 
 from raybench.autobench import judges
 from raybench.autobench.judges import Judge
+from raybench.autobench.preference import NO_CONTESTANT
 from raybench.autobench.protocol import Counted, Standing, counted
 from raybench.autobench.settings import Settings
 
@@ -54,7 +56,7 @@ def test_what_was_not_rated_is_left_out() -> None:
     a = judges.statistics(played, Settings(MODELS))["a"]
     assert (a.severity.value, a.severity.n) == (1.0, 1)
     assert a.own.value is None
-    assert a.own.method == "refused: no own answers that it and others rated, by iteration"
+    assert code(a.own.method) == "refused.empty"
     assert a.used == {1: 3, 2: 1, 3: 0, 4: 0, 5: 0}
 
 
@@ -74,7 +76,7 @@ def test_outsiders_have_no_answers_of_their_own() -> None:
     for estimate in (
         preference.over_tasks, preference.among_leanings, of["x"].own, of["x"].own_by_others
     ):  # fmt: skip
-        assert estimate.method == "refused: no contestant, and so without answers of its own"
+        assert estimate == NO_CONTESTANT
     assert of["x"].severity.value is not None
     assert of["c"].self_preference.over_tasks.value is not None
     assert set(judges.metrics(of, settings)) == {"c"}
@@ -98,7 +100,7 @@ def test_a_row_says_whether_a_judge_prefers_itself() -> None:
 def test_without_the_diagonal_nobody_prefers_himself() -> None:
     settings = Settings(SIX, self_judgement=False)
     for judge in found(settings, journal(settings, 10)).values():
-        assert judge.self_preference.over_tasks.method.startswith("refused: no own answers")
+        assert code(judge.self_preference.over_tasks.method) == "refused.empty"
         assert judge.self_preference.told is None
         assert judge.agreement.value is not None
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from assessing import assess, obliging, play, question
+from statements import values
 
 from raybench.autobench.settings import Settings, Task
 from raybench.autobench.standing import FLOOR, Standing, advance
@@ -28,7 +29,7 @@ def test_every_judge_of_an_answer_reads_that_answer() -> None:
     _, asked = play(obliging, SETTINGS)
     for ask in asked[-1]:
         contestant = ask.key.rsplit("/", 1)[1]
-        assert f"Answer: by {contestant} Return:" in ask.prompt
+        assert f" by {contestant} Return:" in ask.prompt
 
 
 def test_keys_are_unique_within_a_model() -> None:
@@ -188,7 +189,8 @@ def test_a_task_that_was_there_before_is_told(faulty: str) -> None:
 
     first, second = assess(answer, settings, 2)
     assert first["attempts"][0]["faults"] == []
-    assert second["attempts"][0]["faults"] == ["it repeats the task of iteration 1"]
+    (fault,) = second["attempts"][0]["faults"]
+    assert values(fault) == {"iteration": 1}
     assert second["attempts"][0]["accepted"] is (faulty == "flag")
     assert (second["task"] is None) is (faulty == "reject")
     assert second["attempts"][0]["mean"] == 4.0

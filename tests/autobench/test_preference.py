@@ -3,8 +3,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from statements import code, values
 
-from raybench.autobench.preference import Peers, Preference, preference
+from raybench.autobench.preference import NO_CONTESTANT, Peers, Preference, preference
 from raybench.autobench.ratings import Given
 from raybench.autobench.sources import OWN
 from raybench.types import Estimate
@@ -105,10 +106,7 @@ def test_with_fewer_than_four_judges_it_is_refused(judges: str) -> None:
     of = found(block(ratings, judges=judges))[0]
     for estimate in (of.over_tasks, of.among_leanings):
         assert estimate.value is None
-        assert estimate.method == (
-            "refused: fewer than 4 judges, so that how certain its peers are of what they say "
-            "cannot be known"
-        )
+        assert code(estimate.method) == "refused.few_peers"
     assert of.told is None
 
 
@@ -117,16 +115,16 @@ def test_where_no_two_peers_rated_an_answer_it_is_refused() -> None:
     ratings[:, 2:] = NAN
     of = found(block(ratings))[0]
     assert of.over_tasks.value is None
-    assert "nothing that differs to compare them with" in of.over_tasks.method
+    assert code(of.over_tasks.method) == "refused.no_line"
 
 
 def test_outsiders_and_judges_without_a_say_on_themselves() -> None:
     ratings = world(5, 20, seed=[0]).ratings.copy()
     ratings[:, 1, 1] = NAN
     *_, e = found(block(ratings, judges="abcdx"))
-    assert e.over_tasks.method.startswith("refused: no contestant")
+    assert e.over_tasks == NO_CONTESTANT
     b = found(block(ratings))[1]
-    assert b.among_leanings.method == f"refused: no {OVER}"
+    assert values(b.among_leanings.method) == {"over": OVER}
 
 
 def test_groups_are_what_repeats() -> None:

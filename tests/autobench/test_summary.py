@@ -8,13 +8,13 @@ import pytest
 from assessing import assess, obliging
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.autobench import prompts, summary
 from raybench.autobench.protocol import replay
 from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Ask, Reply
 from raybench.stats.intervals import wilson
-from raybench.stats.repeats import BOUNDED
 from raybench.types import Counts
 
 MODELS = ("a", "b", "c")
@@ -214,9 +214,6 @@ def test_scores_are_running_means_and_few_iterations_carry_no_interval() -> None
     assert (a.value, b.value, c.value) == (4.25, 2.25, 1.0)
     assert (a.n, b.n, c.n) == (2, 2, 1)
     assert (a.stderr, a.ci95) == (None, None)
-    assert a.method == (
-        "bootstrap over scored iterations, weights replayed; no interval from fewer than 3"
-    )
 
 
 def rated(iteration: int, *ratings: tuple[int, int, int]) -> dict[str, Any]:
@@ -237,11 +234,7 @@ def test_intervals_are_a_bootstrap_cut_at_the_ends_of_the_scale() -> None:
     assert (a.value, a.n) == (replay(records, SETTINGS).scores["a"], 4)
     assert a.ci95 and a.value and a.stderr
     assert a.ci95 == pytest.approx((a.value - 3.1824 * a.stderr, 5.0), abs=1e-3)
-    assert a.method == (
-        "bootstrap over scored iterations, weights replayed, Student's t, "
-        "cut at the ends of the scale"
-    )
-    assert b.method.endswith("Student's t")
+    assert code(a.method) == "method.cut"
     # About what a mean over iterations has: weights that move add a little.
     columns = [
         sum(row["b"] * w for row, w in zip(r["judgments"].values(), (0.45, 0.3, 0.25), strict=True))
@@ -251,7 +244,6 @@ def test_intervals_are_a_bootstrap_cut_at_the_ends_of_the_scale() -> None:
     weight = metrics["a"][summary.WEIGHT]
     assert weight.ci95 and weight.value
     assert weight.ci95[0] < weight.value < weight.ci95[1]
-    assert weight.method.startswith("equation 3, after the last iteration; bootstrap")
 
 
 def test_equal_weights_by_rule_have_no_interval() -> None:
@@ -267,13 +259,13 @@ def test_a_contestant_that_is_no_judge_has_no_weight() -> None:
         for record in RECORDS
     ]
     weight = summary.metrics(records, judges)["c"][summary.WEIGHT]
-    assert (weight.value, weight.method) == (None, "refused: it does not judge")
+    assert weight == summary.NO_JUDGE
 
 
 def test_a_model_that_was_never_scored_has_no_score() -> None:
     score = summary.metrics(RECORDS[:2], SETTINGS)["c"][summary.SCORE]
     assert (score.value, score.n) == (None, 0)
-    assert score.method == "refused: no scored iterations"
+    assert code(score.method) == "refused.empty"
 
 
 def test_weights_are_those_of_the_next_iteration() -> None:
@@ -288,15 +280,13 @@ def test_the_parse_rate_leaves_out_what_got_no_reply() -> None:
     rates = [metrics[model][summary.PARSE_RATE] for model in MODELS]
     assert [rate.n for rate in rates] == [8, 7, 7]
     assert [rate.value for rate in rates] == [1.0, 6 / 7, 6 / 7]
-    assert metrics["a"][summary.PARSE_RATE].method == (
-        f"share of ratings asked for, clustered by iteration; {BOUNDED}"
-    )
+    assert values(metrics["a"][summary.PARSE_RATE].method)["by"] == "iteration"
     together = summary.parse_rate(RECORDS, SETTINGS)
     assert (together.n, together.value) == (22, 20 / 22)
 
 
 def test_of_nobody_asked_there_is_no_parse_rate() -> None:
-    assert summary.parse_rates([], SETTINGS)["a"].method == "refused: no ratings asked for"
+    assert code(summary.parse_rates([], SETTINGS)["a"].method) == "refused.empty"
 
 
 def test_misses_that_come_together_widen_the_parse_rate() -> None:
@@ -347,10 +337,7 @@ WITH_OUTSIDERS: list[dict[str, Any]] = [
 def test_judges_may_be_others_and_leave_out_their_own_answers() -> None:
     metrics = summary.metrics(WITH_OUTSIDERS, OUTSIDERS)
     for name in (summary.WEIGHT, summary.PARSE_RATE):
-        assert (metrics["a"][name].value, metrics["a"][name].method) == (
-            None,
-            "refused: it does not judge",
-        )
+        assert metrics["a"][name] == summary.NO_JUDGE
     assert metrics["b"][summary.PARSE_RATE].n == 1
     assert summary.parse_rates(WITH_OUTSIDERS, OUTSIDERS)["x"].value == 0.5
     assert summary.counts(WITH_OUTSIDERS, OUTSIDERS.models) == {
@@ -358,9 +345,8 @@ def test_judges_may_be_others_and_leave_out_their_own_answers() -> None:
         "b": Counts(ok=1, judge_error=1),
     }
     assert summary.counts(WITH_OUTSIDERS, OUTSIDERS.panel)["x"] == Counts(unparsed=1)
-    assert [why for it in summary.failures(WITH_OUTSIDERS) for why in it["why"]] == [
-        "x: 1 rating could not be read"
-    ]
+    (why,) = (why for it in summary.failures(WITH_OUTSIDERS) for why in it["why"])
+    assert (code(why), values(why)["judge"], values(why)["n"]) == ("failure.unread", "x", 1)
     assert summary.mean_judgments(WITH_OUTSIDERS, ("a", "b"), OUTSIDERS.panel) == {
         "b": {"a": 4.0, "b": None},
         "x": {"a": 3.0, "b": None},

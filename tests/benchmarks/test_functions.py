@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from statements import code
 
 from raybench import sandbox
 from raybench.benchmarks.parts import functions
@@ -41,7 +42,7 @@ def test_the_harness_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_fault_of_the_tests_is_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UngradableError, match="its tests cannot be run: so"):
+    with pytest.raises(UngradableError, match=r": so$"):
         after(monkeypatch, OUTCOME, verdict="fault", reason="so")
 
 
@@ -64,22 +65,22 @@ def test_who_does_not_know_the_word_is_not_believed(
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
-        ("timeout", "time limit: so"),
-        ("memory", "memory limit: so"),
-        ("output", "output limit: so"),
-        ("error", "ended before its tests were over: so"),
-        ("killed", "ended before its tests were over: so"),
-        ("ok", "ended before its tests were over: so"),
+        ("timeout", "timeout"),
+        ("memory", "memory"),
+        ("output", "output"),
+        ("error", "ended"),
+        ("killed", "ended"),
+        ("ok", "ended"),
     ],
 )
 def test_no_verdict_is_told_by_how_it_ended(
     monkeypatch: pytest.MonkeyPatch, status: Any, reason: str
 ) -> None:
     outcome = replace(OUTCOME, status=status)
-    assert after(monkeypatch, outcome).reason == reason
+    assert code(after(monkeypatch, outcome).reason) == f"program.{reason}"
     if status != "ok":  # passed, and beyond a limit all the same
         found = after(monkeypatch, outcome, verdict="passed", reason="right")
-        assert (found.passed, found.reason) == (False, reason)
+        assert (found.passed, code(found.reason)) == (False, f"program.{reason}")
 
 
 def test_every_run_has_a_word_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:

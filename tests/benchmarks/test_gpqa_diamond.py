@@ -31,13 +31,16 @@ def order(draw: Draw, question: dict[str, Any] | None = None) -> tuple[str, ...]
     return tuple(line[3:] for line in message.content.splitlines()[-4:])
 
 
+METHODOLOGYS = (
+    "Answer the following multiple choice question. The last line of your response should be in "
+    "the following format: 'Answer: A/B/C/D' (e.g. 'Answer: A'). "
+)
+
+
 def test_the_prompt_is_the_methodologys() -> None:
     (message,) = GPQA.prompt(row(Question="{Question}"), reasoning=True)
     first, question, options = message.content.split("\n\n")
-    assert first == (
-        "Answer the following multiple choice question. The last line of your response should be "
-        "in the following format: 'Answer: A/B/C/D' (e.g. 'Answer: A'). "
-    )
+    assert first == METHODOLOGYS
     assert question == "{Question}"
     assert [line[:3] for line in options.splitlines()] == ["A) ", "B) ", "C) ", "D) "]
     assert f"\n{first}\n\n{question}\n\n" in methodology.text()
@@ -97,11 +100,11 @@ def test_plain_rows_have_four_options_of_which_one_is_right() -> None:
     assert found["Correct Answer"] == "y"
     assert [found[f"Incorrect Answer {number}"] for number in (1, 2, 3)] == ["w", "x", "z"]
     for options in ("xyz", "vwxyz"):
-        with pytest.raises(ValueError, match="options where each question has 4"):
+        with pytest.raises(ValueError, match=f"{len(options)} options"):
             GPQA.from_common(plain | {"options": list(options)})
     for nothing in ("", None):
-        with pytest.raises(ValueError, match="'answer' is empty"):
+        with pytest.raises(ValueError, match="empty"):
             GPQA.from_common(plain | {"answer": nothing})
     for wrong in ("E", 2, "AB"):
-        with pytest.raises(ValueError, match=f"'answer' is '{wrong}', which is no option: give a"):
+        with pytest.raises(ValueError, match=f"'{wrong}'"):
             GPQA.from_common(plain | {"answer": wrong})

@@ -1,10 +1,12 @@
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from raybench import benchmarks
-from raybench.benchmarks.parts.guessing import Guessing, against
+from raybench.benchmarks.parts.guessing import Against, Guessing, against
 from raybench.types import Estimate
+
+ABOVE, OPEN, BELOW = get_args(Against)
 
 
 def choice(options: int, language: str = "en") -> dict[str, Any]:
@@ -44,8 +46,8 @@ def test_four_options_are_a_quarter(name: str) -> None:
 
 
 def test_an_accuracy_stands_above_or_below_guessing_only_with_its_whole_interval() -> None:
-    assert against(accuracy(0.26, 0.4), 0.25) == "above guessing"
-    assert against(accuracy(0.25, 0.4), 0.25) == "not distinguishable from guessing"
-    assert against(accuracy(0.1, 0.24), 0.25) == "below guessing"
+    assert against(accuracy(0.26, 0.4), 0.25) == ABOVE
+    assert against(accuracy(0.25, 0.4), 0.25) == OPEN
+    assert against(accuracy(0.1, 0.24), 0.25) == BELOW
     assert against(accuracy(0.1, 0.24), None) is None
     assert against(Estimate(None, None, None, 0, "refused"), 0.25) is None

@@ -229,17 +229,13 @@ def test_a_cheat_does_not_pass(cheat: str, monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_how_a_program_ended_too_early_is_told(source: str, told: str) -> None:
-    assert graded(source).reason.startswith("ended before its tests")
     assert graded(source).reason.endswith(told)
 
 
 def test_ending_is_no_exception_that_a_test_could_take_for_one() -> None:
     lines = ("try:", "    candidate(1)", "except Exception:", "    return", "assert False")
     grade = by_lines("import os\ndef solve(n): os._exit(0)", *lines)
-    assert (grade.correct, grade.reason) == (
-        False,
-        "ended before its tests were over (exit code 0)",
-    )
+    assert not grade.correct and grade.reason.endswith("(exit code 0)")
 
 
 SECRET = "tulip-0451x"
@@ -371,4 +367,4 @@ def test_nothing_of_the_tests_is_found(place: str) -> None:
     assert by_lines(source, *lines).reason == "right"
     if place in HERE:  # the hunt is in earnest: it finds what lies in its own process
         bait = source.replace("solve(half):", "solve(half):\n    bait = half + '-0451x'")
-        assert "(it returned 'found')" in by_lines(bait, *lines).reason
+        assert "returned 'found'" in by_lines(bait, *lines).reason

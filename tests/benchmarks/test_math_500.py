@@ -17,15 +17,18 @@ def row(**columns: Any) -> dict[str, Any]:
     return {"unique_id": "1", "problem": "1 + 1?", "answer": "2", "subject": "Algebra"} | columns
 
 
+METHODOLOGYS = (
+    "Solve the following math problem step by step. Put your answer inside \\boxed{}.\n"
+    "\n"
+    "{Question}\n"
+    "\n"
+    "Remember to put your answer inside \\boxed{}."
+)
+
+
 def test_the_prompt_is_the_methodologys() -> None:
     (message,) = MATH_500.prompt(row(problem="{Question}"))
-    assert message.content == (
-        "Solve the following math problem step by step. Put your answer inside \\boxed{}.\n"
-        "\n"
-        "{Question}\n"
-        "\n"
-        "Remember to put your answer inside \\boxed{}."
-    )
+    assert message.content == METHODOLOGYS
     # It is printed there as in a program's template: backslashes and braces are doubled.
     printed = message.content.replace("\\boxed{}", "\\\\boxed{{}}")
     assert f"\n{printed}\n" in methodology.text()

@@ -13,13 +13,16 @@ def row(language: str = "en", **columns: Any) -> dict[str, Any]:
     return {"id": 1, "question": "1 + 1?", "answer_number": 1234, "language": language} | columns
 
 
+SIMPLE_EVALS = (
+    "Solve this math problem. Give the reasoning steps before giving the final answer on the "
+    'last line by itself in the format of "Answer:". Do not add anything other than the '
+    'integer answer after "Answer:".\n\n1 + 1?'
+)
+
+
 def test_the_prompt_is_simple_evals() -> None:
     (message,) = MGSM.prompt(row())
-    assert message.content == (
-        "Solve this math problem. Give the reasoning steps before giving the final answer on the "
-        'last line by itself in the format of "Answer:". Do not add anything other than the '
-        'integer answer after "Answer:".\n\n1 + 1?'
-    )
+    assert message.content == SIMPLE_EVALS
 
 
 def test_every_instruction_is_as_long_as_simple_evals() -> None:

@@ -26,20 +26,23 @@ def asked(question: dict[str, Any], *, reasoning: bool) -> str:
     return message.content
 
 
+METHODOLOGYS = (
+    "Answer the following multiple choice question. The last line of your response should be "
+    "in the following format: 'Answer: A/B/C/D' (e.g. 'Answer: A'). \n"
+    "\n"
+    "{Question}\n"
+    "\n"
+    "A) {A}\n"
+    "B) {B}\n"
+    "C) {C}\n"
+    "D) {D}"
+)
+
+
 def test_the_prompt_is_the_methodologys() -> None:
     four = row(question="{Question}", options=["{A}", "{B}", "{C}", "{D}"])
     prompt = asked(four, reasoning=True)
-    assert prompt == (
-        "Answer the following multiple choice question. The last line of your response should be "
-        "in the following format: 'Answer: A/B/C/D' (e.g. 'Answer: A'). \n"
-        "\n"
-        "{Question}\n"
-        "\n"
-        "A) {A}\n"
-        "B) {B}\n"
-        "C) {C}\n"
-        "D) {D}"
-    )
+    assert prompt == METHODOLOGYS
     assert f"\n{prompt}\n" in methodology.text()
 
 

@@ -22,21 +22,24 @@ def row(**columns: Any) -> dict[str, Any]:
     } | columns
 
 
+SIMPLE_EVALS = (
+    "Answer the following multiple choice question. The last line of your response should be "
+    "of the following format: 'Answer: $LETTER' (without quotes) where LETTER is one of ABCD. "
+    "Think step by step before answering.\n"
+    "\n"
+    "¿Cuánto es 2 + 2?\n"
+    "\n"
+    "A) 3\n"
+    "B) 4\n"
+    "C) 5\n"
+    "D) 6"
+)
+
+
 @pytest.mark.parametrize("reasoning", [False, True])
 def test_the_prompt_is_simple_evals_in_every_language(reasoning: bool) -> None:
     (message,) = MMLU.prompt(row(), reasoning=reasoning)
-    assert message.content == (
-        "Answer the following multiple choice question. The last line of your response should be "
-        "of the following format: 'Answer: $LETTER' (without quotes) where LETTER is one of ABCD. "
-        "Think step by step before answering.\n"
-        "\n"
-        "¿Cuánto es 2 + 2?\n"
-        "\n"
-        "A) 3\n"
-        "B) 4\n"
-        "C) 5\n"
-        "D) 6"
-    )
+    assert message.content == SIMPLE_EVALS
 
 
 @pytest.mark.parametrize(
@@ -96,7 +99,7 @@ def test_english_rows_of_the_hub_are_brought_into_the_columns_of_the_others() ->
 @pytest.mark.parametrize("answer", [4, -1, None, "C", 1.5])
 def test_an_english_answer_that_counts_no_option_is_refused(answer: object) -> None:
     english = {"question": "?", "subject": "anatomy", "choices": ["w", "x", "y", "z"]}
-    with pytest.raises(ValueError, match="it counts the options from 0 to 3"):
+    with pytest.raises(ValueError, match="0 to 3"):
         MMLU.from_hub(english | {"answer": answer, "language": "en", "number": 7})
 
 
@@ -135,7 +138,7 @@ def test_wrong_rows_are_told(columns: dict[str, Any], told: str) -> None:
 def test_plain_rows_have_four_options(options: str) -> None:
     plain = {"id": 1, "question": "?", "answer": "A", "subject": "anatomy", "language": "en"}
     for other in ("wxyz", None, {"A": "w"}):
-        with pytest.raises(ValueError, match="'options' is no list: give the options as a list"):
+        with pytest.raises(ValueError, match="'options'"):
             MMLU.from_common(plain | {"options": other})
-    with pytest.raises(ValueError, match="options where each question has 4"):
+    with pytest.raises(ValueError, match=f"{len(options)} options"):
         MMLU.from_common(plain | {"options": list(options)})

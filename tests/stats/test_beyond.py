@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code
 
 from raybench.stats.beyond import LEAST_RELIABILITY, Lines, Points, among, beyond
 
@@ -36,10 +37,6 @@ def test_what_lies_above_the_others_line_is_found() -> None:
     # The line is exact: what is left is the error of the mean of 1, 1 and 0.9.
     assert found.stderr == pytest.approx(float(np.std([1, 1, 0.9], ddof=1)) / math.sqrt(3))
     assert found.n == 3
-    assert found.method == (
-        "mean above the line, corrected for the error in x, over ratings by task; "
-        "jackknife, Student's t"
-    )
 
 
 def test_the_interval_is_that_of_refitting_without_each_group() -> None:
@@ -77,11 +74,9 @@ def test_without_a_line_nothing_lies_above_it() -> None:
     for others in (NONE, points([2, 2], [1, 5], [0, 1])):
         found = beyond(own, line(others), over=OVER)
         assert found.value is None
-        assert found.method == (
-            "refused: ratings by task: there is nothing that differs to compare them with"
-        )
+        assert code(found.method) == "refused.no_line"
     exact = line(points([1, 2, 3], [1, 5, 9], [0, 1, 2]))
-    assert beyond(NONE, exact, over=OVER).method == "refused: no ratings by task"
+    assert code(beyond(NONE, exact, over=OVER).method) == "refused.empty"
 
 
 def test_an_interval_that_cannot_be_had_says_why() -> None:
@@ -89,13 +84,13 @@ def test_an_interval_that_cannot_be_had_says_why() -> None:
     alone = beyond(points([1], [3], [0]), exact, over=OVER)
     assert alone.value == pytest.approx(2.0)
     assert alone.ci95 is None
-    assert alone.method.endswith("no interval: it hangs on one group")
+    assert code(alone.method) == "no_interval.hangs_on_one"
     # Without the first group nothing differs in x.
     narrow = line(points([1, 2, 2], [1, 5, 9], [0, 1, 2]))
     assert beyond(points([1, 2], [3, 3], [0, 1]), narrow, over=OVER).ci95 is None
     equal = beyond(points([1, 2], [3, 7], [0, 1]), exact, over=OVER)
     assert (equal.value, equal.ci95) == (2.0, None)
-    assert equal.method.endswith("no interval: all equal")
+    assert code(equal.method) == "no_interval.all_equal"
 
 
 def test_one_among_others_is_uncertain_by_how_far_they_spread() -> None:
@@ -104,16 +99,16 @@ def test_one_among_others_is_uncertain_by_how_far_they_spread() -> None:
     assert found.stderr == pytest.approx(0.1 * math.sqrt(4 / 3))
     half = 4.3027 * 0.1 * math.sqrt(4 / 3)
     assert found.ci95 == pytest.approx((0.5 - half, 0.5 + half), abs=1e-4)
-    assert found.method == "as one among leanings, Student's t"
 
 
 @pytest.mark.parametrize(
-    ("others", "why"), [([0.1], "fewer than two"), ([], "fewer than two"), ([0.2] * 3, "all equal")]
+    ("others", "why"),
+    [([0.1], "fewer_than_two"), ([], "fewer_than_two"), ([0.2] * 3, "all_equal")],
 )
 def test_one_among_too_few_has_no_interval(others: list[float], why: str) -> None:
     found = among(0.5, np.array(others), over="leanings")
     assert (found.value, found.ci95) == (0.5, None)
-    assert found.method == f"as one among leanings; no interval: {why}"
+    assert code(found.method) == f"no_interval.{why}"
 
 
 # ----------------------------------------------------------------------------------- properties

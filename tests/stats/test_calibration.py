@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from monte_carlo import least_share
 from numpy.typing import NDArray
+from statements import code, values
 
 from raybench.stats import calibration
 from raybench.stats.calibration import Bins
@@ -121,7 +122,7 @@ def test_it_is_the_plain_transcription(
 ) -> None:
     stated, right = [item[0] for item in items], [item[1] for item in items]
     if len(items) < size:
-        with pytest.raises(ValueError, match="do not fill"):
+        with pytest.raises(ValueError, match=f"{len(items)} items"):
             calibration.rms_error(stated, right, bin_size=size, bins=bins)
         return
     found = calibration.rms_error(stated, right, bin_size=size, bins=bins)
@@ -168,20 +169,15 @@ def overconfident(n: int, seed: int = 0) -> tuple[Numbers, Numbers]:
 def test_too_few_items_are_refused(make: Callable[..., Any]) -> None:
     few = make([0.5] * 99, [1] * 99)
     assert (few.value, few.stderr, few.ci95, few.n) == (None, None, None, 99)
-    assert few.method == (
-        "refused: fewer than 100 items with a confidence, which is what a bin holds"
-    )
+    assert code(few.method) == "refused.less_than_a_bin"
     for n in (100, 199):
         one_bin = make([0.5] * n, [1] * n)
         assert one_bin.value is None
-        assert one_bin.method == (
-            "refused: below 200 items there is one bin, and the official code, which leaves out "
-            "the last, would say 0 whatever the answers are; 'all' takes every bin"
-        )
+        assert code(one_bin.method) == "refused.one_bin"
         assert make([0.5] * n, [1] * n, bins="all").value is not None
     assert make([0.5] * 200, [1] * 200).value is not None
     same = make([0.5] * 200, [1] * 200, [7] * 200)
-    assert same.method.startswith("refused: all items are of one question")
+    assert code(same.method) == "refused.one_question"
 
 
 @pytest.mark.parametrize(
@@ -261,7 +257,8 @@ def test_of_a_calibrated_model_chance_makes_the_value() -> None:
         assert found.ci95[1] == max(found.value, less.ci95[1])
         if found.value > less.ci95[1]:
             outside += 1
-            assert "drawn out to the value" in found.method
+            drawn_out = values(found.method)
+            assert (drawn_out["low"], drawn_out["high"]) == less.ci95
     assert outside
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.stats import composite, intervals, repeats
 from raybench.stats.asked import Asked
@@ -36,7 +37,7 @@ def test_an_index_of_worked_numbers() -> None:
     assert found.stderr == pytest.approx(math.sqrt(0.08**2 + 0.01**2) / 2)
     # ½√(0.15² + 0.02²) = 0.075664 to either side
     assert found.ci95 == pytest.approx((0.574336, 0.725664), abs=1e-6)
-    assert (found.n, found.method) == (530, "weighted mean of 2; interval from theirs (MOVER)")
+    assert (found.n, values(found.method)["many"]) == (530, 2)
 
 
 def test_a_score_of_0_keeps_the_error_its_interval_tells() -> None:
@@ -52,9 +53,10 @@ def test_what_is_missing_refuses_the_index_and_is_named() -> None:
     withheld = Estimate(None, None, None, 9, "refused: 3 units await review")
     found = weighted({"math_500": MATH_500, "mmlu_pro": withheld}, weights)
     assert (found.value, found.stderr, found.ci95, found.n) == (None, None, None, 0)
-    assert found.method == ("refused: hle, scicode are missing; mmlu_pro: 3 units await review")
+    why = values(found.method)
+    assert (why["missing"], why["refused"]) == (["hle", "scicode"], {"mmlu_pro": withheld.method})
     one = weighted({"math_500": MATH_500}, MATH)
-    assert one.method == "refused: aime_2024 is missing"
+    assert values(one.method)["missing"] == ["aime_2024"]
 
 
 def test_a_partial_index_is_weighed_anew_and_says_how() -> None:
@@ -62,20 +64,18 @@ def test_a_partial_index_is_weighed_anew_and_says_how() -> None:
     found = weighted({"aime_2024": AIME, "math_500": MATH_500}, weights, partial=True)
     assert found.value == pytest.approx(0.4 * 2 / 3 + 0.9 / 3)
     assert found.stderr == pytest.approx(math.hypot(0.08 * 2 / 3, 0.01 / 3))
-    assert found.method == (
-        "partial: weighted mean of aime_2024 2/3, math_500 1/3; without: hle is missing; "
-        "interval from theirs (MOVER)"
-    )
+    how = values(found.method)
+    assert code(found.method) == "method.partial_mean"
+    assert how["weights"] == {"aime_2024": Fraction(2, 3), "math_500": Fraction(1, 3)}
+    assert how["missing"] == ["hle"]
 
 
 def test_a_partial_index_of_everything_is_none_and_of_nothing_is_refused() -> None:
     parts = {"aime_2024": AIME, "math_500": MATH_500}
     assert weighted(parts, MATH, partial=True) == weighted(parts, MATH)
     refused = weighted({}, MATH, partial=True)
-    assert (refused.value, refused.method) == (
-        None,
-        "refused: aime_2024, math_500 are missing",
-    )
+    assert refused.value is None
+    assert values(refused.method)["missing"] == ["aime_2024", "math_500"]
 
 
 def test_a_score_without_an_interval_leaves_the_index_without() -> None:
@@ -83,7 +83,7 @@ def test_a_score_without_an_interval_leaves_the_index_without() -> None:
     found = weighted({"aime_2024": bare, "math_500": MATH_500}, MATH)
     assert found.value == pytest.approx(0.65)
     assert (found.stderr, found.ci95) == (None, None)
-    assert found.method == "weighted mean of 2; no interval: aime_2024 without"
+    assert values(found.method)["bare"] == ["aime_2024"]
 
 
 def test_weights_that_do_not_sum_to_one_are_a_mistake() -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statements import code, values
 
-from raybench.stats import clusters, grouped, repeats
+from raybench.stats import clusters, grouped
 from raybench.stats.intervals import wilson
 from raybench.types import Estimate
 
@@ -38,18 +39,17 @@ def test_the_mean_of_worked_groups() -> None:
     assert (found.value, found.n) == (0.75, 4)
     assert found.stderr == pytest.approx(0.25)
     assert found.ci95 == pytest.approx((0.75 - 12.7062 * 0.25, 0.75 + 12.7062 * 0.25), abs=1e-4)
-    assert found.method == "mean over ratings by task, Student's t"
 
 
 def test_a_mean_without_an_interval_says_why() -> None:
     alone = grouped.mean(array(1, 2), np.array([3, 3]), over=OVER)
     assert (alone.value, alone.ci95) == (1.5, None)
-    assert alone.method == "mean over ratings by task; no interval: from one group"
+    assert code(alone.method) == "no_interval.one_group"
     equal = grouped.mean(array(2, 2), np.array([0, 1]), over=OVER)
     assert (equal.value, equal.ci95) == (2.0, None)
-    assert equal.method.endswith("no interval: all equal")
+    assert code(equal.method) == "no_interval.all_equal"
     none = grouped.mean(array(), np.array([], dtype=int), over=OVER)
-    assert none == Estimate(None, None, None, 0, "refused: no ratings by task")
+    assert (none.value, none.n, values(none.method)) == (None, 0, {"over": OVER})
 
 
 def test_a_share_of_groups_that_each_agree_is_as_sure_as_there_are_groups() -> None:
@@ -62,7 +62,6 @@ def test_a_share_of_groups_that_each_agree_is_as_sure_as_there_are_groups() -> N
     assert together.ci95 is not None
     assert apart.ci95 is not None
     assert together.ci95[0] < apart.ci95[0] < 0.75 < apart.ci95[1] < together.ci95[1]
-    assert together.method == f"share of hits, clustered by task; {repeats.BOUNDED}"
 
 
 def test_a_share_of_hits_alone_counts_groups_and_of_nothing_is_refused() -> None:
@@ -140,12 +139,12 @@ def test_a_group_that_one_side_does_not_tell_apart_counts_against_agreement() ->
 def test_a_correlation_without_variation_is_refused() -> None:
     found = grouped.correlation(array(1, 2), array(3, 3), np.array([0, 0]), over=OVER)
     assert found.value is None
-    assert found.method == "refused: ratings by task: they do not vary within any group"
+    assert code(found.method) == "refused.no_variation"
     # Differences between groups are no variation within.
     found = grouped.correlation(array(1, 2), array(3, 4), np.array([0, 1]), over=OVER)
     assert found.value is None
     found = grouped.correlation(array(), array(), np.array([], dtype=int), over=OVER)
-    assert found.method == "refused: ratings by task: they are none"
+    assert code(found.method) == "refused.none_paired"
 
 
 def test_full_correlation_has_no_interval() -> None:
@@ -153,7 +152,7 @@ def test_full_correlation_has_no_interval() -> None:
     found = grouped.correlation(array(1, 2, 4, 5), array(3, 5, 1, 3), groups, over=OVER)
     assert found.value == pytest.approx(1.0)
     assert found.ci95 is None
-    assert found.method.endswith("no interval: all groups alike")
+    assert code(found.method) == "no_interval.groups_alike"
 
 
 # ----------------------------------------------------------------------------------- properties
@@ -164,7 +163,7 @@ def test_one_group_that_varies_is_no_ground_for_an_interval() -> None:
     found = grouped.correlation(array(1, 2, 3, 4, 4), array(1, 3, 2, 5, 5), groups, over=OVER)
     assert found.value == pytest.approx(0.5)
     assert found.ci95 is None
-    assert found.method.endswith("no interval: from one group")
+    assert code(found.method) == "no_interval.one_group"
 
 
 @given(rows)

@@ -43,7 +43,7 @@ def test_worked_values(n: int, right: int, k: int, value: float) -> None:
 
 @pytest.mark.parametrize(("n", "right", "k"), [(3, 1, 4), (3, 4, 1), (3, -1, 1), (3, 1, 0)])
 def test_a_draw_that_there_is_not_is_refused(n: int, right: int, k: int) -> None:
-    with pytest.raises(ValueError, match="no such draw"):
+    with pytest.raises(ValueError, match=f"{k} of {n} replies"):
         passing.one_of(n, right, k)
 
 
@@ -54,7 +54,7 @@ def test_it_is_averaged_over_questions_with_their_error() -> None:
     assert found.value == pytest.approx(np.mean(scores))
     assert found.stderr == pytest.approx(np.std(scores, ddof=1) / 2)
     assert found.n == 4
-    assert found.method == f"mean over questions of 1 − C(n−c, 5)/C(n, 5); {repeats.BOUNDED}"
+    assert "C(n−c, 5)/C(n, 5)" in found.method
     assert found.ci95 is not None
     assert 0 <= found.ci95[0] < np.mean(scores) < found.ci95[1] <= 1
 
@@ -87,7 +87,7 @@ def test_a_question_asked_too_seldom_refuses_it() -> None:
     assert values(one.method)["questions"] == 1
     two = passing.at(Asked.of([(1, 3), (1, 4)]), 5)
     assert values(two.method)["questions"] == 2
-    assert code(passing.at(Asked.of([]), 5).method) == "refused.no_questions"
+    assert code(passing.at(Asked.of([]), 5).method) == "refused.empty"
 
 
 def test_its_interval_covers_what_it_should() -> None:

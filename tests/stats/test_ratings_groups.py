@@ -1,6 +1,9 @@
 """What is known of the order of components, and what ranks and words make of it."""
 
+from typing import Any
+
 import pytest
+from statements import code, codes, values
 
 from raybench.stats import bradley_terry, plackett_luce
 from raybench.stats.bradley_terry import Game
@@ -23,6 +26,12 @@ def ends(ratings: Ratings) -> dict[str, tuple[int, int]]:
     return {name: rank.ends for name, rank in ranks(ratings).items()}
 
 
+def relations(ratings: Ratings) -> list[dict[str, Any]]:
+    """Return how the groups stand to each other, as the only note says it."""
+    (note,) = ratings.notes
+    return [values(it) for it in values(note)["relations"]]
+
+
 def test_who_won_all_is_first_and_who_lost_all_is_last() -> None:
     games = [*even("b", "c"), *beat("top", "b"), *beat("top", "c"), *beat("b", "low")]
     ratings = bradley_terry.fit(games, bootstrap=200)
@@ -42,18 +51,16 @@ def test_all_of_a_lower_group_are_behind_all_of_the_higher_one() -> None:
     # By its number y is above a; what is known of their order says otherwise.
     assert (ratings.table["y"].value or 0) > (ratings.table["a"].value or 0)
     assert ends(ratings) == {"a": (1, 1), "b": (1, 1), "y": (3, 3), "z": (4, 4)}
-    assert (
-        "Group 1 won every match against group 2: how far above is not known." in (ratings.notes[0])
-    )
+    (above,) = relations(ratings)
+    assert (above["group"], above["others"], above["points"]) == (1, "group 2", None)
 
 
 def test_order_is_handed_down_and_told_once() -> None:
     games = [*beat("a", "b"), *beat("b", "c"), *beat("c", "d"), *beat("a", "d")]
     ratings = bradley_terry.fit(games, bootstrap=0)
     assert ends(ratings) == {name: (place, place) for place, name in enumerate("abcd", 1)}
-    (note,) = ratings.notes
-    assert note.count("won every match") == 3
-    assert "group 4" in note and "Group 1 won every match against group 2: " in note
+    told = [(it["group"], it["others"]) for it in relations(ratings)]
+    assert told == [(1, "group 2"), (2, "group 3"), (3, "group 4")]
 
 
 def test_groups_that_never_met_have_no_common_rank() -> None:
@@ -64,9 +71,8 @@ def test_groups_that_never_met_have_no_common_rank() -> None:
     places = ranks(ratings)
     assert {it.value for it in places.values()} == {None}
     assert places["y"].replicates is not None and places["y"].replicates[1] == 5
-    assert ratings.notes[0].count("they are not compared") == 2
-    assert "Group 1 never met group 2: they are not compared." in ratings.notes[0]
-    assert "Group 2 never met group 3: they are not compared." in ratings.notes[0]
+    unmet = [values(it) for it in values(ratings.notes[0])["relations"] if "unmet" in code(it)]
+    assert unmet == [{"group": 1, "others": "group 2"}, {"group": 2, "others": "group 3"}]
 
 
 def test_points_are_told_where_a_bound_has_them() -> None:
@@ -74,7 +80,7 @@ def test_points_are_told_where_a_bound_has_them() -> None:
     ratings = bradley_terry.fit(games, bootstrap=0)
     points = 1000 - ratings.bounds["low"].interval[1]
     assert points > 0
-    assert f"not known (at least {points:.0f} points)" in ratings.notes[0]
+    assert [it["points"] for it in relations(ratings)] == [points]
 
 
 TWO = [Seat("c", 1, team="x"), Seat("d", 2, team="y"), Seat("e", 2, team="y")]
@@ -90,5 +96,5 @@ def test_where_teams_play_singles_are_ordered_all_the_same(met: bool) -> None:
     assert ((at["b"], at["c"]) in ratings.above) == met
     # A team of two lost: either of them may be as good as the winner.
     assert not any({*pair} == {at["c"], at["d"]} for pair in ratings.above)
-    assert "is, by all results, above group" in ratings.notes[0]
-    assert "Nothing tells whether group" in ratings.notes[0]
+    told = codes(values(ratings.notes[0])["relations"])
+    assert {*told} == {"ratings.group_above", "ratings.group_open"}

@@ -5,6 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code
 
 from raybench.stats import reliability
 from raybench.stats.intervals import wilson
@@ -24,7 +25,7 @@ def test_worked_bins() -> None:
     assert last.accuracy.ci95 == wilson(2 / 3, 3)
     assert found[0].confidence is None
     assert found[0].accuracy.value is None
-    assert found[0].accuracy.method == "refused: no items"
+    assert code(found[0].accuracy.method) == "refused.empty"
 
 
 def test_no_items_leave_ten_empty_bins() -> None:
@@ -41,9 +42,9 @@ def test_what_is_no_confidence_is_told(stated: list[float]) -> None:
 
 
 def test_as_many_verdicts_as_confidences() -> None:
-    with pytest.raises(ValueError, match="2 confidences, but 1 verdicts"):
+    with pytest.raises(ValueError, match="2 confidences"):
         reliability.reliability([0.5, 0.5], [1])
-    with pytest.raises(ValueError, match="right, 1, or not, 0"):
+    with pytest.raises(ValueError, match="1, or not"):
         reliability.reliability([0.5, 0.5], [1, math.nan])
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.estimates import FEWEST
+from raybench.statements import Statement
 from raybench.stats.intervals import student
 from raybench.stats.ranks import reach
 from raybench.types import Estimate, Interval
@@ -45,8 +46,14 @@ def estimate(
     # The percentiles reach further where the iterations are few, as Student's interval does.
     factor = math.sqrt(tasks / (tasks - 1)) * student(tasks - 1)
     low, high = reach(value, known, within, factor=factor)
-    method = f"{name}, {over}, percentiles or reflected"
     if furthest is not None:
         low, high = min(low, furthest), max(high, furthest)
-        method += ", or what pairs allow that do not hold"
+    method = Statement(
+        "method.correlation",
+        "{name}, {over}, percentiles or reflected{pairs}",
+        name=name,
+        over=over,
+        pairs="" if furthest is None else ", or what pairs allow that do not hold",
+        furthest=furthest,
+    )
     return Estimate(value, float(known.std(ddof=1)), (low, high), n, method)

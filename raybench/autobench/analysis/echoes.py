@@ -16,6 +16,7 @@ from raybench.autobench.analysis.lots import Lot, fall, lot
 from raybench.autobench.analysis.resample import Draws, Resampled, replay
 from raybench.autobench.analysis.swaps import Swap, swaps
 from raybench.autobench.standing import SCALE
+from raybench.statements import Statement
 from raybench.stats.paired import holm
 from raybench.types import Estimate
 
@@ -103,7 +104,8 @@ def _left_out(
     weight = _weight(found, judges)
     kept = [judge for judge in found.ballots.judges if judge not in judges]
     if not kept:
-        return Company(name, judges, weight, {}, refusal="refused: no other judge is left")
+        why = Statement("refused.no_other_judge", "refused: no other judge is left")
+        return Company(name, judges, weight, {}, refusal=why)
     ballots = found.ballots.by(kept)
     once = np.arange(ballots.tasks, dtype=np.int32)[None]
     without = Resampled(

@@ -8,8 +8,9 @@ import numpy as np
 from raybench.autobench.analysis.ballots import Floats
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.standing import SCALE
+from raybench.statements import Statement
 from raybench.stats.distributions import student_below
-from raybench.stats.intervals import student
+from raybench.stats.intervals import refuse_empty, student
 from raybench.stats.ranks import holds
 from raybench.types import Estimate, Interval
 
@@ -60,21 +61,22 @@ def estimate(value: float, drawn: Floats, n: int, *, over: str, within: Interval
     95 % or more of the true weights. It is cut at the ends of the scale, where no score can lie.
     """
     if n == 0 or math.isnan(value):
-        return Estimate(None, None, None, 0, f"refused: no {over}")
+        return refuse_empty(over)
     method = f"bootstrap over {over}, weights replayed"
     if n < FEWEST:
         return Estimate(value, None, None, n, f"{method}; no interval from fewer than {FEWEST}")
     known = drawn[~np.isnan(drawn)]
     spread = float(known.std(ddof=1)) if len(known) > 1 else 0.0
     if spread < _SPREAD:
-        return Estimate(value, None, None, n, f"{method}; no interval: all equal")
+        why = Statement("no_interval.all_equal", "{method}; no interval: all equal", method=method)
+        return Estimate(value, None, None, n, why)
     stderr = spread * math.sqrt(n / (n - 1))
     low, high = value - student(n - 1) * stderr, value + student(n - 1) * stderr
     method += ", Student's t"
     if low < within[0] or high > within[1]:
         # Few iterations give wide intervals; none of it lies where no value can.
         low, high = max(low, within[0]), min(high, within[1])
-        method += ", cut at the ends of the scale"
+        method = Statement("method.cut", "{method}, cut at the ends of the scale", method=method)
     return Estimate(value, stderr, (low, high), n, method)
 
 

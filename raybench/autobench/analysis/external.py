@@ -17,6 +17,7 @@ from raybench.autobench.analysis.estimates import confidence
 from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.tables import FEWEST, Table
 from raybench.autobench.analysis.variants import Variant
+from raybench.statements import Statement
 from raybench.stats.ranks import Correlation, furthest, holds, kendall, order, spearman
 from raybench.types import Estimate
 
@@ -146,11 +147,18 @@ def _common(
 
 def _refusal(ours: Floats, theirs: Floats, table: str) -> str:
     if len(theirs) < FEWEST:
-        return f"refused: fewer than {FEWEST} models have a score here and in {table}"
+        return Statement(
+            "refused.few_in_table",
+            "refused: fewer than {least} models have a score here and in {table}",
+            least=FEWEST,
+            table=table,
+        )
     if np.ptp(theirs) == 0:
-        return f"refused: all models score the same in {table}"
+        return Statement(
+            "refused.table_equal", "refused: all models score the same in {table}", table=table
+        )
     if np.ptp(ours) == 0:
-        return "refused: all models score the same here"
+        return Statement("refused.scores_equal", "refused: all models score the same here")
     return ""
 
 

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from raybench.autobench.analysis.ballots import Ballots, Flags, Floats
 from raybench.autobench.settings import Weights
 from raybench.autobench.standing import FLOOR
+from raybench.statements import Statement
 from raybench.stats.distributions import student_below
 
 FEWEST = 6
@@ -58,12 +59,20 @@ def lot(
     everybody = np.ones(len(ballots.judges), dtype=bool)
     members = np.isin(ballots.judges, judges)
     if not own.any():
-        return Lot(refusal="refused: none of its models is ranked")
+        return Lot(
+            refusal=Statement("refused.none_ranked", "refused: none of its models is ranked")
+        )
     if len(members) < FEWEST:
-        return Lot(refusal=f"refused: it takes {FEWEST} judges, there are {len(members)}")
+        why = Statement(
+            "refused.few_for_lots",
+            "refused: it takes {least} judges, there are {judges}",
+            least=FEWEST,
+            judges=len(members),
+        )
+        return Lot(refusal=why)
     if 2 * len(judges) >= len(members):
         # Left with the other half, it falls as well where that half is the one that leans.
-        return Lot(refusal="refused: half of the judges are its own")
+        return Lot(refusal=Statement("refused.half_own", "refused: half of the judges are its own"))
     places = ballots.places
     sets = np.stack([members, *_sets(members, places >= 0, np.random.default_rng(seed))])
     silent = own.copy()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from raybench.errors import ConfigurationError, Problem, closest
 from raybench.paths import expanded
+from raybench.statements import Statement
 
 FEWEST = 3
 """Fewer models have hardly an order to agree on."""
@@ -37,15 +38,19 @@ class Table:
         if not self.missing and not self.others:
             return ""
         ours = len(self.scores) + len(self.missing)
-        told = f"{self.name} has {len(self.scores)} of the {ours} models"
-        if self.missing:
-            told += f", and not {_several(self.missing)}"
-        if self.others:
-            told += f"; not in the roster: {_several(self.others)}"
-            meant = {name: closest(name, self.missing) for name in self.others}
-            guesses = [f"{name} for {of}" for name, of in meant.items() if of]
-            told += f" (another name: {_several(guesses)}?)" if guesses else ""
-        return told
+        meant = {name: of for name in self.others if (of := closest(name, self.missing))}
+        guesses = [f"{name} for {of}" for name, of in meant.items()]
+        return Statement(
+            "table.models",
+            "{name} has {there} of the {ours} models{missing}{others}{guesses}",
+            name=self.name,
+            there=len(self.scores),
+            ours=ours,
+            missing=f", and not {_several(self.missing)}" if self.missing else "",
+            others=f"; not in the roster: {_several(self.others)}" if self.others else "",
+            guesses=f" (another name: {_several(guesses)}?)" if guesses else "",
+            meant=meant,
+        )
 
 
 def read(name: str, path: str, models: Sequence[str], *, setting: str = SETTING) -> Table:
@@ -87,9 +92,25 @@ def parse(
     text: str, name: str, where: str, models: Sequence[str], *, setting: str = SETTING
 ) -> Table:
     """Return the table that a CSV's text holds; `where` is what its mistakes are told with."""
+    table, wrong = parse_leniently(text, name, where, models)
+    if wrong:
+        raise ConfigurationError(
+            Problem(
+                "file.format",
+                f"{setting}.{name}: " + ("\n    ".join(wrong)),
+                setting=f"{setting}.{name}",
+            )
+        )
+    return table
+
+
+def parse_leniently(
+    text: str, name: str, where: str, models: Sequence[str]
+) -> tuple[Table, list[Statement]]:
+    """Return the table that a CSV's text holds, and every mistake in the text."""
     scores: dict[str, float] = {}
     lines: dict[str, int] = {}
-    wrong: list[str] = []
+    wrong: list[Statement] = []
     places: tuple[int, int] | None = None
     width = 0
     for line, cells in _rows(text):
@@ -101,34 +122,58 @@ def parse(
                 break
             continue
         if places is None or len(cells) != width:
-            wrong.append(f"{at}: its columns are {len(cells)}, those of the headings {width}")
+            wrong.append(
+                Statement(
+                    "table.width",
+                    "{at}: its columns are {columns}, those of the headings {width}",
+                    at=at,
+                    columns=len(cells),
+                    width=width,
+                )
+            )
             continue
         model, told = (cells[place] for place in places)
         score = _number(told)
         if model in lines:
-            wrong.append(f"{at}: '{model}' stands in line {lines[model]} already: keep one")
+            wrong.append(
+                Statement(
+                    "table.repeated",
+                    "{at}: '{model}' stands in line {first} already: keep one",
+                    at=at,
+                    model=model,
+                    first=lines[model],
+                )
+            )
         elif score is not None:
             scores[model] = score
         elif model in models:
-            wrong.append(f"{at}: '{told}' is no number: give the score of '{model}', like 61.3")
+            wrong.append(
+                Statement(
+                    "table.number",
+                    "{at}: '{told}' is no number: give the score of '{model}', like 61.3",
+                    at=at,
+                    told=told,
+                    model=model,
+                )
+            )
         lines.setdefault(model, line)
     ours = {model: scores[model] for model in models if model in scores}
     others = tuple(model for model in lines if model not in models)
     if not wrong and len(ours) < FEWEST:
         known = f", but {_several(others)}" if others else ""
         wrong.append(
-            f"{where} has {len(ours)} of the roster's models{known}: rankings are compared over "
-            f"{FEWEST} or more, by the names of the roster ({_several(models)})"
-        )
-    if wrong:
-        raise ConfigurationError(
-            Problem(
-                "file.format",
-                f"{setting}.{name}: " + ("\n    ".join(wrong)),
-                setting=f"{setting}.{name}",
+            Statement(
+                "table.few_models",
+                "{where} has {there} of the roster's models{known}: rankings are compared over "
+                "{least} or more, by the names of the roster ({roster})",
+                where=where,
+                there=len(ours),
+                known=known,
+                least=FEWEST,
+                roster=_several(models),
             )
         )
-    return Table(name, ours, tuple(model for model in models if model not in ours), others)
+    return Table(name, ours, tuple(model for model in models if model not in ours), others), wrong
 
 
 def problems(
@@ -168,13 +213,21 @@ def _places(headings: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def _headings(at: str, cells: Sequence[str]) -> str:
+def _headings(at: str, cells: Sequence[str]) -> Statement:
     if len(cells) == 2:
-        return f"{at}: the first line is headings, such as 'model,score': add it"
-    many = "one column" if len(cells) == 1 else f"{len(cells)} columns"
-    return (
-        f"{at}: {many} where two are expected, the model and its score: head those two '{_MODEL}' "
-        f"and '{_SCORE}'"
+        return Statement(
+            "table.no_headings",
+            "{at}: the first line is headings, such as 'model,score': add it",
+            at=at,
+        )
+    return Statement(
+        "table.columns",
+        "{at}: {many} where two are expected, the model and its score: head those two '{model}' "
+        "and '{score}'",
+        at=at,
+        many="one column" if len(cells) == 1 else f"{len(cells)} columns",
+        model=_MODEL,
+        score=_SCORE,
     )
 
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from raybench.autobench.analysis.ballots import Ballots
 from raybench.autobench.analysis.chances import chance, rounding
 from raybench.autobench.analysis.shared import shared
+from raybench.statements import Statement
 
 FEWEST_JUDGES = 4
 """A common factor explains whatever three judges say."""
@@ -38,10 +39,18 @@ _MOST = 200
 def refusal(ballots: Ballots) -> str:
     """Return why these ratings show no clusters, or ''."""
     if len(ballots.judges) < FEWEST_JUDGES:
-        return f"refused: clusters take {FEWEST_JUDGES} judges, there are {len(ballots.judges)}"
+        return Statement(
+            "refused.few_judges",
+            "refused: clusters take {least} judges, there are {judges}",
+            least=FEWEST_JUDGES,
+            judges=len(ballots.judges),
+        )
     if ballots.distinct < FEWEST_TASKS:
-        return (
-            f"refused: clusters take {FEWEST_TASKS} iterations with a task, not {ballots.distinct}"
+        return Statement(
+            "refused.few_tasks",
+            "refused: clusters take {least} iterations with a task, not {tasks}",
+            least=FEWEST_TASKS,
+            tasks=ballots.distinct,
         )
     return ""
 

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from raybench.autobench.analysis.echoes import Company, Echoes
+from raybench.statements import Statement
 
 LEVEL = 0.05
 """A family that lifts its own models is told where chance alone would do so as rarely as this."""
+_CHANCE = Statement("echoes.chance", "which pairs change places may be chance")
 
 
 def warnings(found: Echoes, families: Mapping[str, str]) -> Iterator[str]:
@@ -16,27 +18,45 @@ def warnings(found: Echoes, families: Mapping[str, str]) -> Iterator[str]:
     """
     for company in found.clusters[:1]:
         if named := _named(company, families):
-            yield f"without the {_many(company.judges)} of {company.name}, {named}"
+            yield Statement(
+                "echoes.cluster",
+                "without the {judges} of {name}, {named}",
+                judges=_many(company.judges),
+                name=company.name,
+                named=named,
+            )
     for company in found.families:
         p = company.lot.p if company.lot else None
         if company.swaps and p is not None and p <= LEVEL:
-            yield (
-                f"without the {_many(company.judges)} of {company.name}, its own models lose "
-                f"{company.lifted.value:.2f} points against others as strong (p {_p(p)} beside "
-                f"judges by lot), and the order changes: "
-                + (_named(company, families) or "which pairs change places may be chance")
+            yield Statement(
+                "echoes.family",
+                "without the {judges} of {name}, its own models lose {points:.2f} points against "
+                "others as strong (p {p} beside judges by lot), and the order changes: {named}",
+                judges=_many(company.judges),
+                name=company.name,
+                points=company.lifted.value,
+                p=_p(p),
+                named=_named(company, families) or _CHANCE,
             )
 
 
-def _named(company: Company, families: Mapping[str, str]) -> str:
+def _named(company: Company, families: Mapping[str, str]) -> Statement | None:
     named = [swap for swap in company.swaps if swap.likely]
     if not named:
-        return ""
+        return None
     first = named[0]
-    own = " (its own)" if families.get(first.up, first.up) == company.name else ""
-    more = f", and {len(named) - 1} more pairs change places" if len(named) > 1 else ""
-    sure = f"sure at {first.before:.2f} with them and {first.after:.2f} without"
-    return f"{first.up}{own} falls below {first.down} ({sure}){more}"
+    own = families.get(first.up, first.up) == company.name
+    return Statement(
+        "echoes.swap",
+        "{up}{own} falls below {down} (sure at {before:.2f} with them and {after:.2f} without)"
+        "{more}",
+        up=first.up,
+        own=" (its own)" if own else "",
+        down=first.down,
+        before=first.before,
+        after=first.after,
+        more=f", and {len(named) - 1} more pairs change places" if len(named) > 1 else "",
+    )
 
 
 def _many(judges: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from raybench import sandbox
 from raybench.benchmarks.parts import harness, libraries
 from raybench.benchmarks.parts.contract import UngradableError
 from raybench.sandbox import Limits, Outcome
+from raybench.statements import Statement
 
 _HARNESS = ("codec", "channel", "apart", "solver", "asserting")
 _TOLD = ("status", "cpu_s", "wall_s", "memory_mb", "crowded")
@@ -59,9 +60,11 @@ def ended(outcome: Outcome) -> str:
     """Return in words why a run came to no verdict."""
     match outcome.status:
         case "timeout":
-            return f"time limit: {outcome.reason}"
+            return Statement("program.timeout", "time limit: {reason}", reason=outcome.reason)
         case "memory":
-            return f"memory limit: {outcome.reason}"
+            return Statement("program.memory", "memory limit: {reason}", reason=outcome.reason)
         case "output":
-            return f"output limit: {outcome.reason}"
-    return f"ended before its tests were over: {outcome.reason}"
+            return Statement("program.output", "output limit: {reason}", reason=outcome.reason)
+    return Statement(
+        "program.ended", "ended before its tests were over: {reason}", reason=outcome.reason
+    )

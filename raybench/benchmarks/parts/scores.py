@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from raybench.benchmarks.parts.tally import Tally
+from raybench.statements import Statement
 from raybench.stats import composite, repeats
 from raybench.stats.asked import Asked
 from raybench.types import Estimate
@@ -55,33 +56,60 @@ class Scores:
     ) -> Estimate:
         """Return a model's score over some questions of a benchmark; by its accuracy, or else."""
         if reason := self.withheld(model, benchmark):
-            return Estimate(None, None, None, asked.n, f"refused: {reason}")
+            return refuse_withheld(reason, asked.n)
         estimate = by(asked)
-        notes = [estimate.method, *self._notes(model, benchmark, "without the")]
-        return replace(estimate, method="; ".join(notes))
+        notes = [*self._notes(model, benchmark, "without the")]
+        return replace(estimate, method=_noted(estimate.method, notes))
 
     def wholes(self, model: str, benchmark: str) -> Estimate:
         """Return the share of clusters of which all questions are answered rightly."""
         if reason := self.withheld(model, benchmark):
-            return Estimate(None, None, None, 0, f"refused: {reason}")
+            return refuse_withheld(reason)
         estimate = repeats.accuracy(self.tally.wholes(model, benchmark))
-        notes = [estimate.method, *self._notes(model, benchmark, "without those of the")]
-        return replace(estimate, method=f"all questions of each right; {'; '.join(notes)}")
+        notes = [*self._notes(model, benchmark, "without those of the")]
+        method = Statement(
+            "method.wholes",
+            "all questions of each right; {method}",
+            method=_noted(estimate.method, notes),
+        )
+        return replace(estimate, method=method)
 
-    def _notes(self, model: str, benchmark: str, without: str) -> Iterator[str]:
+    def _notes(self, model: str, benchmark: str, without: str) -> Iterator[Statement]:
         """Yield what a score is made without, and what of it the checker was to decide."""
         sheet = self.tally.sheet(model, benchmark)
         if sheet.unsupported:
-            yield f"{without} {sheet.unsupported:,} with images, which it does not take"
+            yield Statement(
+                "left_out.images",
+                "{without} {number:,} with images, which it does not take",
+                without=without,
+                number=sheet.unsupported,
+            )
         if sheet.unanswered:
-            yield f"{without} {_units(sheet.unanswered)} that got no reply"
+            yield Statement(
+                "left_out.unanswered",
+                "{without} {units} that got no reply",
+                without=without,
+                units=_units(sheet.unanswered),
+                number=sheet.unanswered,
+            )
         if sheet.ungraded:
-            yield f"{without} {_units(sheet.ungraded)} that could not be graded"
+            yield Statement(
+                "left_out.ungraded",
+                "{without} {units} that could not be graded",
+                without=without,
+                units=_units(sheet.ungraded),
+                number=sheet.ungraded,
+            )
         if sheet.unchecked:
-            yield f"{_units(sheet.unchecked)} left to the script"
+            yield Statement(
+                "left_out.unchecked",
+                "{units} left to the script",
+                units=_units(sheet.unchecked),
+                number=sheet.unchecked,
+            )
 
-    def withheld(self, model: str, benchmark: str) -> str:
-        """Return why a score is not to be published, or ''."""
+    def withheld(self, model: str, benchmark: str) -> Statement | None:
+        """Return why a score is not to be published, None where it may be."""
         sheet = self.tally.sheet(model, benchmark)
         lacks = {
             "a reply": sheet.unanswered,
@@ -90,11 +118,20 @@ class Scores:
         }
         broken = sum(lacks.values())
         if self.rules.accepted or not broken:
-            return ""
+            return None
         told = [f"{number} without {what}" for what, number in lacks.items() if number]
         if len(told) == 1:
             told = [told[0].removeprefix(f"{broken} ")]
-        return f"{_units(broken)} await{'s' * (broken == 1)} review: {', '.join(told)}"
+        return Statement(
+            "withheld.broken",
+            "{units} await{s} review: {told}",
+            units=_units(broken),
+            s="s" * (broken == 1),
+            told=", ".join(told),
+            unanswered=sheet.unanswered,
+            ungraded=sheet.ungraded,
+            unchecked=sheet.unchecked,
+        )
 
     def asked(self, model: str, benchmark: str) -> Asked:
         """Return the questions that a score is over."""
@@ -119,7 +156,8 @@ class Scores:
         for name, score in scores.items():
             lacks = self._lacks(name, models)
             if lacks and not self.rules.partial and score.value is not None:
-                found[name] = Estimate(None, None, None, score.n, f"refused: {lacks}")
+                why = Statement("refused.not_asked", "refused: {lacks}", lacks=lacks)
+                found[name] = Estimate(None, None, None, score.n, why)
         return found
 
     def index(
@@ -128,10 +166,16 @@ class Scores:
         """Return the index that weighs the constituents so; a partial one is told by its method."""
         estimate = composite.weighted(parts, weights, partial=self.rules.partial)
         used = composite.constituents(parts, weights, partial=self.rules.partial)
-        lacks = [f"{name} {lacks}" for name in used if (lacks := self._lacks(name, models))]
-        if not lacks:
+        lacking = {name: lacks for name in used if (lacks := self._lacks(name, models))}
+        if not lacking:
             return estimate
-        method = f"partial: {', '.join(lacks)}; {estimate.method.removeprefix('partial: ')}"
+        method = Statement(
+            "method.partial_index",
+            "partial: {lacks}; {method}",
+            lacks=", ".join(f"{name} {lacks}" for name, lacks in lacking.items()),
+            method=estimate.method.removeprefix("partial: "),
+            lacking=lacking,
+        )
         return replace(estimate, method=method)
 
     def _lacks(self, benchmark: str, models: Sequence[str]) -> str:
@@ -140,6 +184,24 @@ class Scores:
         if self.rules.subjects:
             lacks.append(f"asked only about {', '.join(self.rules.subjects)}")
         return " and ".join(lacks)
+
+
+def refuse_withheld(reason: Statement, n: int = 0) -> Estimate:
+    """Return that a score is not to be published, for this reason."""
+    why = Statement("refused.withheld", "refused: {reason}", reason=reason)
+    return Estimate(None, None, None, n, why)
+
+
+def _noted(method: str, notes: Sequence[Statement]) -> str:
+    if not notes:
+        return method
+    return Statement(
+        "method.noted",
+        "{method}; {told}",
+        method=method,
+        told="; ".join(notes),
+        notes=notes,
+    )
 
 
 def _units(number: int) -> str:

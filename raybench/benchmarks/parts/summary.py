@@ -9,8 +9,9 @@ from functools import partial
 import numpy as np
 
 from raybench import benchmarks
-from raybench.benchmarks.parts.scores import Rules, Scores
+from raybench.benchmarks.parts.scores import Rules, Scores, refuse_withheld
 from raybench.benchmarks.parts.tally import Tally, safe
+from raybench.statements import Statement
 from raybench.stats import composite, paired, passing, repeats
 from raybench.stats.repeats import Spread
 from raybench.types import Estimate
@@ -76,8 +77,10 @@ def differences(tally: Tally, models: Sequence[str], rules: Rules) -> Iterator[D
 def _compare(scores: Scores, first: str, second: str, benchmark: str) -> paired.Comparison:
     for model in (first, second):
         if reason := scores.withheld(model, benchmark):
-            refusal = Estimate(None, None, None, 0, f"refused: {model}: {reason}")
-            return paired.Comparison(refusal)
+            why = Statement(
+                "refused.one_withheld", "refused: {model}: {reason}", model=model, reason=reason
+            )
+            return paired.Comparison(Estimate(None, None, None, 0, why))
     return paired.compare(scores.asked(first, benchmark), scores.asked(second, benchmark))
 
 
@@ -116,7 +119,7 @@ def _scores(scores: Scores, model: str, benchmark: str) -> Metrics:
     key = f"{benchmark}/accuracy"
     yield key, scores.accuracy(model, benchmark)
     if reason := scores.withheld(model, benchmark):
-        yield f"{benchmark}/rerun_noise", Estimate(None, None, None, 0, f"refused: {reason}")
+        yield f"{benchmark}/rerun_noise", refuse_withheld(reason)
     else:
         yield f"{benchmark}/rerun_noise", repeats.rerun_noise(scores.asked(model, benchmark))
     for name in tally.beside(benchmark):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
+from raybench.statements import Statement
 from raybench.stats.ratings.components import Above, Components
 from raybench.stats.ratings.outcome import Bound
 from raybench.stats.ratings.scale import MEAN
@@ -12,8 +13,14 @@ def told(found: Components, above: Above, bounds: Mapping[str, Bound], *, teams:
     if len(found) == 1:
         return ""
     listed = "; ".join(f"group {number} is {', '.join(it)}" for number, it in enumerate(found, 1))
-    relations = " ".join([*_lower(found, above, bounds, teams), *_open(found, above, teams)])
-    return f"{listed[0].upper()}{listed[1:]}. {relations} Each group has a scale of its own."
+    relations = [*_lower(found, above, bounds, teams), *_open(found, above, teams)]
+    return Statement(
+        "ratings.groups",
+        "{listed}. {told} Each group has a scale of its own.",
+        listed=f"{listed[0].upper()}{listed[1:]}",
+        told=" ".join(relations),
+        relations=relations,
+    )
 
 
 def _lower(
@@ -24,15 +31,24 @@ def _lower(
         below = {lower for it, lower in above if it == upper}
         next_to = sorted(it for it in below if not any((of, it) in above for of in below))
         if next_to:
-            verb = "is, by all results, above" if teams else "won every match against"
-            far = "how far above is not known" + _far(found, upper, next_to, bounds)
-            yield f"Group {upper + 1} {verb} {_groups(next_to)}: {far}."
+            points = _far(found, upper, next_to, bounds)
+            yield Statement(
+                "ratings.group_above",
+                "Group {group} {verb} {others}: how far above is not known{far}.",
+                group=upper + 1,
+                verb="is, by all results, above" if teams else "won every match against",
+                others=_groups(next_to),
+                far="" if points is None else f" (at least {points:.0f} points)",
+                points=points,
+            )
 
 
-def _far(found: Components, upper: int, lower: list[int], bounds: Mapping[str, Bound]) -> str:
+def _far(
+    found: Components, upper: int, lower: list[int], bounds: Mapping[str, Bound]
+) -> float | None:
     """Return by how many points at least, where something is known."""
     if len(lower) > 1:
-        return ""
+        return None
     below = found[lower[0]]
     for part, beside in ((found[upper], below), (below, found[upper])):
         bound = bounds.get(part[0]) if len(part) == 1 else None
@@ -40,8 +56,8 @@ def _far(found: Components, upper: int, lower: list[int], bounds: Mapping[str, B
             low, high = bound.interval
             points = low - MEAN if part is found[upper] else MEAN - high
             if points > 0:
-                return f" (at least {points:.0f} points)"
-    return ""
+                return points
+    return None
 
 
 def _open(found: Components, above: Above, teams: bool) -> Iterator[str]:
@@ -50,9 +66,19 @@ def _open(found: Components, above: Above, teams: bool) -> Iterator[str]:
     for one in numbers:
         if others := [it for it in numbers[one + 1 :] if (one, it) not in above]:
             if teams:
-                yield f"Nothing tells whether group {one + 1} is above or below {_groups(others)}."
+                yield Statement(
+                    "ratings.group_open",
+                    "Nothing tells whether group {group} is above or below {others}.",
+                    group=one + 1,
+                    others=_groups(others),
+                )
             else:
-                yield f"Group {one + 1} never met {_groups(others)}: they are not compared."
+                yield Statement(
+                    "ratings.group_unmet",
+                    "Group {group} never met {others}: they are not compared.",
+                    group=one + 1,
+                    others=_groups(others),
+                )
 
 
 def _groups(numbers: list[int]) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special
 
 from raybench.errors import ConfigurationError, Problem, did_you_mean
+from raybench.statements import Statement
 from raybench.stats.ratings.components import Above, Components
 from raybench.stats.ratings.design import Floats
 from raybench.stats.ratings.scale import MEAN, SCALE, SPREAD, told
@@ -161,7 +162,13 @@ class Ratings:
             if name not in there:
                 of = f" in {game}" if game else ""
                 told = f"told are {', '.join(there)}" if there else "none is told"
-                return f"the matches do not tell what the role {name} is worth{of}: {told}"
+                return Statement(
+                    "refused.role_untold",
+                    "refused: the matches do not tell what the role {role} is worth{of}: {told}",
+                    role=name,
+                    of=of,
+                    told=told,
+                )
         return None
 
     def _told(self, aim: Floats, n: int, what: str, *, points: float = SPREAD) -> Estimate:
@@ -188,8 +195,13 @@ class Ratings:
                 unrated = [name for name in (one, other) if not self.rated(name)]
                 if not unrated or (one == other and len(component) == 1):
                     return None
-                return self.table[unrated[0]].method.removeprefix("refused: ")
-        return f"{one} and {other}: no wins lead both from the one to the other and back"
+                return self.table[unrated[0]].method
+        return Statement(
+            "refused.not_connected",
+            "refused: {one} and {other}: no wins lead both from the one to the other and back",
+            one=one,
+            other=other,
+        )
 
     def _known(self, *names: str) -> None:
         for name in names:
@@ -199,4 +211,4 @@ class Ratings:
 
     @staticmethod
     def _refused(why: str) -> Estimate:
-        return Estimate(None, None, None, 0, f"refused: {why}")
+        return Estimate(None, None, None, 0, why)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from raybench.errors import ConfigurationError, Problem
+from raybench.statements import Statement
 from raybench.stats.ratings import groups
 from raybench.stats.ratings.bounds import bound
 from raybench.stats.ratings.components import (
@@ -72,7 +73,13 @@ def _fitted(fitted: Fitted, replicates: int, seed: int, method: str) -> Ratings:
     for game in sorted({game for game, _ in fitted.left_out}):
         of = f" of {game}" if game else ""
         method += f", roles{of} left out"
-        notes += (f"What the roles{of} are worth, or to move first, the matches do not tell.",)
+        note = Statement(
+            "ratings.roles_left_out",
+            "What the roles{of} are worth, or to move first, the matches do not tell.",
+            of=of,
+            game=game,
+        )
+        notes += (note,)
     draws = np.zeros((0, len(fitted.at)))
     if replicates:
         drawn = bootstrap(fitted, replicates, np.random.default_rng(seed))
@@ -110,10 +117,12 @@ def _tabled(ratings: Ratings, bounds: Mapping[str, Bound]) -> Ratings:
         at = {name: float(ratings.strengths[ratings.models.index(name)]) for name in part}
         for name in sorted(part, key=lambda name: (-at[name], name)):
             if len(part) == 1:
-                why = "the matches do not tell how far it is from any other model"
-                if name in bounds:
-                    why += f"; {bounds[name].told}"
-                table[name] = Estimate(None, None, None, ratings.n[name], f"refused: {why}")
+                why = Statement(
+                    "refused.alone",
+                    "refused: the matches do not tell how far it is from any other model{bound}",
+                    bound=f"; {bounds[name].told}" if name in bounds else "",
+                )
+                table[name] = Estimate(None, None, None, ratings.n[name], why)
                 continue
             estimate = ratings.rating(name)
             if len(ratings.components) > 1:
@@ -137,9 +146,12 @@ def _joined(found: Components) -> str:
     if len(found) == 1:
         return ""
     listed = "; ".join(", ".join(part) for part in found)
-    return (
-        f"Between {len(found)} groups wins do not lead both ways: {listed}. How far apart "
-        "they are, the prior alone says."
+    return Statement(
+        "ratings.prior_alone",
+        "Between {many} groups wins do not lead both ways: {listed}. How far apart they are, the "
+        "prior alone says.",
+        many=len(found),
+        listed=listed,
     )
 
 

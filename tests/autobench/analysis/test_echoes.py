@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from panels import held, named, rounded, world
+from statements import code, values
 
 from raybench.autobench.analysis import echoes, warned
 from raybench.autobench.analysis.echoes import Company, Echoes
@@ -16,11 +17,9 @@ def test_too_few_judges_and_iterations_are_refused() -> None:
     ratings = rounded(world(np.random.default_rng(0), 8, 4))
     draws = draw(8, 20)
     few = echoes.echoes(resampled(held(ratings).by(named(3)), "consensus", draws), draws, {})
-    assert few.refusal == "refused: clusters take 4 judges, there are 3"
+    assert values(few.refusal) == {"least": 4, "judges": 3}
     short = resampled(held(ratings[:4]), "consensus", draw(4, 20))
-    assert echoes.echoes(short, draw(4, 20), {}).refusal == (
-        "refused: clusters take 5 iterations with a task, not 4"
-    )
+    assert values(echoes.echoes(short, draw(4, 20), {}).refusal) == {"least": 5, "tasks": 4}
 
 
 def favoured() -> tuple[Echoes, dict[str, str]]:
@@ -47,9 +46,10 @@ def test_a_family_that_lifts_its_own_is_warned_of() -> None:
     swap = next(swap for swap in kin.swaps if (swap.up, swap.down) == ("m03", "m04"))
     assert swap.likely
     assert kin.without["m03"].value is not None
-    said = [text for text in warned.warnings(found, families) if "of kin" in text]
-    assert said[0].startswith("without the 3 judges of kin, its own models lose 0.")
-    assert "the order changes: m03 (its own) falls below m04 (sure at " in said[0]
+    said = values(next(it for it in warned.warnings(found, families) if "of kin" in it))
+    assert 0 < said["points"] < 1 and said["judges"].startswith("3 ")
+    first = values(said["named"])
+    assert (first["up"], first["down"]) == ("m03", "m04") and first["own"]
 
 
 def panel(seed: int, favour: float) -> tuple[Echoes, dict[str, str]]:
@@ -110,7 +110,7 @@ def test_a_family_that_is_all_the_judges_cannot_be_left_out() -> None:
     draws = draw(10, 20)
     found = resampled(held(rounded(world(np.random.default_rng(1), 10, 4))), "consensus", draws)
     (family,) = echoes.echoes(found, draws, dict.fromkeys(named(4), "one")).families
-    assert family.refusal == "refused: no other judge is left"
+    assert code(family.refusal) == "refused.no_other_judge"
     assert family.weight == pytest.approx(1)
     assert not family.swaps
 
@@ -127,22 +127,19 @@ def test_only_what_is_likely_is_named() -> None:
         assert list(warned.warnings(Echoes((), (company(lot, sure),)), families)) == []
     assert list(warned.warnings(Echoes((), (company(Lot(0.01)),)), families)) == []
     (vague,) = warned.warnings(Echoes((), (company(Lot(0.01), chance),)), families)
-    assert vague == (
-        "without the 2 judges of kin, its own models lose 0.25 points against others as strong "
-        "(p = 0.010 beside judges by lot), and the order changes: which pairs change places may "
-        "be chance"
-    )
+    assert values(vague)["points"] == 0.25 and "0.010" in values(vague)["p"]
+    assert code(values(vague)["named"]) == "echoes.chance"
     (exact,) = warned.warnings(Echoes((), (company(Lot(0.0001), sure, chance),)), families)
-    assert exact.endswith(
-        "(p < 0.001 beside judges by lot), and the order changes: a (its own) falls below c "
-        "(sure at 0.95 with them and 0.90 without)"
-    )
+    assert values(exact)["p"] == "< 0.001"
+    named = values(values(exact)["named"])
+    assert [named[it] for it in ("up", "down", "before", "after")] == ["a", "c", 0.95, 0.9]
+    assert named["own"] and not named["more"]
 
 
 def test_of_a_cluster_that_moves_nothing_surely_there_is_no_warning() -> None:
     few, close = Swap("a", "b", None, None), Swap("a", "c", 0.99, 0.7)
     assert list(warned.warnings(Echoes((company(None, few, close),), ()), {})) == []
     (said,) = warned.warnings(Echoes((company(None, Swap("a", "b", 0.95, 0.91)),), ()), {})
-    assert said == (
-        "without the 2 judges of kin, a falls below b (sure at 0.95 with them and 0.91 without)"
-    )
+    named = values(values(said)["named"])
+    assert [named[it] for it in ("up", "down", "before", "after")] == ["a", "b", 0.95, 0.91]
+    assert not named["own"]

@@ -185,7 +185,7 @@ def test_an_iterator_without_an_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(codec, "STREAM", 3)
     endless = sent(iter(int, 1))
     assert [next(endless) for _ in range(3)] == [0, 0, 0]
-    with pytest.raises(RuntimeError, match="more than 3 items"):
+    with pytest.raises(RuntimeError, match="3 items"):
         next(endless)
 
 

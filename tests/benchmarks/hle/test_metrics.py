@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from examined import exam, judged, record, unjudged
+from statements import code, the, values
 
 from raybench.benchmarks.parts.hle import metrics
 from raybench.benchmarks.parts.scores import Rules, Scores
@@ -84,14 +85,14 @@ def test_a_question_whose_image_a_model_does_not_take_is_left_out_for_it() -> No
     records = [record("1"), record("2", False), unjudged("unsupported", key="3")]
     accuracy = scores(records).accuracy("a", "hle")
     assert (accuracy.value, accuracy.n) == (1 / 2, 2)
-    assert accuracy.method.endswith("without the 1 with images, which it does not take")
+    assert the("left_out.images", values(accuracy.method)["notes"])["number"] == 1
 
 
 def test_below_a_hundred_there_is_no_calibration_and_it_says_why() -> None:
     shown = found(many(99))
     for key in (metrics.ERROR, f"{metrics.ERROR}_all", metrics.LESS_CHANCE):
         assert shown[key].value is None
-        assert "fewer than 100 items with a confidence" in shown[key].method
+        assert code(shown[key].method) == "refused.less_than_a_bin"
     shown = found(many(150))
     assert shown[metrics.ERROR].value is None
     assert shown[f"{metrics.ERROR}_all"].value is not None

@@ -14,12 +14,14 @@ TYPES = (EXACT, CHOICE)
 SLOTS = ("{question}", "{response}", "{correct_answer}")
 
 
+QUOTED = r'System Prompt for {} Questions: \s*"(.*?)"'
+"""How the methodology quotes them."""
+
+
 def test_the_prompts_by_type_are_the_methodologys() -> None:
     told = methodology.text()
     for answer_type, name in ((EXACT, "Exact Answer"), (CHOICE, "Multiple Choice")):
-        quoted = re.search(
-            rf'System Prompt for {name} Questions: \s*"(.*?)"', told, flags=re.DOTALL
-        )
+        quoted = re.search(QUOTED.format(name), told, flags=re.DOTALL)
         assert quoted
         assert prompts.system(answer_type) == quoted[1]
 
@@ -33,7 +35,6 @@ def test_the_single_prompt_is_the_papers() -> None:
 @pytest.mark.parametrize("answer_type", TYPES)
 def test_every_prompt_asks_for_the_confidence(answer_type: str, wording: Wording) -> None:
     told = prompts.system(answer_type, wording)
-    assert told.startswith("Your response should be in the following format:\n")
     assert told.count("Confidence: {your confidence score") == 1
     assert ("Exact Answer: " in told) == (answer_type == EXACT and wording == "by_type")
 

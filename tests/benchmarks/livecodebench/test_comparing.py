@@ -128,5 +128,5 @@ def test_what_nobody_encoded_is_no_result(text: str) -> None:
     "held", ["1e300000000", "1e9", "0x10", "nan", "1/0", "9" * 5000, " 1", 5, None, float("inf")]
 )
 def test_a_number_that_would_take_ages_is_none(held: Any) -> None:
-    with pytest.raises(ValueError, match="no result that could be read"):
+    with pytest.raises(ValueError, match=r"a number|ZeroDivision"):
         comparing.same_value(json.dumps({"number": held}), "1")

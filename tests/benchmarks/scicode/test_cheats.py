@@ -352,7 +352,7 @@ def test_what_is_empty_is_wrong_where_something_is_expected(
 ) -> None:
     row = doubling(case, targets=[codec.encode(target)])
     grade = SCICODE.grade(row, block(f"def double(x):\n    return {value}"))
-    assert grade.reason == "wrong: empty where something is expected"
+    assert "empty" in grade.reason
 
 
 def test_shipped_questions_are_not_passed_by_nothing() -> None:

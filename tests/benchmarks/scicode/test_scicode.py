@@ -11,6 +11,7 @@ import real_rows
 import scicode_steps
 import scipy.sparse
 from scicode_steps import SCICODE, block, doubling, question, step
+from statements import code, values
 
 from raybench import sandbox
 from raybench.benchmarks.parts.contract import UngradableError
@@ -20,6 +21,7 @@ from raybench.grading import suspicion
 
 FIRST = step("1.1", "double(x)", "assert double(1) == 2", gold="def double(x):\n    return 2 * x")
 SECOND = step("1.2", "four(x)", "assert four(1) == 4", gold="def four(x):\n    return 4 * x")
+WRITE_FOUR = f"{SECOND['step_description_prompt']}\n{SECOND['step_background']}"
 NONE = ("given", "targets")
 
 
@@ -39,9 +41,7 @@ def test_steps_before_are_told_with_their_code_between_lines() -> None:
     third = step("1.3", "eight(x)")
     row = SCICODE.after(question(FIRST, SECOND, third), {"1.1": block("A"), "1.2": ""})
     (message,) = SCICODE.prompt(row)
-    assert (
-        "\n\nA\n\n------\n\nWrite four(x)\nBackground of 1.2.\n\n\n\nNEXT STEP" in message.content
-    )
+    assert f"\n\nA\n\n------\n\n{WRITE_FOUR}\n\n\n\nNEXT STEP" in message.content
 
 
 def test_without_replies_the_solutions_stand_for_them() -> None:
@@ -50,8 +50,9 @@ def test_without_replies_the_solutions_stand_for_them() -> None:
 
 
 def test_a_step_whose_earlier_code_nobody_knows_cannot_be_put() -> None:
-    with pytest.raises(UngradableError, match=r"needs the code of step 1\.1"):
+    with pytest.raises(UngradableError) as raised:
         SCICODE.prompt(question(FIRST | {"ground_truth_code": None}, SECOND))
+    assert values(raised.value)["before"] == "1.1"
 
 
 def test_a_step_follows_those_before_it_but_the_given_ones() -> None:
@@ -267,19 +268,20 @@ def test_the_models_own_code_of_earlier_steps_is_run() -> None:
 
 def test_a_row_of_the_hub_is_no_question_but_holds_some() -> None:
     problem = {name: it for name, it in question(FIRST, SECOND).items() if name != "step"}
-    with pytest.raises(ValueError, match=r"problem .* holds several questions: take them from"):
+    with pytest.raises(ValueError, match=r"problem \d+ .*questions\("):
         SCICODE.prompt(problem)
 
 
 def test_a_missing_target_is_neither_right_nor_wrong() -> None:
     row = doubling(targets=[])
-    with pytest.raises(UngradableError, match=r"no target for step 1\.1, test case 1: ") as no:
+    with pytest.raises(UngradableError) as no:
         SCICODE.grade(row, SCICODE.gold(row))
-    mend = str(no.value).partition(": ")[2]
-    assert "data.beside" in mend
-    assert (SCICODE.caveat(row) or "").endswith(mend)  # before the run the same is said
-    with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
+    told = values(no.value)
+    assert (told["step"], told["cases"]) == ("1.1", "1") and "data.beside" in told["mend"]
+    assert (SCICODE.caveat(row) or "").endswith(told["mend"])  # before the run the same is said
+    with pytest.raises(UngradableError) as no:
         SCICODE.grade(row, "I do not know.")
+    assert code(no.value) == "ungradable.no_target"
 
 
 @pytest.mark.sandbox
@@ -294,15 +296,17 @@ def test_a_row_may_lack_what_files_beside_would_tell(none: dict[str, Any]) -> No
     row = {name: it for name, it in doubling().items() if name not in NONE} | none
     assert SCICODE.caveat(row)
     for reply in (SCICODE.gold(row), "```python\n```", block("def double(x):\n    return 0")):
-        with pytest.raises(UngradableError, match=r"no target for step 1\.1"):
+        with pytest.raises(UngradableError) as no:
             SCICODE.grade(row, reply)
+        assert code(no.value) == "ungradable.no_target"
 
 
 @pytest.mark.parametrize("target", [{}, {"_path": "x.h5"}, [1], 2.0, "value"])
 def test_what_is_no_target_is_neither_right_nor_wrong(target: Any) -> None:
     row = doubling() | {"targets": [target]}
-    with pytest.raises(UngradableError, match=r"targets of step 1\.1 cannot be read here"):
+    with pytest.raises(UngradableError) as raised:
         SCICODE.grade(row, SCICODE.gold(row))
+    assert code(raised.value) == "ungradable.target_unreadable"
 
 
 @pytest.mark.sandbox
@@ -456,18 +460,19 @@ def test_targets_are_read_from_upstreams_file(tmp_path: Path) -> None:
     assert values[5][1]
     path.unlink()
     row = doubling("assert double(1) == target", targets=[]) | {"targets": read[5:6]}
-    with pytest.raises(UngradableError, match=r"cannot be read here .*every machine"):
+    with pytest.raises(UngradableError) as raised:
         SCICODE.grade(row, SCICODE.gold(row))
+    assert code(raised.value) == "ungradable.target_unreadable"
 
 
 def test_a_file_of_targets_that_is_none_is_told(tmp_path: Path) -> None:
     path = tmp_path / "test_data.h5"
     path.write_text("no HDF5")
-    with pytest.raises(ValueError, match=r"test_data\.h5 cannot be read as HDF5"):
+    with pytest.raises(ValueError, match=r"test_data\.h5 .*HDF5"):
         targets.read(path, "1.1", 1)
     lines = tmp_path / "scicode_targets.jsonl"
     lines.write_text('{"step": "1.1"}\n')
-    with pytest.raises(ValueError, match=r"scicode_targets\.jsonl, line 1, is no target"):
+    with pytest.raises(ValueError, match=r"scicode_targets\.jsonl, line 1,"):
         targets.read(lines, "1.1", 1)
 
 

@@ -4,6 +4,8 @@ import base64
 import binascii
 import re
 
+from raybench.statements import Statement
+
 _URI = re.compile(r"data:image/(?P<kind>[a-z+.-]+);base64,(?P<data>.*)", re.DOTALL | re.IGNORECASE)
 _STARTS = {
     "png": re.compile(rb"\x89PNG\r\n\x1a\n"),
@@ -20,13 +22,17 @@ _KINDS = "PNG, JPEG, GIF or WEBP"
 def unsendable(value: object) -> str | None:
     """Say what is wrong with an image that no model could be sent; None where nothing is."""
     if not isinstance(value, str) or (match := _URI.fullmatch(value.strip())) is None:
-        return "is no data URI: give 'data:image/png;base64,…', or '' for none"
+        return Statement(
+            "image.unsendable", "is no data URI: give 'data:image/png;base64,…', or '' for none"
+        )
     try:
         data = base64.b64decode("".join(match["data"].split()), validate=True)
     except (binascii.Error, ValueError) as error:
-        return f"is no base64 ({error}): encode the file anew"
+        return Statement(
+            "image.unreadable", "is no base64 ({error}): encode the file anew", error=str(error)
+        )
     known = any(start.match(data) for start in (*_STARTS.values(), _OTHERS))
-    return None if known else f"does not begin as an image: give {_KINDS}"
+    return None if known else _no_image()
 
 
 def doubt(value: object) -> str | None:
@@ -34,30 +40,63 @@ def doubt(value: object) -> str | None:
     try:
         decoded(str(value))
     except ValueError as error:
-        return f"an image that {str(error).partition(':')[0]}"
+        odd = str(error).partition(":")[0]
+        return Statement("caveat.image", "an image that {odd}", odd=odd, why=error.args[0])
     return None
 
 
 def decoded(uri: str) -> tuple[str, bytes]:
     """Return an image's kind and bytes; raise ValueError, with the mend, where it is none."""
     if (match := _URI.fullmatch(uri.strip())) is None:
-        there = "a link, which may change or vanish" if _is_link(uri) else "no data URI"
-        raise ValueError(f"is {there}: give {_KINDS} as data:image/KIND;base64,DATA")
+        link = _is_link(uri)
+        raise ValueError(
+            Statement(
+                "image.no_uri",
+                "is {there}: give {kinds} as data:image/KIND;base64,DATA",
+                there="a link, which may change or vanish" if link else "no data URI",
+                kinds=_KINDS,
+                link=link,
+            )
+        )
     said = match["kind"].lower().replace("jpg", "jpeg")
     if said not in KINDS:
-        raise ValueError(f"is of kind '{said}': give {_KINDS}")
+        raise ValueError(
+            Statement(
+                "image.kind",
+                "is of kind '{kind}': give {kinds}",
+                kind=said,
+                kinds=_KINDS,
+            )
+        )
     try:
         data = base64.b64decode(match["data"], validate=True)
     except (binascii.Error, ValueError) as error:
-        raise ValueError(f"is no base64 ({error}): encode the file anew, without breaks") from error
+        raise ValueError(
+            Statement(
+                "image.no_base64",
+                "is no base64 ({error}): encode the file anew, without breaks",
+                error=str(error),
+            )
+        ) from error
     kind = next((kind for kind, start in _STARTS.items() if start.match(data)), None)
     if kind is None:
-        raise ValueError(f"does not begin as an image: give {_KINDS}")
+        raise ValueError(_no_image())
     if kind != said:
-        raise ValueError(f"says {said}, but its bytes are {kind}: write data:image/{kind};base64,…")
+        raise ValueError(
+            Statement(
+                "image.other_kind",
+                "says {said}, but its bytes are {kind}: write data:image/{kind};base64,…",
+                said=said,
+                kind=kind,
+            )
+        )
     if not _is_whole(kind, data):
-        raise ValueError("is cut short: encode the whole file")
+        raise ValueError(Statement("image.cut", "is cut short: encode the whole file"))
     return kind, data
+
+
+def _no_image() -> Statement:
+    return Statement("image.none", "does not begin as an image: give {kinds}", kinds=_KINDS)
 
 
 def _is_link(uri: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from raybench.benchmarks.parts.hle.exam import Exam, Item
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT
-from raybench.benchmarks.parts.scores import Scores
+from raybench.benchmarks.parts.scores import Scores, refuse_withheld
 from raybench.stats import calibration, intervals, kappa, paired, repeats
 from raybench.stats.asked import Asked
 from raybench.types import Estimate
@@ -26,7 +26,7 @@ Metrics = Iterator[tuple[str, Estimate]]
 def metrics(exam: Exam, model: str, scores: Scores, judges: Sequence[str]) -> dict[str, Estimate]:
     """Return a model's numbers: calibration, types of answers, confidence, judges."""
     if reason := scores.withheld(model, NAME):
-        refused = Estimate(None, None, None, 0, f"refused: {reason}")
+        refused = refuse_withheld(reason)
         return {key: refused for key, _ in _metrics(exam, model, scores, judges)}
     return dict(_metrics(exam, model, scores, judges))
 

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
+from raybench.statements import Statement
+
 LETTERS = ascii_uppercase
 EXACT, CHOICE = "exactMatch", "multipleChoice"
 """The types of answers."""
@@ -63,13 +65,14 @@ def unlisted(row: Mapping[str, Any]) -> str | None:
     there = _of(row)
     if not there or str(row["answer"]).strip() in LETTERS[: len(there)]:
         return None
-    return "an answer that is no letter of the options listed"
+    return Statement("caveat.no_letter", "an answer that is no letter of the options listed")
 
 
 def lacking(row: Mapping[str, Any]) -> str | None:
     """Say so of a multiple-choice question without options."""
     none = row["answer_type"] == CHOICE and not _of(row)
-    return "multiple choice, and no options listed" if none else None
+    told = Statement("caveat.no_options", "multiple choice, and no options listed")
+    return told if none else None
 
 
 def _of(row: Mapping[str, Any]) -> tuple[str, ...]:

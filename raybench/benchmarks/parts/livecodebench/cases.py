@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from raybench.errors import Problem
+from raybench.statements import Statement
 
 MOST_BYTES = 512 * 2**20
 """Of one problem's tests, unpacked: several times what the largest of the dataset come to."""
@@ -51,7 +52,14 @@ def of(row: Mapping[str, Any]) -> Cases:
     try:
         return _read(*(_text(row.get(column)) for column in _COLUMNS))
     except ValueError as error:
-        raise ValueError(f"question {row['question_id']}: {error}") from error
+        raise ValueError(
+            Statement(
+                "cases.unsound",
+                "question {question}: {why}",
+                question=row["question_id"],
+                why=error.args[0],
+            )
+        ) from error
 
 
 def problems(row: Mapping[str, Any]) -> Iterator[Problem]:
@@ -59,13 +67,18 @@ def problems(row: Mapping[str, Any]) -> Iterator[Problem]:
     try:
         name = of(row).function
     except ValueError as error:
-        yield Problem("data.invalid", str(error))
+        yield Problem("data.invalid", error.args[0])
         return
     if name and not re.search(rf"\bdef\s+{name}\b", str(row.get("starter_code") or "")):
         yield Problem(
             "data.invalid",
-            f"question {row['question_id']}: 'metadata' names '{name}' as the function, which "
-            "'starter_code' does not begin",
+            Statement(
+                "cases.not_begun",
+                "question {question}: 'metadata' names '{name}' as the function, which "
+                "'starter_code' does not begin",
+                question=row["question_id"],
+                name=name,
+            ),
             setting="metadata",
             fix="name the one that it does",
         )
@@ -75,16 +88,37 @@ def problems(row: Mapping[str, Any]) -> Iterator[Problem]:
 def _read(metadata: str, public: str, private: str) -> Cases:
     about = _json("metadata", metadata.strip() or "{}")
     if not isinstance(about, dict):
-        raise ValueError("'metadata' is no JSON object: give {} or {\"func_name\": NAME}")
+        raise ValueError(
+            Statement(
+                "cases.metadata",
+                "'metadata' is no JSON object: give {{}} or {{\"func_name\": NAME}}",
+            )
+        )
     function = about.get("func_name")
     if function is not None and not (isinstance(function, str) and function.isidentifier()):
-        raise ValueError(f"'metadata' names {function!r} as the function: give a name")
+        raise ValueError(
+            Statement(
+                "cases.function",
+                "'metadata' names {function!r} as the function: give a name",
+                function=function,
+            )
+        )
     hidden = _listed("private_test_cases", private)
     cases = (*_listed("public_test_cases", public), *hidden)
     if not cases:
-        raise ValueError("there is no test in 'public_test_cases' or 'private_test_cases'")
+        raise ValueError(
+            Statement(
+                "cases.none",
+                "there is no test in 'public_test_cases' or 'private_test_cases'",
+            )
+        )
     if function is None and any(case.called for case in cases):
-        raise ValueError("its tests call a function, and 'metadata' has no 'func_name'")
+        raise ValueError(
+            Statement(
+                "cases.no_function",
+                "its tests call a function, and 'metadata' has no 'func_name'",
+            )
+        )
     for case in cases if function else ():
         _json("output of a test", case.expected)
         for line in case.given.split("\n"):
@@ -101,17 +135,39 @@ def _text(value: Any) -> str:
 def _listed(column: str, packed: str) -> list[Case]:
     tests = _unpacked(column, packed) if packed.strip() else []
     if not isinstance(tests, list):
-        raise ValueError(f"'{column}' is no list of tests")
+        raise ValueError(
+            Statement(
+                "cases.no_list",
+                "'{column}' is no list of tests",
+                column=column,
+            )
+        )
     found = []
     for number, test in enumerate(tests, start=1):
         match test:
             case {"testtype": str(kind)} if kind not in _KINDS:
                 known = " or ".join(_KINDS)
-                raise ValueError(f"test {number} of '{column}' has testtype '{kind}': give {known}")
+                raise ValueError(
+                    Statement(
+                        "cases.kind",
+                        "test {number} of '{column}' has testtype '{kind}': give {known}",
+                        number=number,
+                        column=column,
+                        kind=kind,
+                        known=known,
+                    )
+                )
             case {"input": str(given), "output": str(expected)}:
                 found.append(Case(given, expected, test.get("testtype") == _CALLED))
             case _:
-                raise ValueError(f"test {number} of '{column}' lacks a text for input or output")
+                raise ValueError(
+                    Statement(
+                        "cases.no_text",
+                        "test {number} of '{column}' lacks a text for input or output",
+                        number=number,
+                        column=column,
+                    )
+                )
     return found
 
 
@@ -124,7 +180,12 @@ def _unpacked(column: str, packed: str) -> Any:
         return _json(column, _pickled_text(data))
     except (binascii.Error, zlib.error) as error:
         raise ValueError(
-            f"'{column}' is neither JSON nor base64 of compressed data ({error})"
+            Statement(
+                "cases.packed",
+                "'{column}' is neither JSON nor base64 of compressed data ({error})",
+                column=column,
+                error=str(error),
+            )
         ) from error
 
 
@@ -133,8 +194,14 @@ def _inflated(data: bytes) -> bytes:
     found = inflater.decompress(data, MOST_BYTES)
     if not inflater.eof:
         if len(found) >= MOST_BYTES:
-            raise ValueError(f"its tests are larger than {MOST_BYTES:,} bytes when unpacked")
-        raise ValueError("its tests are cut short")
+            raise ValueError(
+                Statement(
+                    "cases.large",
+                    "its tests are larger than {most:,} bytes when unpacked",
+                    most=MOST_BYTES,
+                )
+            )
+        raise ValueError(Statement("cases.cut", "its tests are cut short"))
     return found
 
 
@@ -153,9 +220,21 @@ def _pickled_text(data: bytes) -> str:
             elif instruction.name not in _AROUND:
                 raise ValueError(f"a pickle of more than a text ({instruction.name})")
     except ValueError as error:
-        raise ValueError(f"its tests are not the pickle of a text: {error}") from error
+        raise ValueError(
+            Statement(
+                "cases.pickle",
+                "its tests are not the pickle of a text: {why}",
+                why=str(error),
+            )
+        ) from error
     if len(texts) != 1:
-        raise ValueError(f"its tests are not the pickle of a text: there are {len(texts)}")
+        raise ValueError(
+            Statement(
+                "cases.pickle",
+                "its tests are not the pickle of a text: {why}",
+                why=f"there are {len(texts)}",
+            )
+        )
     return texts[0]
 
 
@@ -163,4 +242,11 @@ def _json(what: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{what.join(chr(39) * 2)} is no JSON ({error})") from error
+        raise ValueError(
+            Statement(
+                "cases.no_json",
+                "'{what}' is no JSON ({error})",
+                what=what,
+                error=str(error),
+            )
+        ) from error

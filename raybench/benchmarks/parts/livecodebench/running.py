@@ -17,6 +17,7 @@ from raybench.benchmarks.parts import libraries
 from raybench.benchmarks.parts.livecodebench import comparing
 from raybench.benchmarks.parts.livecodebench.cases import Case, Cases
 from raybench.sandbox import Limits, Outcome
+from raybench.statements import Statement
 
 TEST_S = 6
 """CPU time of a test; twice that may pass. It is the official harness' alarm, too."""
@@ -57,7 +58,7 @@ def strictly(program: str, cases: Cases) -> Verdict:
         run = sandbox.run(source, stdin=_ended(case.given), limits=limits, profile=profile)
         runs.append(run)
         if wrong := _wrong(run, case, cases.function):
-            return Verdict(f"test {number} of {total}: {wrong}", number - 1, total, tuple(runs))
+            return Verdict(_failed(number, total, wrong), number - 1, total, tuple(runs))
     return Verdict("right", total, total, tuple(runs))
 
 
@@ -96,8 +97,18 @@ def _officially(program: str, cases: Cases, total: int) -> Verdict:
     )
     for number, wrong in enumerate(_officially_wrong(run, cases), start=1):
         if wrong:
-            return Verdict(f"test {number} of {total}: {wrong}", number - 1, total, (run,))
+            return Verdict(_failed(number, total, wrong), number - 1, total, (run,))
     return Verdict("right", len(cases.cases), total, (run,))
+
+
+def _failed(number: int, total: int, wrong: str) -> Statement:
+    return Statement(
+        "program.failed",
+        "test {number} of {total}: {wrong}",
+        number=number,
+        total=total,
+        wrong=wrong,
+    )
 
 
 def _limits(cases: list[Case] | tuple[Case, ...], cpu_s: float, wall_s: float) -> Limits:

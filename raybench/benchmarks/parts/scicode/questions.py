@@ -8,6 +8,7 @@ from raybench.benchmarks.parts.contract import Row, Source, UngradableError
 from raybench.benchmarks.parts.scicode import steps, targets
 from raybench.benchmarks.parts.scicode.given import GIVEN
 from raybench.benchmarks.parts.scicode.split import needs_target
+from raybench.statements import Statement
 
 COLUMNS = (
     *("problem_id", "problem_name", "problem_description_main"),
@@ -90,14 +91,25 @@ def targets_of(row: Row) -> list[Any]:
     """
     if lacking := missing(row):
         raise UngradableError(
-            f"no target for step {row['step']}, test case {', '.join(map(str, lacking))}: {_MEND}"
+            Statement(
+                "ungradable.no_target",
+                "no target for step {step}, test case {cases}: {mend}",
+                step=row["step"],
+                cases=", ".join(map(str, lacking)),
+                mend=_MEND,
+            )
         )
     try:
         return [targets.fetched(it) if needed else None for _, (needed, it) in _needed(row)]
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise UngradableError(
-            f"the targets of step {row['step']} cannot be read here ({error!r}): put test_data.h5 "
-            "where every machine of the cluster reads it"
+            Statement(
+                "ungradable.target_unreadable",
+                "the targets of step {step} cannot be read here ({error}): put test_data.h5 "
+                "where every machine of the cluster reads it",
+                step=row["step"],
+                error=repr(error),
+            )
         ) from error
 
 

@@ -9,6 +9,7 @@ from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Row, UngradableError
 from raybench.errors import Problem
 from raybench.grading.syntax import parsed
+from raybench.statements import Statement
 
 Step = Mapping[str, Any]
 _OF_A_STEP = (
@@ -206,8 +207,13 @@ def code_of(row: Row, step: Step) -> str:
     if code := step.get("ground_truth_code"):
         return str(code)
     raise UngradableError(
-        f"step {row['step']} needs the code of step {number}, and neither a reply nor a solution "
-        "has any: ask the steps of a problem one after the other"
+        Statement(
+            "ungradable.no_code",
+            "step {step} needs the code of step {before}, and neither a reply nor a solution has "
+            "any: ask the steps of a problem one after the other",
+            step=row["step"],
+            before=number,
+        )
     )
 
 

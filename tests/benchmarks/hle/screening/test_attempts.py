@@ -5,6 +5,7 @@ from typing import Any, get_args
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import codes
 
 from raybench.benchmarks.parts.hle.exam import Exam, Fate, Item
 from raybench.benchmarks.parts.hle.screening import attempts
@@ -63,7 +64,7 @@ def test_a_judges_word_counts_attempt_by_attempt_and_model_by_model() -> None:
     assert found["q"].unable == {"b"}
     assert found["q"].told() == "1 no images"
     assert list(found["q"].notes) == []
-    assert list(found["r"].notes) == ["a model declined to answer: is the question harmless?"]
+    assert codes(found["r"].notes) == ["screening.declined"]
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(FATES), st.booleans())))

@@ -1,15 +1,18 @@
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hle_rows import exact
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.benchmarks.parts.hle.screening import review
-from raybench.benchmarks.parts.hle.screening.decisions import decisions
+from raybench.benchmarks.parts.hle.screening.decisions import State, decisions, row_mistakes
 from raybench.benchmarks.parts.hle.screening.review import Reviewed, SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import CHECKS, DECISIONS, PROHIBITED
 
+APPROVED, TURNED_DOWN, TO_BE_REVISED, OPEN = get_args(State)
+COMMENT = "-1 is an answer, too"  # no formula
 GOOD = {**dict.fromkeys(CHECKS, "yes"), PROHIBITED: "no", "score": "4", "decision": "accept"}
 
 
@@ -34,23 +37,23 @@ def state(*turns: tuple[int, str]) -> str:
 @pytest.mark.parametrize(
     ("turns", "expected"),
     [
-        ([(2, "accept")], "approved"),
-        ([(1, "accept"), (2, "accept")], "approved"),
-        ([(1, "reject"), (1, "revise"), (2, "accept")], "approved"),
-        ([(2, "accept"), (2, "accept")], "approved"),
-        ([(2, "accept"), (2, "revise")], "to be revised"),
-        ([(2, "accept"), (2, "reject")], "turned down"),
-        ([(1, "accept"), (2, "reject")], "turned down"),
-        ([(1, "accept"), (1, "accept")], "open"),
-        ([(1, "accept"), (1, "reject")], "to be revised"),
-        ([(1, "revise")], "to be revised"),
-        ([(1, "reject"), (1, "reject")], "turned down"),
+        ([(2, "accept")], APPROVED),
+        ([(1, "accept"), (2, "accept")], APPROVED),
+        ([(1, "reject"), (1, "revise"), (2, "accept")], APPROVED),
+        ([(2, "accept"), (2, "accept")], APPROVED),
+        ([(2, "accept"), (2, "revise")], TO_BE_REVISED),
+        ([(2, "accept"), (2, "reject")], TURNED_DOWN),
+        ([(1, "accept"), (2, "reject")], TURNED_DOWN),
+        ([(1, "accept"), (1, "accept")], OPEN),
+        ([(1, "accept"), (1, "reject")], TO_BE_REVISED),
+        ([(1, "revise")], TO_BE_REVISED),
+        ([(1, "reject"), (1, "reject")], TURNED_DOWN),
         # A blank row is a reviewer who has not spoken.
-        ([(1, "reject"), (1, "")], "to be revised"),
-        ([(1, ""), (1, "reject"), (1, "reject")], "to be revised"),
-        ([(1, "reject"), (1, ""), (2, "reject")], "turned down"),
-        ([(1, "reject"), (2, "")], "turned down"),
-        ([(1, "accept"), (1, "")], "open"),
+        ([(1, "reject"), (1, "")], TO_BE_REVISED),
+        ([(1, ""), (1, "reject"), (1, "reject")], TO_BE_REVISED),
+        ([(1, "reject"), (1, ""), (2, "reject")], TURNED_DOWN),
+        ([(1, "reject"), (2, "")], TURNED_DOWN),
+        ([(1, "accept"), (1, "")], OPEN),
     ],
 )
 def test_the_second_round_decides_and_the_first_gives_feedback(
@@ -67,20 +70,20 @@ def test_copies_of_a_sheet_are_read_together_whichever_row_each_reviewer_took() 
     def state_of(*sheets: list[dict[str, str]]) -> str:
         return decisions(*(enumerate(sheet, start=2) for sheet in sheets))["q"].state
 
-    assert state_of([ada, blank], [blank, eve]) == "turned down"
-    assert state_of([ada, blank], [eve, blank]) == "turned down"
-    assert state_of([ada, blank]) == "to be revised"
+    assert state_of([ada, blank], [blank, eve]) == TURNED_DOWN
+    assert state_of([ada, blank], [eve, blank]) == TURNED_DOWN
+    assert state_of([ada, blank]) == TO_BE_REVISED
     # The same review twice is one.
-    assert state_of([ada, blank], [ada, blank]) == "to be revised"
-    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == "to be revised"
+    assert state_of([ada, blank], [ada, blank]) == TO_BE_REVISED
+    assert state_of([ada, filled(1, decision="reject", reviewer="ADA ")]) == TO_BE_REVISED
 
 
 def test_a_sheet_that_nobody_filled_in_leaves_all_open() -> None:
     text = review.sheet([Reviewed(exact("a"), ""), Reviewed(exact("=b"), "")], reviewers=2)
     found = decisions(review.rows(text))
     assert {key: (it.state, it.reviews) for key, it in found.items()} == {
-        "a": ("open", ()),
-        "=b": ("open", ()),
+        "a": (OPEN, ()),
+        "=b": (OPEN, ()),
     }
 
 
@@ -88,46 +91,46 @@ def test_a_sheet_that_was_filled_in_is_read_back() -> None:
     text = review.sheet([Reviewed(exact("a"), ""), Reviewed(exact("b"), "")])
     rows = [row for _, row in review.rows(text)]
     rows[1] |= {**GOOD, "reviewer": " Ada ", "score": "4.0", "decision": " Accept", "round": "2.0"}
-    rows[2] |= {"reviewer": "Eve", "decision": "revise", "comments": "-1 is an answer, too"}
+    rows[2] |= {"reviewer": "Eve", "decision": "revise", "comments": COMMENT}
     found = decisions(review.rows(review.table(rows)))
-    assert [it.state for it in found.values()] == ["approved", "to be revised"]
+    assert [it.state for it in found.values()] == [APPROVED, TO_BE_REVISED]
     (ada,) = found["a"].reviews
     assert (ada.reviewer, ada.round, ada.score, ada.decision) == ("Ada", 2, 4, "accept")
     assert ada.checks["precise"] == "yes"
-    assert found["b"].reviews[0].comments == "-1 is an answer, too"
+    assert found["b"].reviews[0].comments == COMMENT
     assert found["b"].reviews[0].checks == {}
 
 
 def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
     first = filled(1, prohibited_content="yes", decision="reject")
-    assert decided(first, filled(2, **GOOD))["q"].state == "turned down"
+    assert decided(first, filled(2, **GOOD))["q"].state == TURNED_DOWN
 
 
 @pytest.mark.parametrize(
     ("cells", "why"),
     [
-        ({"precise": "maybe", "decision": "accept"}, "'precise' is 'maybe': write yes, no, unsure"),
-        ({"score": "6", "decision": "accept"}, "'score' is '6': write 0 to 5, or nothing"),
-        ({"score": "good", "decision": "accept"}, "'score' is 'good': write 0 to 5"),
-        ({"score": "4.5", "decision": "accept"}, "'score' is '4.5'"),
-        ({"decision": "ok"}, "'decision' is 'ok': write accept, revise, reject"),
-        ({"comments": "nice"}, "'decision' is empty in a row that is filled in: write accept"),
-        (
-            {"decision": "accept", "reviewer": " "},
-            "'reviewer' is empty in a row that is filled in: write the reviewer's name",
-        ),
-        ({"round": "3"}, "'round' is '3': write 1 or 2"),
-        ({"id": " "}, "'id' is empty: put back the question's"),
-        (
-            {PROHIBITED: "Yes", "decision": "accept"},
-            "accepts what has 'prohibited_content': reject it, or write no there",
-        ),
+        ({"precise": "maybe", "decision": "accept"}, ("no_value", "precise", "maybe")),
+        ({"score": "6", "decision": "accept"}, ("no_value", "score", "6")),
+        ({"score": "good", "decision": "accept"}, ("no_value", "score", "good")),
+        ({"score": "4.5", "decision": "accept"}, ("no_value", "score", "4.5")),
+        ({"decision": "ok"}, ("no_value", "decision", "ok", ", ".join(DECISIONS))),
+        ({"comments": "nice"}, ("empty", "decision", ", ".join(DECISIONS))),
+        ({"decision": "accept", "reviewer": " "}, ("empty", "reviewer")),
+        ({"round": "3"}, ("no_value", "round", "3", "1 or 2")),
+        ({"id": " "}, ("no_id",)),
+        ({PROHIBITED: "Yes", "decision": "accept"}, ("accepts_prohibited", PROHIBITED)),
     ],
 )
-def test_values_that_are_none_are_said_with_their_row(cells: dict[str, str], why: str) -> None:
+def test_values_that_are_none_are_said_with_their_row(
+    cells: dict[str, str], why: tuple[str, ...]
+) -> None:
+    row = filled(**cells)
     with pytest.raises(SheetError) as refused:
-        decided(filled(), filled(**cells))
-    assert str(refused.value).startswith(f"row 3: {why}")
+        decided(filled(), row)
+    (mistake,) = row_mistakes(row)
+    assert str(refused.value) == f"row 3: {mistake}"
+    assert code(mistake) == f"sheet.{why[0]}"
+    assert set(why[1:]) <= {*values(mistake).values()}
 
 
 def test_all_wrong_rows_are_told_at_once() -> None:
@@ -137,7 +140,7 @@ def test_all_wrong_rows_are_told_at_once() -> None:
         decided(filled(decision="no"), filled(score="7", decision="maybe"), lacking)
     told = str(refused.value).split("; ")
     assert [it.split(":")[0] for it in told] == ["row 2", "row 3", "row 3", "row 4"]
-    assert "lacks 'precise', 'score': keep the sheet's columns" in told[-1]
+    assert "'precise', 'score'" in told[-1]
 
 
 def test_of_many_mistakes_the_first_are_told() -> None:
@@ -151,27 +154,27 @@ def test_of_many_mistakes_the_first_are_told() -> None:
         ([filled(1, **GOOD), filled(2, **GOOD)], []),
         (
             [filled(1, decision="reject"), filled(1, decision="accept")],
-            ["round 1: some accept, some reject"],
+            [{"round": 1, "decisions": "accept, some reject"}],
         ),
         # Rounds may differ: the question was mended between them.
         ([filled(1, decision="revise"), filled(2, decision="accept")], []),
         (
             [filled(decision="accept", score="5"), filled(decision="accept", score="3")],
-            ["round 2: scores from 3 to 5"],
+            [{"round": 2, "low": 3, "high": 5}],
         ),
         ([filled(decision="accept", score="5"), filled(decision="accept", score="4")], []),
         (
             [filled(1, decision="revise", precise="no"), filled(**GOOD)],
-            ["'precise': some yes, some no"],
+            [{"column": "precise"}],
         ),
         (
             [filled(1, decision="accept", reviewer="Ada", solvable="no")],
-            ["round 1: Ada accepts without solvable"],
+            [{"round": 1, "reviewer": "Ada", "lacking": "solvable"}],
         ),
     ],
 )
-def test_disagreements_are_told(rows: list[dict[str, str]], told: list[str]) -> None:
-    assert list(decided(*rows)["q"].disagreements) == told
+def test_disagreements_are_told(rows: list[dict[str, str]], told: list[dict[str, Any]]) -> None:
+    assert [values(it) for it in decided(*rows)["q"].disagreements] == told
 
 
 reviews = st.lists(
@@ -199,5 +202,5 @@ def test_nothing_is_approved_without_the_second_round_and_nothing_that_it_reject
 ) -> None:
     for key, it in decided(*rows).items():
         last = {row["decision"] for row in rows if row["id"] == key and row["round"] == "2"} - {""}
-        assert (it.state == "approved") == (last == {"accept"})
-        assert it.state == "turned down" or "reject" not in last
+        assert (it.state == APPROVED) == (last == {"accept"})
+        assert it.state == TURNED_DOWN or "reject" not in last

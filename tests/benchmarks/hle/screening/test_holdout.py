@@ -62,5 +62,5 @@ def test_the_draw_is_the_same_on_every_machine() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, math.nan])
 def test_a_share_is_none(share: float) -> None:
-    with pytest.raises(ValueError, match="a share is 0 to 1"):
+    with pytest.raises(ValueError, match="share"):
         holdout.is_private("q", seed=0, share=share)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from raybench.benchmarks.parts.hle.exam import FATES, Exam, Fate
+from raybench.statements import Statement
 
 NAME = "hle"
 """The benchmark that candidates are to be questions of."""
@@ -33,7 +34,9 @@ class Tried:
     def notes(self) -> Iterator[str]:
         """Yield what reviewers should look at."""
         if self.fates["refused"]:
-            yield "a model declined to answer: is the question harmless?"
+            yield Statement(
+                "screening.declined", "a model declined to answer: is the question harmless?"
+            )
 
     def told(self) -> str:
         """Return what became of the responses that no judge saw, in words; '' where all were."""

@@ -12,6 +12,7 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle import images, options
 from raybench.benchmarks.parts.hle.options import CHOICE, EXACT, LETTERS
 from raybench.benchmarks.parts.hle.screening import closed, notes, plain, repeats
+from raybench.statements import Statement
 
 LEAST_OPTIONS = 5
 COLUMNS = (
@@ -98,15 +99,33 @@ def problems(row: Row) -> Iterator[str]:
     filled = {**dict.fromkeys(REQUIRED), **row}
     for column, mend in REQUIRED.items():
         if rows.empty(filled[column]):
-            yield f"'{column}' is {'empty' if column in row else 'missing'}: {mend}"
+            yield Statement(
+                "candidate.required",
+                "'{column}' is {how}: {mend}",
+                column=column,
+                how="empty" if column in row else "missing",
+                mend=mend,
+            )
         else:
-            yield from map(str, rows.blank(filled, column))
+            for problem in rows.blank(filled, column):
+                yield Statement(
+                    "candidate.no_text", "{problem}", problem=str(problem), column=column
+                )
     for column, value in row.items():
         if isinstance(value, str) and not _is_text(value):
-            yield f"'{column}' holds half a character (a lone surrogate): write it anew"
+            yield Statement(
+                "candidate.half_character",
+                "'{column}' holds half a character (a lone surrogate): write it anew",
+                column=column,
+            )
     kind, question, answer = (plain.text(row, it) for it in ("answer_type", "question", "answer"))
     if kind not in ("", EXACT, CHOICE):
-        yield f"'answer_type' is '{kind}': {REQUIRED['answer_type']}"
+        yield Statement(
+            "candidate.answer_type",
+            "'answer_type' is '{kind}': {mend}",
+            kind=kind,
+            mend=REQUIRED["answer_type"],
+        )
     if kind == EXACT and answer:
         yield from closed.answer(answer)
     if question:
@@ -119,46 +138,79 @@ def problems(row: Row) -> Iterator[str]:
         try:
             images.decoded(shown if isinstance(shown, str) else repr(type(shown)))
         except ValueError as error:
-            yield f"'image' {error}"
+            yield Statement("candidate.image", "'image' {why}", why=error.args[0])
 
 
 def _choice(listed: Sequence[str], answer: str) -> Iterator[str]:
     if not listed:
-        yield (
+        yield Statement(
+            "candidate.no_options",
             "'question' lists no options: put each on a line of its own, 'A. …', 'B. …', behind a "
-            "line 'Answer Choices:'"
+            "line 'Answer Choices:'",
         )
         return
     letters = LETTERS[: len(listed)]
     if len(listed) < LEAST_OPTIONS:
-        yield f"'question' lists {len(listed)} options: give {LEAST_OPTIONS} or more"
+        yield Statement(
+            "candidate.few_options",
+            "'question' lists {options} options: give {least} or more",
+            options=len(listed),
+            least=LEAST_OPTIONS,
+        )
     if answer and answer not in tuple(letters):
         bare = answer.strip("().: \t").upper()
         meant = f", as '{bare}'" if bare in tuple(letters) else ""
-        there = f"give a letter, A to {letters[-1]}{meant}"
-        yield f"'answer' is '{answer}', which is no option: {there}"
+        yield Statement(
+            "candidate.no_option",
+            "'answer' is '{answer}', which is no option: give a letter, A to {last}{meant}",
+            answer=answer,
+            last=letters[-1],
+            meant=meant,
+        )
     first: dict[str, str] = {}
     for letter, option in zip(letters, listed, strict=True):
         # Options of an image may be letters alone, but then all of them.
         if not option and any(listed):
-            yield f"option {letter} is empty: fill it in or leave it out"
+            yield Statement(
+                "candidate.empty_option",
+                "option {letter} is empty: fill it in or leave it out",
+                letter=letter,
+            )
         elif option and (same := first.setdefault(plain.exactly(option), letter)) != letter:
-            yield f"options {same} and {letter} are the same: change one of them"
+            yield Statement(
+                "candidate.same_options",
+                "options {one} and {other} are the same: change one of them",
+                one=same,
+                other=letter,
+            )
 
 
 def _rationale(row: Row) -> Iterator[str]:
     rationale, answer = plain.text(row, "rationale"), plain.text(row, "answer")
     if rationale and not plain.beyond(rationale, answer, plain.chosen(row)):
-        yield f"'rationale' only repeats the answer: {REQUIRED['rationale']}"
+        yield Statement(
+            "candidate.no_rationale",
+            "'rationale' only repeats the answer: {mend}",
+            mend=REQUIRED["rationale"],
+        )
 
 
 def _taken(key: str, by: str) -> str:
-    return f"'id' is '{key}', which {by} has already: give another"
+    return Statement(
+        "candidate.id_taken", "'id' is '{id}', which {by} has already: give another", id=key, by=by
+    )
 
 
 def _repeated(repeat: repeats.Repeat) -> str:
     how = "asks the same as" if repeat.exact else f"is nearly the same ({repeat.share:.0%}) as"
-    return f"'question' {how} question '{repeat.of}': leave it out, or ask for something else"
+    return Statement(
+        "candidate.repeated",
+        "'question' {how} question '{id}': leave it out, or ask for something else",
+        how=how,
+        id=repeat.of,
+        exact=repeat.exact,
+        share=repeat.share,
+    )
 
 
 def _is_text(value: str) -> bool:

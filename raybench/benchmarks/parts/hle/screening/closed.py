@@ -10,6 +10,8 @@ over. The words of open requests are no matter elsewhere: "Explain" may be a tit
 import re
 from collections.abc import Iterator
 
+from raybench.statements import Statement
+
 MOST_LETTERS = 250
 MOST_WORDS = 40
 """The right option of 99 in 100 questions of MMLU-Pro is shorter, formulas among them."""
@@ -51,17 +53,27 @@ def answer(text: str) -> Iterator[str]:
     """Yield what keeps an exact answer from being short and closed."""
     text = text.strip()
     if len(text.splitlines()) > 1:
-        yield "'answer' has several lines: give what is right in one, and the rest in 'rationale'"
+        yield Statement(
+            "candidate.several_lines",
+            "'answer' has several lines: give what is right in one, and the rest in 'rationale'",
+        )
     words = len(text.split())
     if len(text) > MOST_LETTERS or words > MOST_WORDS:
-        yield (
-            f"'answer' is {len(text)} letters in {words} words: give at most {MOST_LETTERS} in "
-            f"{MOST_WORDS}, that can be compared at a glance, and the rest in 'rationale'"
+        yield Statement(
+            "candidate.long",
+            "'answer' is {letters} letters in {words} words: give at most {most_letters} in "
+            "{most_words}, that can be compared at a glance, and the rest in 'rationale'",
+            letters=len(text),
+            words=words,
+            most_letters=MOST_LETTERS,
+            most_words=MOST_WORDS,
         )
     if found := _LEFT_OPEN.search(text):
-        yield (
-            f"'answer' leaves open what is right ('{found[0]}'): give all of it, and ask so that "
-            "nothing else is"
+        yield Statement(
+            "candidate.left_open",
+            "'answer' leaves open what is right ('{words}'): give all of it, and ask so that "
+            "nothing else is",
+            words=found[0],
         )
 
 
@@ -79,9 +91,11 @@ def question(stem: str, *, choice: bool) -> Iterator[str]:
     opener = None if choice else _OPENERS.match(asked)
     if found := opener or _OPINION.search(asked):
         words = found["request"] if found is opener else found[0]
-        yield (
-            f"'question' is open-ended: it asks to '{words}'. Ask for a value, a name or another "
-            "short answer, of which there is one"
+        yield Statement(
+            "candidate.open_ended",
+            "'question' is open-ended: it asks to '{words}'. Ask for a value, a name or another "
+            "short answer, of which there is one",
+            words=words,
         )
 
 

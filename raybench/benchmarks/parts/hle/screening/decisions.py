@@ -16,6 +16,7 @@ from raybench.benchmarks.parts.hle.screening.rubric import (
     PROHIBITED,
     SCORES,
 )
+from raybench.statements import Statement
 
 State = Literal["approved", "turned down", "to be revised", "open"]
 """What comes of a question. Prohibited content turns it down, whoever says so. Otherwise the second
@@ -72,7 +73,7 @@ def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Dec
                     "first line"
                 )
                 break  # the others lack them, too
-            wrong = list(_wrong(row))
+            wrong = list(row_mistakes(row))
             mistakes += [f"row {number}: {it}" for it in wrong]
             if not wrong:
                 key = row["id"].strip()
@@ -86,26 +87,51 @@ def decisions(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Dec
     return {key: _decided(key, reviews, asked[key]) for key, reviews in found.items()}
 
 
-def _wrong(row: Mapping[str, str]) -> Iterator[str]:
+def row_mistakes(row: Mapping[str, str]) -> Iterator[Statement]:
+    """Yield which values of a row are none of the rubric's."""
     if not row["id"].strip():
-        yield "'id' is empty: put back the question's"
+        yield Statement("sheet.no_id", "'id' is empty: put back the question's")
     if _whole(row["round"]) not in (str(FEEDBACK), str(APPROVAL)):
-        yield f"'round' is '{row['round']}': write {FEEDBACK} or {APPROVAL}"
+        yield _no_value(row, "round", f"{FEEDBACK} or {APPROVAL}")
     if not _is_filled(row):
         return
     for column in CHECKS:
         if _word(row, column) not in ("", *ANSWERS):
-            yield f"'{column}' is '{row[column]}': write {', '.join(ANSWERS)} or nothing"
+            yield _no_value(row, column, f"{', '.join(ANSWERS)} or nothing")
     if _score(row) is None and row["score"].strip():
-        yield f"'score' is '{row['score']}': write {min(SCORES)} to {max(SCORES)}, or nothing"
+        yield _no_value(row, "score", f"{min(SCORES)} to {max(SCORES)}, or nothing")
     decision = _word(row, "decision")
-    if decision not in DECISIONS:
-        told = f"is '{row['decision']}'" if decision else "is empty in a row that is filled in"
-        yield f"'decision' {told}: write {', '.join(DECISIONS)}"
+    if not decision:
+        yield _empty("decision", ", ".join(DECISIONS))
+    elif decision not in DECISIONS:
+        yield _no_value(row, "decision", ", ".join(DECISIONS))
     elif decision == "accept" and _word(row, PROHIBITED) == "yes":
-        yield f"accepts what has '{PROHIBITED}': reject it, or write no there"
+        yield Statement(
+            "sheet.accepts_prohibited",
+            "accepts what has '{column}': reject it, or write no there",
+            column=PROHIBITED,
+        )
     if not row["reviewer"].strip():
-        yield "'reviewer' is empty in a row that is filled in: write the reviewer's name"
+        yield _empty("reviewer", "the reviewer's name")
+
+
+def _no_value(row: Mapping[str, str], column: str, known: str) -> Statement:
+    return Statement(
+        "sheet.no_value",
+        "'{column}' is '{given}': write {known}",
+        column=column,
+        given=row[column],
+        known=known,
+    )
+
+
+def _empty(column: str, known: str) -> Statement:
+    return Statement(
+        "sheet.empty",
+        "'{column}' is empty in a row that is filled in: write {known}",
+        column=column,
+        known=known,
+    )
 
 
 def _is_filled(row: Mapping[str, str]) -> bool:
@@ -167,16 +193,33 @@ def _disagreements(reviews: Sequence[Review]) -> Iterator[str]:
         same = [review for review in reviews if review.round == turn]
         told = sorted({review.decision for review in same}, key=DECISIONS.index)
         if len(told) > 1:
-            yield f"round {turn}: some {', some '.join(told)}"
+            yield Statement(
+                "disagreement.decisions",
+                "round {round}: some {decisions}",
+                round=turn,
+                decisions=", some ".join(told),
+            )
         scores = [review.score for review in same if review.score is not None]
         if scores and max(scores) - min(scores) >= _APART:
-            yield f"round {turn}: scores from {min(scores)} to {max(scores)}"
+            yield Statement(
+                "disagreement.scores",
+                "round {round}: scores from {low} to {high}",
+                round=turn,
+                low=min(scores),
+                high=max(scores),
+            )
     for column in CHECKS:
         said = {review.checks.get(column) for review in reviews}
         if said >= {"yes", "no"}:
-            yield f"'{column}': some yes, some no"
+            yield Statement("disagreement.check", "'{column}': some yes, some no", column=column)
     for review in reviews:
         doubts = [it for it, said in review.checks.items() if said == "no" and it != PROHIBITED]
         if review.decision == "accept" and doubts:
             lacking = ", ".join(doubts)
-            yield f"round {review.round}: {review.reviewer} accepts without {lacking}"
+            yield Statement(
+                "disagreement.doubts",
+                "round {round}: {reviewer} accepts without {lacking}",
+                round=review.round,
+                reviewer=review.reviewer,
+                lacking=lacking,
+            )

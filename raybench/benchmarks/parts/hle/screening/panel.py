@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from raybench.benchmarks.parts.hle.options import CHOICE
+from raybench.statements import Statement
 from raybench.types import ScreeningRule
 
 Decision = Literal["accepted", "rejected", "undecided"]
@@ -64,7 +65,9 @@ def decide(
     decision: Decision
     if not able:
         decision = "undecided"
-        told = "no model of the panel takes images" if attempts else "the panel has no models"
+        told = Statement("panel.no_models", "the panel has no models")
+        if attempts:
+            told = Statement("panel.no_images", "no model of the panel takes images")
     elif choice and rule == "worse_than_chance":
         decision, told = _beside_chance(chance, sum(known), len(known), owed)
     else:
@@ -72,28 +75,60 @@ def decide(
         told = _who(answered, len(able), choice)
     if decision == "accepted" and missing:
         decision = "undecided"
-        told = f"no verdict on {owed} of {owed + len(known)} attempts: {', '.join(missing)}"
+        told = Statement(
+            "panel.no_verdict",
+            "no verdict on {owed} of {attempts} attempts: {missing}",
+            owed=owed,
+            attempts=owed + len(known),
+            missing=", ".join(missing),
+        )
     return Outcome(decision, told, tuple(able), answered, missing, len(known), sum(known))
 
 
-def _who(answered: Sequence[str], models: int, choice: bool) -> str:
+def _who(answered: Sequence[str], models: int, choice: bool) -> Statement:
+    who = ", ".join(answered)
     if not answered:
-        return f"none of {models} models answered it"
+        return Statement("panel.nobody", "none of {models} models answered it", models=models)
     if not choice:
-        return f"{', '.join(answered)} answered it"
-    told = f"{len(answered)} of {models} models answered it ({', '.join(answered)})"
+        return Statement("panel.answered", "{who} answered it", who=who)
     if len(answered) <= _LUCKY:
-        return f"{told}: allowed for multiple choice, where one may have guessed"
-    return f"{told}: of multiple choice one may"
+        return Statement(
+            "panel.lucky",
+            "{count} of {models} models answered it ({who}): allowed for multiple choice, where "
+            "one may have guessed",
+            count=len(answered),
+            models=models,
+            who=who,
+        )
+    return Statement(
+        "panel.too_many",
+        "{count} of {models} models answered it ({who}): of multiple choice one may",
+        count=len(answered),
+        models=models,
+        who=who,
+    )
 
 
-def _beside_chance(chance: float | None, right: int, known: int, owed: int) -> tuple[Decision, str]:
+def _beside_chance(
+    chance: float | None, right: int, known: int, owed: int
+) -> tuple[Decision, Statement]:
     """Compare the share of attempts that are right with chance.
 
     What is owed may all be wrong: only a share that is too high even then is rejected.
     """
-    told = f"{right} of {known} attempts are right"
     if chance is None:
-        return "undecided", f"{told}, but chance is not known: its options cannot be read"
-    told += f", where guesses are in {chance:.1%}"
+        return "undecided", Statement(
+            "panel.chance_unknown",
+            "{right} of {known} attempts are right, but chance is not known: its options cannot be "
+            "read",
+            right=right,
+            known=known,
+        )
+    told = Statement(
+        "panel.beside_chance",
+        "{right} of {known} attempts are right, where guesses are in {chance:.1%}",
+        right=right,
+        known=known,
+        chance=chance,
+    )
     return ("rejected" if right / (known + owed) >= chance else "accepted"), told
