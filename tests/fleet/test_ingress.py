@@ -42,8 +42,8 @@ async def refusal(keeper: FakeKeeper) -> tuple[int, str, str]:
 
 
 async def test_a_model_that_cannot_be_loaded_is_unavailable_for_the_reason() -> None:
-    told = await refusal(FakeKeeper(reason="engine e: no such weights"))
-    assert told == (503, "model_unavailable", "engine e: no such weights")
+    told = await refusal(FakeKeeper(reason="no weights"))
+    assert told == (503, "model_unavailable", "no weights")
 
 
 async def test_who_waits_for_a_turn_is_told_when_the_keeper_stops() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -76,7 +77,7 @@ def test_scores_from_elsewhere_are_taken_as_they_are() -> None:
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1), st.floats(0.01, 10))
-@settings(deadline=None, max_examples=25)
+@examples(25)
 def test_values_are_scipys_and_lie_in_their_intervals(models: int, seed: int, size: float) -> None:
     rng = np.random.default_rng(seed)
     one, other = rng.integers(0, 5, (2, models)).astype(float)

@@ -6,7 +6,8 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pools import round_robin
@@ -91,7 +92,7 @@ def test_baseball_as_printed_with_home_advantage() -> None:
     assert advantage.value / SPREAD == pytest.approx(0.302, abs=0.0005)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.integers(2, 7), st.integers(1, 6), st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans()
 )
@@ -135,7 +136,7 @@ def pools() -> st.SearchStrategy[list[Game]]:
     return st.lists(st.tuples(model, model, score), min_size=1, max_size=40)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(pools(), st.randoms())
 def test_the_order_of_matches_does_not_matter(games: list[Game], random: object) -> None:
     before = bradley_terry.fit(games, bootstrap=0)
@@ -146,7 +147,7 @@ def test_the_order_of_matches_does_not_matter(games: list[Game], random: object)
     assert strengths(before) == pytest.approx(strengths(after), abs=1e-8)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(pools(), st.permutations("abcd"))
 def test_names_are_only_names(games: list[Game], called: list[str]) -> None:
     other = dict(zip("abcd", called, strict=True))
@@ -159,7 +160,7 @@ def test_names_are_only_names(games: list[Game], called: list[str]) -> None:
     }
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(pools())
 def test_lost_for_won_turns_the_ratings_round(games: list[Game]) -> None:
     before = bradley_terry.fit(games, bootstrap=0)
@@ -170,7 +171,7 @@ def test_lost_for_won_turns_the_ratings_round(games: list[Game]) -> None:
     assert before.strengths[4:] == pytest.approx(-after.strengths[4:], abs=1e-8)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(pools())
 def test_the_same_matches_again_change_nothing_but_the_errors(games: list[Game]) -> None:
     once, thrice = (bradley_terry.fit(games * times, bootstrap=0) for times in (1, 3))
@@ -182,7 +183,7 @@ def test_the_same_matches_again_change_nothing_but_the_errors(games: list[Game])
             assert again.stderr < estimate.stderr
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(pools(), st.sampled_from(list(permutations("abcd", 2))))
 def test_a_tie_pulls_two_models_together(games: list[Game], pair: tuple[str, str]) -> None:
     one, other = pair

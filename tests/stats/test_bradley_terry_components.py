@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from monte_carlo import least_share
 from scipy import optimize
@@ -198,7 +199,7 @@ def test_a_prior_is_so_many_matches_against_a_mean_opponent() -> None:
     assert ratings.components == (("a", "b"),)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcde"), st.sampled_from("abcde"), st.sampled_from([0.0, 1.0])),

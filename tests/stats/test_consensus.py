@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -66,7 +67,7 @@ def test_nobody_has_no_order() -> None:
 
 
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**32 - 1))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_kemenys_order_is_the_best_of_all(models: int, ways: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     rankings = {

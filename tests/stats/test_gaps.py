@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.stats.gaps import Gaps
@@ -62,7 +63,7 @@ def test_what_chance_adds_is_the_variance_of_the_share() -> None:
     assert one_bin(0.25, 30, 120).chance() == pytest.approx(0.25 * 0.75 / 119, rel=0.1)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.floats(0, 1), st.integers(0, 100))
 def test_the_interval_holds_what_is_possible(stated: float, hits: int) -> None:
     gaps = one_bin(stated, hits, 100, draws=100)

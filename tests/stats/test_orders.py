@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -26,7 +27,7 @@ def each(found: Orders) -> list[Estimate]:
     return [found.between, found.same, found.other, found.lost]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 1000))
 def test_between_wordings_it_is_kendalls_tau(seed: int) -> None:
     of = drawn(seed, 40.0)

@@ -6,7 +6,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from monte_carlo import least_share
 from numpy.typing import NDArray
@@ -59,7 +60,7 @@ def by_orders(results: Sequence[Result], called: Sequence[str]) -> Height:
     return height
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.floats(0, 1))
 def test_two_at_a_table_are_bradley_and_terrys(seed: int, matches: int, ties: float) -> None:
     rng = np.random.default_rng(seed)
@@ -97,7 +98,7 @@ def test_moving_first_is_a_role() -> None:
     assert pairs.first_mover[""].value == pytest.approx(ranked.advantage("first", "second").value)
 
 
-@settings(max_examples=6)
+@examples(6)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 4), st.booleans())
 def test_an_independent_solver_agrees(seed: int, seats: int, ties: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -236,7 +237,7 @@ def team_results(draw: st.DrawFn) -> Result:
     )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(team_results(), min_size=1, max_size=25))
 def test_every_pool_of_teams_has_an_answer(results: list[Result]) -> None:
     ratings = plackett_luce.fit(results, bootstrap=100)
@@ -253,7 +254,7 @@ def test_every_pool_of_teams_has_an_answer(results: list[Result]) -> None:
             assert values == [None]
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12))
 def test_teams_of_one_are_parted_as_single_players_are(seed: int, matches: int) -> None:
     # Beside a pair of twins that never play but as one, and so change nothing.

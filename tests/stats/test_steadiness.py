@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from statements import code
 
@@ -78,7 +79,7 @@ def test_a_large_change_is_found() -> None:
     assert "MOVER" in found.method
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.integers(0, 10_000), st.floats(0.1, 10), st.floats(-1000, 1000))
 def test_it_goes_with_the_scale_and_not_with_what_wordings_share(
     seed: int, scale: float, shift: float

@@ -4,7 +4,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -13,7 +14,7 @@ from raybench.stats.unrelated import p
 
 
 @given(st.integers(2, 9), st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_without_equals_it_is_scipys(models: int, rng: object) -> None:
     ours = list(range(models))
     rng.shuffle(ours)  # type: ignore[attr-defined]
@@ -26,7 +27,7 @@ def test_without_equals_it_is_scipys(models: int, rng: object) -> None:
     st.lists(st.integers(0, 3), min_size=2, max_size=5),
     st.lists(st.integers(0, 3), min_size=5, max_size=5),
 )
-@settings(deadline=None, max_examples=40)
+@examples(40)
 def test_unrelated_orders_are_no_rarer_than_it_says(ours: list[int], theirs: list[int]) -> None:
     own = order(np.array(ours, dtype=float))
     ps = [p(own, order(np.array(it, dtype=float))) for it in permutations(theirs[: len(ours)])]
