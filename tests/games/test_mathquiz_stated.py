@@ -8,6 +8,7 @@ import pytest
 from games.growth import linear
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.games import InvalidMove
 from raybench.games.mathquiz import GAME, Quiz
@@ -385,7 +386,7 @@ def test_units_words_and_names_of_lines_are_no_numerals(number: int, question: s
     ],
 )
 def test_roman_numerals_that_are_meant_state_numbers(number: int, question: str) -> None:
-    assert "in Roman numerals" in (how(question, number) or "")
+    assert "Roman numerals (" in (how(question, number) or "")
     assert how(question, number + 1) is None
 
 
@@ -404,4 +405,5 @@ def test_where_the_number_stands_is_told(number: int, question: str, way: str) -
     assert isinstance(quiz, Quiz)
     with pytest.raises(InvalidMove) as refused:
         replace(quiz, target=number).apply(question)
-    assert f"the question states the number itself, {way}: " in str(refused.value)
+    assert code(refused.value) == "mathquiz.states_number"
+    assert values(refused.value) == {"how": way}
