@@ -75,7 +75,7 @@ class Chair:
             late = sitting.heard(None, None, "its time was up")
             return replace(late, late=True, truncated=True)
         except NoMove as why:
-            return sitting.heard(why.reply, None, str(why))
+            return sitting.heard(why.reply, None, why.reason)
         return sitting.heard(made.reply, made.move, None)
 
     async def _sent(
