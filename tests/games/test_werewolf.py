@@ -225,12 +225,12 @@ def test_only_the_seer_learns_what_somebody_is() -> None:
     state = went("wwsgvvv", 5, 5, 6)
     assert "player_3" not in (state.legal() or ())
     wolf, other = after(state, 2), after(state, 7)
-    for after_it, seat, what in (
+    for state_then, whom, what in (
         (wolf, "player_2", "werewolf"),
         (other, "player_7", "no werewolf"),
     ):
-        look = seen(after_it, 3, "look")
-        assert (look.move, look.shown) == (seat, what) and seat in look.text
+        look = seen(state_then, 3, "look")
+        assert (look.move, look.shown) == (whom, what) and whom in look.text
     for seat in (1, 2, 4, 5, 6, 7):
         assert view(wolf, seat) == view(other, seat)
 
