@@ -15,7 +15,7 @@ def test_a_wait_is_told_once_and_counted_down() -> None:
     assert left == [600, 540, 0]
     assert codes(said) == ["patience.begins"] and values(said[0])["left"] == 600
     assert values(phases[1])["left"] == 540
-    assert all("c and a jury with x" in told for told in (said[0], phases[1]))
+    assert all("c and a jury" in told for told in (said[0], phases[1]))
     patience.rest()
     assert phases[-1] == "playing" and patience.left(["c"]) == 600 and len(said) == 2
 

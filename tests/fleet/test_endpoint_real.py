@@ -173,7 +173,7 @@ def test_a_stream_brings_the_same_text_in_chunks(there: OpenAI) -> None:
 def test_a_wrong_name_is_not_found_and_images_are_refused(there: OpenAI) -> None:
     with pytest.raises(NotFoundError, match="'greedy'"):
         there.chat.completions.create(model="gredy", messages=HELLO)
-    with pytest.raises(BadRequestError, match="greedy is not a multimodal"):
+    with pytest.raises(BadRequestError, match="not a multimodal"):
         there.chat.completions.create(model="greedy", messages=shown(picture("red")))
 
 
@@ -263,7 +263,7 @@ def test_serve_deploys_the_configuration_for_cpus(
 
             with pytest.raises(NotFoundError, match="'smollm2-greedy'"):
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
-            with pytest.raises(BadRequestError, match="smollm2-greedy is not a multimodal"):
+            with pytest.raises(BadRequestError, match="smollm2-greedy is not"):
                 there.chat.completions.create(
                     model="smollm2-greedy", messages=shown(picture("red"))
                 )

@@ -13,7 +13,7 @@ from raybench.benchmarks.parts.judged import Judged
 from raybench.fleet import resolved
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import judges
-from raybench.pipeline.judges import Judge, Panel, as_judge, bounded, decided
+from raybench.pipeline.judges import NOT_ANSWERED, Judge, Panel, as_judge, bounded, decided
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, packed
 from raybench.types import Completion, Finish, ModelSpec, Sampling
@@ -168,7 +168,7 @@ def test_without_a_verdict_a_response_is_neither_right_nor_wrong(
 def test_a_response_without_an_answer_is_wrong_and_says_why() -> None:
     found = after({}, response="Explanation: it", finish="length")
     assert (found["correct"], found["by"], found["judge_error"]) == (False, None, None)
-    assert found["reason"] == "there is no answer to judge: the reply was cut before it"
+    assert found["reason"].startswith(f"{NOT_ANSWERED}: ")
     assert after({}, response="", finish="empty")["reason"] == "(empty)"
 
 

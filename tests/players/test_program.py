@@ -66,12 +66,14 @@ NOTHING = 3
 
 
 async def test_it_asks_as_direct_does_below_an_instruction() -> None:
+    from raybench.players.parts.programs.signature import Move
+
     model = Model(["Hm.\nMove: e4"])
     of = decision(model, Try("Move: no", "it is against the rules"))
     assert await Program().move(of) == Made("e4", "Hm.\nMove: e4")
     (asked,) = model.calls
     first, tried, why = asked.messages
-    assert first.content.startswith("Play to win.")
+    assert first.content.startswith(str(Move.instructions))
     assert f"\n\n{of.seen}\n" in first.content
     assert first.content.endswith(HOW["line"]) and first.foreign
     assert (tried.role, tried.content) == ("assistant", "Move: no")

@@ -338,7 +338,7 @@ def test_fewer_matches_than_have_begun_are_refused_and_more_are_played() -> None
 def test_results_that_cannot_be_are_refused() -> None:
     schedule = Schedule(pairing(), Stop(matches=20))
     (one, first), (two, second) = schedule.take(2)
-    with pytest.raises(ValueError, match="match 1 is chess"):
+    with pytest.raises(ValueError, match="is chess"):
         schedule.done(one, play(second, STRENGTHS))
     with pytest.raises(ValueError, match=r"2 seats.* 3 scores"):
         schedule.done(one, Result(first, (1, 0, -1)))
