@@ -16,6 +16,7 @@ from raybench.fleet import attendance, group_engines, keeper
 from raybench.fleet.keeper import Keeper
 from raybench.fleet.llm_config import Place
 from raybench.fleet.places import Layout, Node
+from raybench.fleet.reasons import NO_REASON
 from raybench.fleet.turns import Demand, Device, Rules, State
 from raybench.types import ModelSpec
 
@@ -316,12 +317,12 @@ def application(status: str, message: str = "") -> Any:
     ("last", "reason"),
     [
         (application("RUNNING"), "^$"),
-        (application("DEPLOYING"), r"not up within fleet\.start_deadline_s=50 s.*logs"),
+        (application("DEPLOYING"), r" fleet\.start_deadline_s=50 s.*logs"),
         (
             application("DEPLOY_FAILED", "torch.OutOfMemoryError: CUDA out of memory."),
-            r"did not start: torch.*out of memory\.? ?\. Lower fleet\.max_model_len",
+            r": torch\..*memory\.? ?\. Lower fleet\.max_model_len",
         ),
-        (application("UNHEALTHY"), "did not start: no reason given$"),
+        (application("UNHEALTHY"), f": {NO_REASON}$"),
     ],
 )
 async def test_a_load_goes_as_serve_says(
