@@ -7,7 +7,7 @@ from typing import Any
 _ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
 _LENGTH = 600
 NO_REASON = "no reason given"
-SILENT = "without a word: killed, or out of memory"
+SILENT_DEATH = "without a word: killed, or out of memory"
 """What an engine died of that logged nothing."""
 _ELSEWHERE = ("initialization failed", "the root cause", "to be inspected")
 """What vLLM says where something else says why."""
@@ -58,7 +58,7 @@ def root_cause(error: str, log: str) -> str:
 def of_death(error: str, log: str) -> str:
     """Return what an engine that was up died of, by what its own processes logged."""
     theirs = [line for line in log.splitlines() if _THEIRS.match(line)]
-    return root_cause(error, "\n".join(theirs)) or SILENT
+    return root_cause(error, "\n".join(theirs)) or SILENT_DEATH
 
 
 def _elsewhere(said: str) -> bool:

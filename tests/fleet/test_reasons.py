@@ -140,7 +140,7 @@ def test_what_an_engine_died_of_under_its_requests_is_found_in_what_it_logged() 
 
 def test_an_engine_that_was_killed_died_of_nothing_that_was_logged() -> None:
     (before, *_, last) = DEATH.splitlines()
-    assert of_death(DEAD, f"{before}\n{last}") == reasons.SILENT
+    assert of_death(DEAD, f"{before}\n{last}") == reasons.SILENT_DEATH
 
 
 # ----------------------------------------------------------------------------------------- mends

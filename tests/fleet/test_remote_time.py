@@ -13,7 +13,7 @@ from virtual_time import Exchange, VirtualEndpoint, now, until
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
-from raybench.fleet.remote import NO_REPLY, RemoteEngine
+from raybench.fleet.remote import NO_REPLY_WITHIN, RemoteEngine
 from raybench.fleet.remote_replies import BROKEN_OFF, NO_COMPLETION
 from raybench.types import Completion, Message, ModelSpec, Request
 
@@ -300,7 +300,7 @@ async def test_an_endpoint_that_never_recovers_is_left_when_the_time_is_over(
 async def test_the_time_for_all_tries_bounds_each_of_them(endpoint: Endpoint) -> None:
     conf = FleetConf(reply_deadline_s=600, endpoint_deadline_s=30)
     completion = await one_reply(endpoint, after(_NEVER_S), conf=conf)
-    assert completion.error == f"{NO_REPLY} 30 s"
+    assert completion.error == f"{NO_REPLY_WITHIN} 30 s"
     assert completion.seconds == pytest.approx(30)
 
 
@@ -309,7 +309,7 @@ async def test_a_place_that_comes_too_late_is_not_taken(endpoint: Endpoint) -> N
     conf = FleetConf(endpoint_deadline_s=100)
     first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
     # The second held the only place until the time of the first was over.
-    assert (first.error, second.error) == ("HTTP 500 oops", f"{NO_REPLY} 100 s")
+    assert (first.error, second.error) == ("HTTP 500 oops", f"{NO_REPLY_WITHIN} 100 s")
     assert len(endpoint.seen) == 2
 
 
@@ -319,7 +319,7 @@ async def test_a_reply_past_the_deadline_is_not_waited_for(endpoint: Endpoint, p
     conf = FleetConf(reply_deadline_s=20, endpoint_attempts=1)
     completion = await one_reply(endpoint, play, conf=conf)
     assert completion.finish == "error"
-    assert completion.error == f"{NO_REPLY} 20 s"
+    assert completion.error == f"{NO_REPLY_WITHIN} 20 s"
     assert completion.seconds == pytest.approx(20)
 
 
@@ -535,7 +535,9 @@ async def test_an_endpoint_that_hangs_has_failed_and_is_not_slow(endpoint: Endpo
     conf = FleetConf(endpoint_attempts=1, reply_deadline_s=150)
     for found in await timed(endpoint, *prompts, conf=conf):
         assert found.finish == "error"
-        assert re.fullmatch(rf"{NO_REPLY} 20 s, .* {NO_REPLY} 150 s", found.error or "")
+        assert re.fullmatch(
+            rf"{NO_REPLY_WITHIN} 20 s, .* {NO_REPLY_WITHIN} 150 s", found.error or ""
+        )
         assert found.own_seconds == pytest.approx(20)
     assert words(endpoint) == 1
 

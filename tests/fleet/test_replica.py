@@ -12,7 +12,7 @@ from helpers import NEEDS_MODEL
 from raybench.fleet import embedded
 from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.control_tokens import control_tokens
-from raybench.fleet.reasons import SILENT
+from raybench.fleet.reasons import SILENT_DEATH
 from raybench.types import Completion, Message, Request
 
 pytestmark = [
@@ -298,7 +298,7 @@ def test_a_replica_whose_engine_died_says_so_and_ends(
     async def scene() -> None:
         server = object.__new__(replica.BatchServer)
         words = [str(server._dying(EngineDeadError())) for _ in range(2)]
-        assert words[0] == words[1] and words[0].endswith(f": {SILENT}")
+        assert words[0] == words[1] and words[0].endswith(f": {SILENT_DEATH}")
         assert ends == []
         await asyncio.sleep(0.01)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.fleet.streams import ENDED, Placed, as_finished, begun_beside, unbroken
+from raybench.fleet.streams import STREAM_ENDED, Placed, as_finished, begun_beside, unbroken
 from raybench.types import Completion, Message, Request
 
 pytestmark = pytest.mark.virtual_time
@@ -223,7 +223,7 @@ async def test_a_stream_that_ends_before_its_time_is_told() -> None:
 
     came = dict(await heard(brief))
     assert came.pop(0) == "0"
-    assert set(came.values()) == {ENDED}
+    assert set(came.values()) == {STREAM_ENDED}
 
 
 async def test_a_silent_stream_is_not_waited_for() -> None:

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 from raybench import games
-from raybench.games.parts.debate.missing import NO_REPLY, UNREADABLE
+from raybench.games.parts.debate.missing import NO_JUROR_REPLY, NO_SCORES
 from raybench.games.parts.debate.verdict import CRITERIA
 from raybench.tournament import records, votes
 from raybench.tournament.fixtures import Fixture
@@ -40,8 +40,8 @@ def test_failures_name_each_juror_and_say_why_its_vote_is_missing() -> None:
         juror: "; ".join(f"'{side}' read first: {reason}" for side, reason in why.items())
         for juror, why in {
             "d": {"for": "error: connection refused"},
-            "e": {"for": f"{UNREADABLE}, cut off after 512 tokens", "against": UNREADABLE},
-            "f": {"for": NO_REPLY, "against": NO_REPLY},
+            "e": {"for": f"{NO_SCORES}, cut off after 512 tokens", "against": NO_SCORES},
+            "f": {"for": NO_JUROR_REPLY, "against": NO_JUROR_REPLY},
         }.items()
     }
     assert all((it["match"], it["game"]) == (7, "debate") for it in told)
