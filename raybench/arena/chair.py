@@ -13,6 +13,7 @@ from raybench.games import InvalidMove, State
 from raybench.players.parts.asking import examples
 from raybench.players.parts.contract import Decision, NoMove, Player, Try
 from raybench.players.parts.reading import as_reply, as_schema
+from raybench.statements import Statement
 from raybench.tournament.match import Heard
 from raybench.types import Completion, Form, Observation, Request
 
@@ -72,10 +73,10 @@ class Chair:
         try:
             made = await sitting.through(self.player, decision)
         except Late:
-            late = sitting.heard(None, None, "its time was up")
+            late = sitting.heard(None, None, Statement("move.late", "its time was up"))
             return replace(late, late=True, truncated=True)
         except NoMove as why:
-            return sitting.heard(why.reply, None, str(why))
+            return sitting.heard(why.reply, None, why.reason)
         return sitting.heard(made.reply, made.move, None)
 
     async def _sent(

@@ -19,6 +19,7 @@ from raybench.players.parts.programs.learning import Learner, Lesson, Mark
 from raybench.positions import Positions
 from raybench.positions.parts.digest import digest
 from raybench.positions.parts.metrics import Metric, refusal
+from raybench.statements import Statement
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Message, Observation, Request
 
@@ -81,7 +82,9 @@ class Desk:
             if (why := refusal(state, move)) is not None:
                 return Mark(0.0, f"{REFUSED}: {why}.")
             worth = self.metric(self.of, state, move)
-            told = f"The move '{move}' is worth {worth:.2f} of 1."
+            told = Statement(
+                "move.worth", "The move '{move}' is worth {worth:.2f} of 1.", move=move, worth=worth
+            )
             best = None if worth >= 1 else self.of.answer(state)
         except Exception as error:  # an optimiser would take it for a move of no worth
             failure = error
@@ -98,7 +101,12 @@ class Desk:
                 )
             self.failure = self.failure or failure
             raise failure from error
-        return Mark(worth, told if best is None else f"{told} '{best}' is worth most.")
+        if best is None:
+            return Mark(worth, told)
+        better = Statement(
+            "move.worth_less", "{told} '{best}' is worth most.", told=told, best=best
+        )
+        return Mark(worth, better)
 
     async def close(self) -> None:
         """Answer nobody any more."""
@@ -139,7 +147,13 @@ class Desk:
             ),
         )
         if completion.finish == "error":
-            raise Void(f"{model} gave no reply: {completion.error}", model)
+            why = Statement(
+                "void.no_reply",
+                "{model} gave no reply: {error}",
+                model=model,
+                error=completion.error,
+            )
+            raise Void(why, model)
         return completion
 
     def _from_outside(self, call: Coroutine[Any, Any, T]) -> Future[T]:

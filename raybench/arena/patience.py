@@ -4,6 +4,8 @@ import math
 import time
 from collections.abc import Callable, Iterable
 
+from raybench.statements import Statement
+
 Say = Callable[[str], None]
 
 
@@ -30,15 +32,19 @@ class Patience:
         if self._since is None:
             self._since = self._clock()
         left = max(0.0, self._since + self._seconds - self._clock())
-        told = f"for {' and '.join(map(str, gone))}, " + (
-            "for ever" if left == math.inf else f"{left:.0f} s still"
-        )
+        long = "for ever" if left == math.inf else f"{left:.0f} s still"
+        told = f"for {' and '.join(map(str, gone))}, {long}"
         if first and left > 0:
             self._say(
-                f"Waiting {told} (games.patience_s), asking now and then: all that can be played "
-                "without is played"
+                Statement(
+                    "patience.begins",
+                    "Waiting {told} (games.patience_s), asking now and then: all that can be "
+                    "played without is played",
+                    told=told,
+                    left=left,
+                )
             )
-        self._phase(f"waiting {told}")
+        self._phase(Statement("patience.waits", "waiting {told}", told=told, left=left))
         return left
 
     def rest(self) -> None:

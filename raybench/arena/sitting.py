@@ -7,6 +7,7 @@ from typing import NamedTuple
 from raybench import players
 from raybench.errors import Problem, RaybenchError, RunFailed
 from raybench.players.parts.contract import Decision, Made, NoMove, Player
+from raybench.statements import Statement
 from raybench.tournament.match import Heard, Void
 from raybench.types import Completion, Message
 
@@ -109,7 +110,13 @@ class Sitting:
         completion, again = await self._send(wanted, left)
         self._replies[place] = completion
         if completion.finish == "error":
-            raise Void(f"{self._model} gave no reply: {completion.error}", self._model)
+            why = Statement(
+                "void.no_reply",
+                "{model} gave no reply: {error}",
+                model=self._model,
+                error=completion.error,
+            )
+            raise Void(why, self._model)
         self._seconds = max(self._seconds, begun + completion.own_seconds)
         if completion.finish == "late":
             raise Late

@@ -23,6 +23,7 @@ from raybench.fleet.devices import elsewhere
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.serve_calls import applications, deploy
 from raybench.fleet.system_role import folded_chat
+from raybench.statements import Statement
 from raybench.types import ModelSpec
 
 if TYPE_CHECKING:
@@ -170,16 +171,21 @@ class Endpoint:
                         )
                     ) from error
                 if not silent and silence > _SILENT_S:
-                    say("the endpoint does not answer; what Ray brings back is waited for")
+                    say(
+                        Statement(
+                            "endpoint.silent",
+                            "the endpoint does not answer; what Ray brings back is waited for",
+                        )
+                    )
                     silent = True
                 failures = told
             else:
                 if silent:
-                    say("the endpoint answers again")
+                    say(Statement("endpoint.answers", "the endpoint answers again"))
                 heard, silent = clock(), False
             for name, reason in failures.items():
                 if told.get(name) != reason:
-                    say(f"not available: {reason}")
+                    say(Statement("endpoint.lacks", "not available: {reason}", reason=reason))
             told = dict(failures)
             await asyncio.sleep(_WATCH_S)
 

@@ -6,6 +6,9 @@ from typing import Any
 
 _ERROR = re.compile(r"[\w.]*(Error|Exception)\b")
 _LENGTH = 600
+NO_REASON = "no reason given"
+SILENT_DEATH = "without a word: killed, or out of memory"
+"""What an engine died of that logged nothing."""
 _ELSEWHERE = ("initialization failed", "the root cause", "to be inspected")
 """What vLLM says where something else says why."""
 _PREFIX = re.compile(r"^(?:\(\w+ pid=\d+\) )?(?:[A-Z]+ [\d-]+ [\d:]+ \[[\w.]+:\d+\] ?)?")
@@ -20,7 +23,7 @@ def of_application(application: Any) -> str:
     messages = [application.message] + [
         deployment.message for deployment in application.deployments.values()
     ]
-    return error_in("\n".join(message for message in messages if message)) or "no reason given"
+    return error_in("\n".join(message for message in messages if message)) or NO_REASON
 
 
 def error_in(text: str) -> str:
@@ -55,7 +58,7 @@ def root_cause(error: str, log: str) -> str:
 def of_death(error: str, log: str) -> str:
     """Return what an engine that was up died of, by what its own processes logged."""
     theirs = [line for line in log.splitlines() if _THEIRS.match(line)]
-    return root_cause(error, "\n".join(theirs)) or "without a word: killed, or out of memory"
+    return root_cause(error, "\n".join(theirs)) or SILENT_DEATH
 
 
 def _elsewhere(said: str) -> bool:

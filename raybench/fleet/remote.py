@@ -35,6 +35,8 @@ from raybench.fleet.stopwatch import Stopwatch
 from raybench.fleet.streams import Placed, as_finished
 from raybench.types import Completion, Message, ModelSpec, Request
 
+NO_REPLY_WITHIN = "no reply within"
+"""So begins why a request that took too long has failed."""
 _CONNECT_S = 20.0
 _MOST_BYTES = 2**24
 """Of a reply: no model's, with all that is said of it, is so long."""
@@ -50,7 +52,7 @@ _WORD_TOKENS = 16
 def may_pass(reason: str) -> bool:
     """Tell whether what kept a reply away may pass, though somebody is there: too many requests."""
     status = re.match(r"HTTP (\d+)", reason)
-    return int(status[1]) in RETRIED if status else reason.startswith("no reply within")
+    return int(status[1]) in RETRIED if status else reason.startswith(NO_REPLY_WITHIN)
 
 
 class RemoteEngine:
@@ -120,7 +122,7 @@ class RemoteEngine:
         reason = await self._presence.absent(model.weights, lambda: self._silence(model))
         if reason is None:
             return late
-        return Failure(f"no reply within {late.seconds:.3g} s, and none to a word: {reason}")
+        return Failure(f"{NO_REPLY_WITHIN} {late.seconds:.3g} s, and none to a word: {reason}")
 
     async def _silence(self, model: ModelSpec) -> str | None:
         """Ask for a word, once; return why none came. A model that turns it down is there.
@@ -209,7 +211,7 @@ class RemoteEngine:
         except TimeoutError:
             if watch.up and watch.most_s is not None:
                 return Completion.late(seconds=watch.most_s)
-            return Failure(f"no reply within {deadline:.3g} s")
+            return Failure(f"{NO_REPLY_WITHIN} {deadline:.3g} s")
         except httpx.HTTPError as error:
             return Failure(f"{type(error).__name__}: {error}")
         if response is None:

@@ -10,6 +10,8 @@ import httpx
 from raybench.fleet.chat import answered, turned_down
 from raybench.types import Completion, Finish
 
+BROKEN_OFF = "the endpoint broke the reply off"
+NO_COMPLETION = "the endpoint's reply is not a chat completion"
 MISSING_KEY, TOO_MANY = 401, 429
 RETRIED = {408, 409, 425, TOO_MANY, 500, 502, 503, 504}
 # Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
@@ -38,7 +40,7 @@ def read(response: httpx.Response) -> Completion | Failure:
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens")
         details = usage.get("completion_tokens_details") or {}
         if choice.get("finish_reason") in ("abort", "error"):
-            return Failure("the endpoint broke the reply off")
+            return Failure(BROKEN_OFF)
         return answered(
             _text(said.get("content")),
             choice.get("finish_reason"),
@@ -50,9 +52,7 @@ def read(response: httpx.Response) -> Completion | Failure:
             cached_tokens=None if cached is None else int(cached),
         )
     except Exception as error:  # whatever the endpoint sent is data here
-        return Failure(
-            f"the endpoint's reply is not a chat completion ({type(error).__name__}: {error})"
-        )
+        return Failure(f"{NO_COMPLETION} ({type(error).__name__}: {error})")
 
 
 def declined(response: httpx.Response, body: Mapping[str, Any]) -> Finish | None:

@@ -46,6 +46,7 @@ from raybench.fleet.turns import (
     Unload,
     Wake,
 )
+from raybench.statements import Statement
 
 _TICK_S = 1.0
 _IN_HAND = 0.1
@@ -208,8 +209,12 @@ class Residency:
             if engine.state is State.COLD and not any(self._memory.sets(engine.demand)):
                 yield from self._fail(
                     engine,
-                    f"engine {engine.name} had its place on a node that died, and no other node "
-                    "has room for it: bring one up, and give the same command again",
+                    Statement(
+                        "engine.no_node",
+                        "engine {engine} had its place on a node that died, and no other node "
+                        "has room for it: bring one up, and give the same command again",
+                        engine=engine.name,
+                    ),
                 )
 
     def _done(self, lease: str) -> None:

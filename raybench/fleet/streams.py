@@ -10,6 +10,7 @@ from raybench.types import Completion, Request
 T = TypeVar("T")
 Placed = tuple[int, Completion]
 """A completion and the place of its request in the batch."""
+STREAM_ENDED = "the stream ended before its time"
 
 
 async def as_finished(works: Iterable[Coroutine[Any, Any, T]]) -> AsyncGenerator[tuple[int, T]]:
@@ -82,7 +83,7 @@ async def unbroken(
                         place, fruitless = places[position], 0
                         del left[place]
                         yield place, completion
-                reason = told(EOFError("the stream ended before its time"))
+                reason = told(EOFError(STREAM_ENDED))
             except Exception as error:  # whatever the engine died of is data here
                 reason = told(error)
     for place in left:

@@ -39,6 +39,7 @@ from raybench.games.parts.chess_game.settings import ROLES, SIDES, ChessRules, b
 from raybench.games.parts.chess_game.standins import any_move, good_move, greedy_move
 from raybench.games.parts.contract import Game, InvalidMove, State
 from raybench.games.parts.quoting import echoed
+from raybench.statements import Statement
 from raybench.types import Observation
 
 
@@ -115,7 +116,7 @@ class Chess(State):
 
     def apply(self, move: str) -> "Chess":
         if self.end:
-            raise InvalidMove("the game is over")
+            raise InvalidMove(Statement("move.game_over", "the game is over"))
         word, text = intent(move)
         if word == "resign":
             return self._resigned()
@@ -125,22 +126,46 @@ class Chess(State):
 
     def _resigned(self) -> "Chess":
         if not self.rules.resign:
-            raise InvalidMove("nobody resigns here: make a move")
+            raise InvalidMove(Statement("chess.no_resigning", "nobody resigns here: make a move"))
         loser, winner = self.board.turn, ROLES[self.board.turn]
-        return replace(self, end=End(f"{SIDES[loser]} resigned: {SIDES[not loser]} won", winner))
+        how = Statement(
+            "chess.resigned",
+            "{loser} resigned: {winner} won",
+            loser=SIDES[loser],
+            winner=SIDES[not loser],
+        )
+        return replace(self, end=End(how, winner))
 
     def _claimed(self, text: str) -> "Chess":
         """Return the state after a draw was claimed, with this move or in this position."""
         if self.rules.claims == "automatic":
-            raise InvalidMove("draws are neither offered nor claimed here: make a move")
+            raise InvalidMove(
+                Statement(
+                    "chess.no_claims", "draws are neither offered nor claimed here: make a move"
+                )
+            )
         after = self._moved(read(self.board, text)) if text else self
         if after.end:
             return after
         if not after.claim:
-            how = f"after {echoed(text, 40)} there is" if text else "there is"
-            now = ", or claim the one there is now by 'draw' alone" if self.claim else ""
-            raise InvalidMove(f"{how} no draw to claim: make a move without a claim{now}")
-        return replace(after, end=End(f"{after.claim}, claimed by {SIDES[self.board.turn]}"))
+            move = echoed(text, 40)
+            raise InvalidMove(
+                Statement(
+                    "chess.no_draw",
+                    "{there_is} no draw to claim: make a move without a claim{now}",
+                    there_is=f"after {move} there is" if text else "there is",
+                    now=", or claim the one there is now by 'draw' alone" if self.claim else "",
+                    move=move,
+                    claimable=bool(self.claim),
+                )
+            )
+        how = Statement(
+            "chess.claimed",
+            "{draw}, claimed by {side}",
+            draw=after.claim,
+            side=SIDES[self.board.turn],
+        )
+        return replace(after, end=End(how))
 
     def _moved(self, move: chess.Move) -> "Chess":
         board = self.board.copy(stack=False)

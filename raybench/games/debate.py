@@ -30,6 +30,7 @@ from raybench.games.parts.debate.speeches import Speech, shown, visible
 from raybench.games.parts.debate.verdict import Vote
 from raybench.games.parts.debate.written import written
 from raybench.games.parts.quoting import bounded
+from raybench.statements import Statement
 from raybench.types import Observation
 
 
@@ -103,12 +104,12 @@ class Debate(State):
 
     def apply(self, move: str) -> "Debate":
         if self.votes:
-            raise InvalidMove("the debate is over")
+            raise InvalidMove(Statement("debate.over", "the debate is over"))
         if self.turn is None:
             return replace(self, votes=verdict.votes(move))
         text, cut = bounded(move, self.rules.words)
         if not any(map(str.isalnum, text)):
-            raise InvalidMove("an empty speech: say something")
+            raise InvalidMove(Statement("debate.empty", "an empty speech: say something"))
         return replace(self, speeches=(*self.speeches, Speech(*self.turn, text, cut)))
 
     def scores(self) -> dict[str, float]:

@@ -24,6 +24,7 @@ from raybench.games.parts.dice.hands import Hands, following, one, rolled
 from raybench.games.parts.dice.settings import DiceRules, in_words
 from raybench.games.parts.dice.written import written
 from raybench.games.parts.seats import named, seat_of, seats
+from raybench.statements import Statement
 from raybench.types import Observation
 
 
@@ -86,13 +87,15 @@ class Dice(State):
 
     def apply(self, move: str) -> "Dice":
         if self._ended:
-            raise InvalidMove("the game is over")
+            raise InvalidMove(Statement("move.game_over", "the game is over"))
         bid = read(move)
         if bid is not None:
             check(bid, self._last, self._on_table, self.rules.faces)
             return self._bid(*bid)
         if not self.bids:
-            raise InvalidMove("there is no bid to call yet: begin with a bid")
+            raise InvalidMove(
+                Statement("dice.no_bid", "there is no bid to call yet: begin with a bid")
+            )
         return self._called(self.bids[-1])
 
     def _bid(self, quantity: int, face: int) -> "Dice":
@@ -128,7 +131,9 @@ class Dice(State):
             return self
         if self.rules.players == 2 or self.rules.rounds == "one":
             return None
-        after = self._lost(seat, f"{role} left the table", len(self.hands[seat]))
+        after = self._lost(
+            seat, Statement("dice.left", "{role} left the table", role=role), len(self.hands[seat])
+        )
         others = [it for it in after.places if it != seat]
         others.insert(self.left, seat)
         return replace(after, places=tuple(others), left=self.left + 1)

@@ -35,6 +35,7 @@ from raybench.games.parts.verified.state import Asked, Try, Verified
 from raybench.games.parts.verified.written import transcript
 from raybench.grading.improved.numbers import stated, written
 from raybench.grading.improved.statements import NoAnswer
+from raybench.statements import Statement
 
 _LONGEST_ANSWER = 200
 _RIGHT = {"prove": (0.7, 1.0), "solve": (0.2, 0.5)}
@@ -79,15 +80,28 @@ class Quiz(Verified[MathRules]):
     def written(self, move: str) -> str:
         question = "\n".join(move.strip().splitlines())
         if not any(map(str.isalnum, question)):
-            raise InvalidMove("there is no question: write it out in words or symbols")
+            raise InvalidMove(
+                Statement(
+                    "mathquiz.no_question", "there is no question: write it out in words or symbols"
+                )
+            )
         if len(question) > self.rules.longest:
             raise InvalidMove(
-                f"the question has {len(question)} characters; {self.rules.longest} are allowed"
+                Statement(
+                    "mathquiz.question_too_long",
+                    "the question has {length} characters; {most} are allowed",
+                    length=len(question),
+                    most=self.rules.longest,
+                )
             )
         if stated_so := how(question, self.target):
             raise InvalidMove(
-                f"the question states the number itself, {stated_so}: the number must not stand in "
-                "it in any writing"
+                Statement(
+                    "mathquiz.states_number",
+                    "the question states the number itself, {how}: the number must not stand in "
+                    "it in any writing",
+                    how=stated_so,
+                )
             )
         return question
 
@@ -112,11 +126,22 @@ def _read(move: str) -> Fraction:
     """Return the number that an answer states."""
     line = " ".join(move.split())
     if len(line) > _LONGEST_ANSWER:
-        raise InvalidMove("that is too long for an answer: give one whole number in digits")
+        raise InvalidMove(
+            Statement(
+                "mathquiz.answer_too_long",
+                "that is too long for an answer: give one whole number in digits",
+            )
+        )
     try:
         return stated(f"Answer: {line}")
     except NoAnswer as error:
-        raise InvalidMove(f"{error}: give one whole number in digits, as in '250'") from error
+        raise InvalidMove(
+            Statement(
+                "mathquiz.no_answer",
+                "{why}: give one whole number in digits, as in '250'",
+                why=str(error),
+            )
+        ) from error
 
 
 def _question(rng: random.Random, target: int, *, longest: int) -> str:

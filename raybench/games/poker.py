@@ -41,6 +41,7 @@ from raybench.games.parts.poker.settings import PokerRules, in_words
 from raybench.games.parts.poker.story import Hand, ended
 from raybench.games.parts.poker.table import Table, board, copied, dealt, do, replayed
 from raybench.games.parts.seats import named, seat_of, seats
+from raybench.statements import Statement
 from raybench.types import Observation
 
 
@@ -109,7 +110,7 @@ class Poker(State):
 
     def apply(self, move: str) -> "Poker":
         if self._ended:
-            raise InvalidMove("the match is over")
+            raise InvalidMove(Statement("poker.over", "the match is over"))
         return self._acted(read(move, options(self.table), self.to_move or ""))._settled()
 
     def _acted(self, act: str) -> "Poker":

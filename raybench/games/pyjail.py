@@ -54,6 +54,7 @@ from raybench.games.parts.pyjail.settings import JailRules, in_words
 from raybench.games.parts.quoting import exact
 from raybench.games.parts.verified.state import Asked, Try, Verified
 from raybench.games.parts.verified.written import transcript
+from raybench.statements import Statement
 
 _MOST_KILLED = 3
 _OPENS = {"prove": (0.4, 1.0), "solve": (0.1, 0.2)}
@@ -133,7 +134,12 @@ class Jailed(Verified[JailRules]):
         tried = unfenced(move).removesuffix("\n")
         if len(tried) > self.rules.longest_input:
             raise InvalidMove(
-                f"the text has {len(tried)} characters; {self.rules.longest_input} are allowed"
+                Statement(
+                    "pyjail.text_too_long",
+                    "the text has {length} characters; {most} are allowed",
+                    length=len(tried),
+                    most=self.rules.longest_input,
+                )
             )
         return replace(self, pending=tried)
 

@@ -36,6 +36,7 @@ from raybench.games.parts.werewolf import counting, deeds, moves, redraw, standi
 from raybench.games.parts.werewolf.record import Event, Sight, known, one
 from raybench.games.parts.werewolf.settings import WOLF, WerewolfRules, dealt, in_words
 from raybench.games.parts.werewolf.written import written
+from raybench.statements import Statement
 from raybench.types import Observation
 
 
@@ -99,7 +100,7 @@ class Village(State):
 
     def apply(self, move: str) -> "Village":
         if (legal := self.legal()) == ():
-            raise InvalidMove("the game is over")
+            raise InvalidMove(Statement("move.game_over", "the game is over"))
         action, seat = self.steps[0]
         if legal is None:
             said = moves.spoken(move, self.rules.words)
@@ -117,7 +118,10 @@ class Village(State):
         if state._decided:
             return state
         if self.day == self.rules.days:
-            return state._won("wolf", f"a werewolf lives after day {self.day}")
+            return state._won(
+                "wolf",
+                Statement("werewolf.last_day", "a werewolf lives after day {day}", day=self.day),
+            )
         return state._night()
 
     def _night(self) -> "Village":
@@ -157,7 +161,8 @@ class Village(State):
 
     def _won(self, side: str, why: str) -> "Village":
         who = "the werewolves have" if side == "wolf" else "the village has"
-        end = Event("end", side, f"{who} won: {why}")
+        how = Statement("werewolf.won", "{who} won: {why}", side=side, who=who, why=why)
+        end = Event("end", side, how)
         return replace(self, steps=(), log=(*self.log, end))
 
     @property

@@ -9,6 +9,7 @@ from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Block, Unit, packed, unpacked
+from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request
 
 Pair = tuple[str, str]
@@ -72,10 +73,15 @@ def checked(reply: Completion) -> Unit:
     if reply.finish == "error":
         return told | {"judge_error": f"the checker gave no verdict: {reply.error}"}
     right, said = equality.verdict(reply.text), repr(reply.text[:_SHOWN])
-    why = {True: "right, says the checker", False: "wrong, says the checker too"}
-    unclear = f"wrong: the checker says neither yes nor no ({said}, {reply.finish})"
-    return told | {
-        "correct": right is True,
-        "by": "checker",
-        "reason": unclear if right is None else why[right],
-    }
+    if right:
+        why = Statement("checker.right", "right, says the checker")
+    elif right is None:
+        why = Statement(
+            "checker.unclear",
+            "wrong: the checker says neither yes nor no ({said}, {finish})",
+            said=said,
+            finish=reply.finish,
+        )
+    else:
+        why = Statement("checker.wrong", "wrong, says the checker too")
+    return told | {"correct": right is True, "by": "checker", "reason": why}

@@ -23,6 +23,7 @@ from raybench.sandbox.errors import SandboxFaultError, SandboxUnavailableError
 from raybench.sandbox.outcome import Profile
 from raybench.sandbox.places import Settings
 from raybench.sandbox.slots import LONGEST_S, TRIES, Node, Place
+from raybench.statements import Statement
 
 T = TypeVar("T")
 Refused = tuple[str, RaybenchError]
@@ -243,7 +244,14 @@ class Pool:
 
     def _tell(self, refused: Sequence[Refused]) -> None:
         for address, why in refused:
-            self._say(f"no programs run on {address}: {why}")
+            self._say(
+                Statement(
+                    "sandbox.no_programs_on",
+                    "no programs run on {address}: {why}",
+                    address=address,
+                    why=why,
+                )
+            )
 
     def _where(self) -> str:
         return f" with {labels.told(self._on)} (sandbox.nodes)" if self._on else ""
@@ -308,7 +316,13 @@ class Pool:
                 )
             if not self._deserted:
                 self._deserted = True
-                self._say(f"every node that programs ran on is gone; waiting{self._where()}")
+                self._say(
+                    Statement(
+                        "sandbox.no_nodes",
+                        "every node that programs ran on is gone; waiting{where}",
+                        where=self._where(),
+                    )
+                )
             self._turn.release()
             try:
                 self._tell(await self._open())

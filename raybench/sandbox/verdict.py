@@ -6,6 +6,7 @@ from typing import cast, get_args
 
 from raybench.sandbox.outcome import Backend, Outcome, Status, Stream
 from raybench.sandbox.supervise import Run
+from raybench.statements import Statement
 
 _OUT_OF_MEMORY = re.compile(r"^[\w.]*MemoryError\b", re.MULTILINE)
 """How a Python program ends that was refused memory: in the last line of its traceback."""
@@ -50,17 +51,53 @@ def _end(status: int | None) -> tuple[int | None, int | None]:
 def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[Status, str]:
     limits = run.limits
     at_limit: dict[str, tuple[Status, str]] = {
-        "wall": ("timeout", f"still running after {limits.wall_s:g} s"),
-        "cpu": ("timeout", f"used more than {limits.cpu_s:g} s of CPU time"),
-        "idle": ("timeout", f"did nothing for {limits.idle_s or 0:g} s, and was not kept from it"),
-        "memory": ("memory", f"used more than {limits.memory_mb:,} MiB of memory"),
-        "scattered": ("memory", "spread its memory so that nobody could tell how much it is"),
+        "wall": (
+            "timeout",
+            Statement("ended.wall", "still running after {seconds:g} s", seconds=limits.wall_s),
+        ),
+        "cpu": (
+            "timeout",
+            Statement(
+                "ended.cpu", "used more than {seconds:g} s of CPU time", seconds=limits.cpu_s
+            ),
+        ),
+        "idle": (
+            "timeout",
+            Statement(
+                "ended.idle",
+                "did nothing for {seconds:g} s, and was not kept from it",
+                seconds=limits.idle_s or 0,
+            ),
+        ),
+        "memory": (
+            "memory",
+            Statement("ended.memory", "used more than {mib:,} MiB of memory", mib=limits.memory_mb),
+        ),
+        "scattered": (
+            "memory",
+            Statement(
+                "ended.scattered", "spread its memory so that nobody could tell how much it is"
+            ),
+        ),
         "disk": (
             "output",
-            f"wrote more than {limits.disk_mb} MiB of files, or more than {limits.files:,} of them",
+            Statement(
+                "ended.disk",
+                "wrote more than {mib} MiB of files, or more than {files:,} of them",
+                mib=limits.disk_mb,
+                files=limits.files,
+            ),
         ),
-        "hidden": ("output", "hid what files it held, so that nobody could tell how large"),
-        "output": ("output", f"wrote more than {limits.output_killed_mb:g} MiB"),
+        "hidden": (
+            "output",
+            Statement(
+                "ended.hidden", "hid what files it held, so that nobody could tell how large"
+            ),
+        ),
+        "output": (
+            "output",
+            Statement("ended.output", "wrote more than {mib:g} MiB", mib=limits.output_killed_mb),
+        ),
     }
     if run.stopped is not None:
         return at_limit[run.stopped]
@@ -70,14 +107,24 @@ def _status(run: Run, code: int | None, number: int | None, err: str) -> tuple[S
             return at_limit["cpu"]
         name = _name(number)
         if number == signal.SIGKILL:
-            return "killed", f"ended by {name}: its own doing, or the machine was out of memory"
-        return "error", f"ended by {name}"
+            return "killed", Statement(
+                "ended.killed",
+                "ended by {signal}: its own doing, or the machine was out of memory",
+                signal=name,
+            )
+        return "error", Statement("ended.signal", "ended by {signal}", signal=name)
     if code == 0:
-        return "ok", "ended by itself"
+        return "ok", Statement("ended.by_itself", "ended by itself")
     if _OUT_OF_MEMORY.search(err[-_LAST:].rstrip().rpartition("\n")[2]):
-        return "memory", f"ended with a MemoryError: it may use {limits.memory_mb:,} MiB"
-    said = _said(err)
-    return "error", f"exit code {code}" + (f": {said[:200]}" if said else "")
+        return "memory", Statement(
+            "ended.memory_error",
+            "ended with a MemoryError: it may use {mib:,} MiB",
+            mib=limits.memory_mb,
+        )
+    exit_code = Statement("ended.exit", "exit code {code}", code=code)
+    if not (said := _said(err)[:200]):
+        return "error", exit_code
+    return "error", Statement("ended.error", "{exit}: {said}", exit=exit_code, said=said)
 
 
 def _said(err: str) -> str:

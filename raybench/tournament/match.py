@@ -13,6 +13,7 @@ from raybench.errors import Problem, RunFailed
 from raybench.games import MANAGER, InvalidMove, Need, State, Unjudged
 from raybench.games.parts.wording import Words, as_it_is
 from raybench.players.parts.contract import Try
+from raybench.statements import Statement
 from raybench.tournament.turns import Ending, Forfeit, Turn
 from raybench.types import Observation
 
@@ -185,7 +186,14 @@ def told_again(
     match, found = _Match(first, terms), list[Turn]()
     for turn in turns:
         if match.ended or turn.role != match.state.to_move:
-            raise InvalidMove(f"it is the turn of {match.state.to_move}, not of {turn.role}")
+            raise InvalidMove(
+                Statement(
+                    "match.not_its_turn",
+                    "it is the turn of {to_move}, not of {role}",
+                    to_move=match.state.to_move,
+                    role=turn.role,
+                )
+            )
         if turn.role != MANAGER:
             turn = replace(turn, observation=_seen(words(match.state.observe(turn.role))))
         found.append(turn)

@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from raybench.statements import Statement
 from raybench.tournament.fixtures import Fixture, Result
 from raybench.tournament.pairing.contract import Pairing
 from raybench.tournament.stopping import Stop
@@ -243,11 +244,20 @@ class Schedule:
             self._count(self._wanted)
         fixtures = self._next()
         if not fixtures:
-            self._close("everybody has met everybody in every seat, as often as was wanted")
+            self._close(
+                Statement(
+                    "stopped.all_met",
+                    "everybody has met everybody in every seat, as often as was wanted",
+                )
+            )
             return False
         self._add(fixtures)
         if self._borders[-1] == self.stop.matches:
-            self._close(f"{self.stop.matches:,} matches were wanted")
+            self._close(
+                Statement(
+                    "stopped.matches", "{matches:,} matches were wanted", matches=self.stop.matches
+                )
+            )
         return True
 
     def _narrow_enough(self) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from raybench.statements import Statement
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.scale import SPREAD
 from raybench.stats.steadiness import LEAST_GROUPS, Floats, Parts, parts
@@ -47,12 +48,24 @@ def beside(tournaments: Sequence[Sequence[Result]], fit: Fit, *, seed: int = 0) 
     many = max(groups.values(), default=-1) + 1
 
     def none(why: str) -> Beside:
-        return Beside(len(common), many, (), np.zeros((many, len(by), 0)), f"refused: {why}")
+        return Beside(
+            len(common),
+            many,
+            (),
+            np.zeros((many, len(by), 0)),
+            Statement("beside.refused", "refused: {why}", why=why),
+        )
 
     if many < LEAST_GROUPS:
         return none(
-            f"{len(common)} matches count in all tournaments, of {many} seeds or starts; "
-            f"{LEAST_GROUPS} tell the least about chance"
+            Statement(
+                "beside.few_groups",
+                "{matches} matches count in all tournaments, of {groups} seeds or starts; "
+                "{least} tell the least about chance",
+                matches=len(common),
+                groups=many,
+                least=LEAST_GROUPS,
+            )
         )
     found = [
         [
@@ -64,8 +77,11 @@ def beside(tournaments: Sequence[Sequence[Result]], fit: Fit, *, seed: int = 0) 
     models = _compared([it for some in found for it in some])
     if len(models) < 2:
         return none(
-            "no two models could be compared in every tournament, with any group of matches left "
-            "out: nobody beat one of them, or it beat nobody"
+            Statement(
+                "beside.few_models",
+                "no two models could be compared in every tournament, with any group of matches "
+                "left out: nobody beat one of them, or it beat nobody",
+            )
         )
     at = np.array([[_ratings(it, models) for it in some] for some in found])
     return Beside(len(common), many, models, parts(at[:, 0], at[:, 1:].swapaxes(0, 1)))

@@ -95,9 +95,14 @@ class Stop:
         """
         if self.narrow is None or width is None or width > self.narrow.points:
             return ""
-        return (
-            f"the widest 95 % interval of a rating was ±{width:.0f} points by {results:,} results "
-            f"of {begun:,} matches: ±{self.narrow.points:g} were wanted"
+        return Statement(
+            "stopped.narrow",
+            "the widest 95 % interval of a rating was ±{width:.0f} points by {results:,} results "
+            "of {matches:,} matches: ±{wanted:g} were wanted",
+            width=width,
+            results=results,
+            matches=begun,
+            wanted=self.narrow.points,
         )
 
     def enough(self, width: float | None, ended: int) -> float:

@@ -114,7 +114,7 @@ async def test_who_is_not_done_at_the_deadline_is_not_waited_for(table: Table) -
     (forfeit,) = found["forfeits"]
     assert (found["seats"][forfeit["role"]], forfeit["reason"]) == ("slow", "time")
     last = found["turns"][-1]
-    assert (last["move"], last["error"], last["truncated"]) == (None, "its time was up", True)
+    assert (last["move"], last["truncated"]) == (None, True) and last["error"]
     assert last["seconds"] == pytest.approx(_DEADLINE_S)
     assert now() - began < 2 * _DEADLINE_S
 
@@ -135,4 +135,4 @@ async def test_who_hangs_does_not_forfeit(table: Table) -> None:
     (match,) = found
     assert not match["forfeits"]
     assert match["missing"] == "slow"
-    assert "none to a word" in match["void"]
+    assert match["void"].startswith("slow ")

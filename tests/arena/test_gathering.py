@@ -21,6 +21,7 @@ from raybench.autobench.summary import counts
 from raybench.errors import RunFailed
 from raybench.fleet import Engine, Fleet, group_engines
 from raybench.fleet.simulated import SimulatedEngine
+from raybench.fleet.simulated.engine import INFRA_ERROR
 from raybench.types import Completion, Counts, Finish, ModelSpec, Request, Sampling
 
 KINDS: list[Kind] = ["task", "task_rating", "answer", "answer_rating"]  # in their order
@@ -277,7 +278,7 @@ async def test_a_model_that_does_not_answer_is_journalled_and_not_scored() -> No
     record = await play([*ABLE, *roster(dead={"infra_error": 1.0})])
     assert record["task"] is not None
     assert {error["model"] for error in record["errors"]} == {"dead"}
-    assert all(error["error"] == "simulated infrastructure error" for error in record["errors"])
+    assert all(error["error"] == INFRA_ERROR for error in record["errors"])
     keys = [error["key"] for error in record["errors"]]
     assert len(keys) == len(set(keys))
     assert {"1/answer", "1/answer_rating/a", "1/answer_rating/b", "1/answer_rating/c"} <= set(keys)

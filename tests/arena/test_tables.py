@@ -31,4 +31,4 @@ async def test_what_an_endpoint_is_waited_for_is_told(actors: int) -> None:
                 await opened.put([Order(step, (0,))])
                 (batch,) = await opened.pick_up()
     assert batch.replies[0].text == "Answer: A"
-    assert any("too busy" in told and "trying again in 1 s" in told for told in said), said
+    assert any("too busy" in told and "again in 1 s" in told for told in said), said

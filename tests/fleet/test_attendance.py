@@ -115,7 +115,8 @@ async def test_where_none_comes_that_is_told(
     del there.gpus["x"]
     assert await after() == Lost(frozenset(PLACES), awaited=True)
     assert await after() == NoMore()
-    assert there.said == ["a node with engines died, and none came within 1 s"]
+    (said,) = there.said
+    assert said.endswith(there.none)
 
 
 @pytest.mark.virtual_time
@@ -144,7 +145,8 @@ async def test_what_others_have_taken_is_none_of_ours(
     there.gpus["y"] = 2
     waits = asyncio.ensure_future(after())
     await until(lambda: bool(there.said))
-    assert there.said == ["of nodes that have come, 2 GPUs did not become free"]
+    (said,) = there.said
+    assert "2 GPUs" in said
     assert held.places == PLACES
     del there.gpus["x"]
     assert await waits == Lost(frozenset(PLACES), awaited=True)

@@ -78,8 +78,9 @@ def test_every_end_is_told_apart(
 
 
 def test_a_refusals_own_words_are_kept() -> None:
-    completion = answered("", "stop", refusal="I cannot help with that.")
-    assert (completion.text, completion.error) == ("", "I cannot help with that.")
+    said = "I cannot help with that."
+    completion = answered("", "stop", refusal=said)
+    assert (completion.text, completion.error) == ("", said)
 
 
 def test_thinking_in_the_text_is_moved_behind_that_beside_it() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines, open_fleet
+from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
@@ -115,7 +116,7 @@ async def test_a_model_that_takes_no_images_is_sent_none() -> None:
     streamed = dict([placed async for placed in fleet.stream("m", batch)])
     for found in (replies, [streamed[place] for place in range(4)]):
         assert [reply.finish for reply in found] == ["unsupported", "stop", "unsupported", "stop"]
-        assert found[0].error == "this model takes no images"
+        assert found[0].error == NO_IMAGES
     assert [request.seed for _, request in engine.asked] == [1, 2, 1, 2]
     assert not any(message.images for _, request in engine.asked for message in request.messages)
     assert fleet.account.total.requests == 8

@@ -110,7 +110,7 @@ def test_concessions_add_up_and_are_a_models_own() -> None:
     ],
 )
 def test_what_helps_where_sampling_is_refused_is_said(said: str, field: str) -> None:
-    assert mend(BODY, said) == f" (to leave it out: options: {{extra_body: {{{field}: null}}}})"
+    assert f"{{extra_body: {{{field}: null}}}})" in mend(BODY, said)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
+from statements import codes, values
 from virtual_time import now
 
 from raybench.config import FleetConf, ServeConf
@@ -241,11 +242,8 @@ async def test_an_endpoint_whose_keeper_died_with_its_node_is_waited_for(gone: l
     keeper = Silent(away=60, more=2, failures={"small": "no room"})
     with pytest.raises(KeyboardInterrupt):
         await Endpoint("http://here/v1", keeper, 600.0).watch(said.append, now)
-    assert said == [
-        "the endpoint does not answer; what Ray brings back is waited for",
-        "the endpoint answers again",
-        "not available: no room",
-    ]
+    assert codes(said) == ["endpoint.silent", "endpoint.answers", "endpoint.lacks"]
+    assert values(said[2]) == {"reason": "no room"}
 
 
 @pytest.mark.virtual_time

@@ -49,6 +49,9 @@ pytestmark = [
 
 HELLO: list[ChatCompletionMessageParam] = [{"role": "user", "content": "Hello, who are you?"}]
 
+UNCLEAN = "failed to shut down"
+"""What Ray prints of processes that it has to kill."""
+
 
 def shown(*images: str) -> list[ChatCompletionMessageParam]:
     """Return a question that comes with images."""
@@ -196,7 +199,7 @@ def test_a_stream_brings_the_same_text_in_chunks(there: OpenAI) -> None:
 def test_a_wrong_name_is_not_found_and_images_are_refused(there: OpenAI) -> None:
     with pytest.raises(NotFoundError, match="'greedy'"):
         there.chat.completions.create(model="gredy", messages=HELLO)
-    with pytest.raises(BadRequestError, match="greedy is not a multimodal model"):
+    with pytest.raises(BadRequestError, match="not a multimodal"):
         there.chat.completions.create(model="greedy", messages=shown(picture("red")))
 
 
@@ -268,9 +271,9 @@ def test_serve_deploys_the_configuration_for_cpus(
             assert "".join(deltas).strip()
             assert "".join(deltas) == texts["smollm2-greedy"]
 
-            with pytest.raises(NotFoundError, match="Did you mean 'smollm2-greedy'"):
+            with pytest.raises(NotFoundError, match="'smollm2-greedy'"):
                 there.chat.completions.create(model="smollm2-gredy", messages=HELLO)
-            with pytest.raises(BadRequestError, match="smollm2-greedy is not a multimodal model"):
+            with pytest.raises(BadRequestError, match="smollm2-greedy is not"):
                 there.chat.completions.create(
                     model="smollm2-greedy", messages=shown(picture("red"))
                 )
@@ -316,7 +319,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         line = process.stdout.readline()
         assert line, told
         told += line
-    assert f"Serving 4 models at http://127.0.0.1:{port}/v1" in told
+    assert "4 models" in told and f"http://127.0.0.1:{port}/v1" in told
 
     with client(port, key="wrong") as stranger, pytest.raises(AuthenticationError):
         stranger.models.list()
@@ -352,7 +355,7 @@ def test_models_take_turns_behind_it_until_ctrl_c(
         assert len({blind, red, blue}) == 3
 
         assert cores()
-        with pytest.raises(APIStatusError, match=r"engine of broken .*max_model_len") as failed:
+        with pytest.raises(APIStatusError, match=r"broken .*max_model_len") as failed:
             there.chat.completions.create(model="broken", messages=HELLO)
         assert failed.value.status_code == 503
 
@@ -367,6 +370,6 @@ def test_models_take_turns_behind_it_until_ctrl_c(
     told += process.communicate(timeout=180)[0]
     assert process.returncode == 0, told
     assert "Traceback" not in told
-    assert "failed to shut down" not in told
+    assert UNCLEAN not in told
     assert "open sesame" not in told
     assert not wait_for_silence()

@@ -42,6 +42,7 @@ from raybench.autobench import prompts
 from raybench.config import FleetConf
 from raybench.experiments.parts.taking_part import seen
 from raybench.fleet import Fleet, embedded, group_engines, open_fleet
+from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.keeper import handle
 from raybench.fleet.serve_calls import applications
 from raybench.pipeline.judges import Panel, decided
@@ -391,7 +392,7 @@ async def test_an_image_is_nothing_for_a_model_of_text(fleet: Fleet) -> None:
     image = Message("user", "What is it?", ("data:image/png;base64,iVBORw0KGgo=",))
     good, bad = await fleet.complete("greedy", [ask("Hello"), Request((image,), seed=1)])
     assert good.finish in ("stop", "length")
-    assert (bad.finish, bad.error) == ("unsupported", "this model takes no images")
+    assert (bad.finish, bad.error) == ("unsupported", NO_IMAGES)
 
 
 async def test_models_of_one_engine_keep_their_own_system_prompt(fleet: Fleet) -> None:
@@ -545,7 +546,7 @@ async def test_an_image_that_cannot_be_read_fails_alone(fleet: Fleet) -> None:
     )
     assert good.finish in ("stop", "length")
     assert (broken.finish, broken.text) == ("unsupported", "")
-    assert "Failed to load image" in str(broken.error)
+    assert "load image" in str(broken.error)
     # The server may answer again: this says nothing of the model.
     assert (nowhere.finish, nowhere.text) == ("error", "")
     assert "127.0.0.1" in str(nowhere.error)

@@ -116,11 +116,10 @@ async def test_a_batch_goes_to_the_replica_that_follows_one_that_died(
 async def test_a_refusal_is_every_requests_error_and_the_engine_is_not_asked(
     deployment: Deployment,
 ) -> None:
-    keeper = FakeKeeper(reason="engine e did not start")
+    reason = "engine e did not start"
+    keeper = FakeKeeper(reason=reason)
     replies = await engine(keeper).complete(MODEL, BATCH)
-    assert [(reply.finish, reply.error) for reply in replies] == [
-        ("error", "engine e did not start")
-    ] * 3
+    assert [(reply.finish, reply.error) for reply in replies] == [("error", reason)] * 3
     assert await streamed(engine(keeper)) == list(enumerate(replies))
     assert deployment.calls == 0
     await asyncio.sleep(0)
@@ -128,11 +127,10 @@ async def test_a_refusal_is_every_requests_error_and_the_engine_is_not_asked(
 
 
 async def test_the_end_of_the_keeper_is_every_requests_error(deployment: Deployment) -> None:
-    keeper = FakeKeeper(error=RuntimeError("The actor died.\nIts worker was killed"))
+    why = "Its worker was killed"
+    keeper = FakeKeeper(error=RuntimeError(f"The actor died.\n{why}"))
     replies = await engine(keeper).complete(MODEL, BATCH)
-    assert [(reply.finish, reply.error) for reply in replies] == [
-        ("error", "engine e: Its worker was killed")
-    ] * 3
+    assert [(reply.finish, reply.error) for reply in replies] == [("error", f"engine e: {why}")] * 3
     assert await streamed(engine(keeper)) == list(enumerate(replies))
     assert deployment.calls == 0
 

@@ -329,6 +329,6 @@ def test_a_hub_models_context_is_read_from_its_config(tmp_path: Path) -> None:
 @pytest.mark.process
 def test_a_hub_model_that_cannot_be_had_is_named_with_the_mend(tmp_path: Path) -> None:
     said = on_the_hub(tmp_path, known="org/other").stdout
-    assert "'org/name' could not be had from the Hugging Face hub" in said
+    assert "'org/name'" in said
     assert "HF_TOKEN" in said
     assert "local folder" in said

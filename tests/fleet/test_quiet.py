@@ -15,11 +15,10 @@ def test_only_the_unwanted_lines_are_left_out(capfd: pytest.CaptureFixture[str])
         os.write(2, b"begins\n")
         os.write(2, b"[E] core_worker.cc: arguments in the object store\n")
         os.write(2, b"50 % \r75 %")  # a live line ends in no line's end
-        os.write(2, b" and the rest\n")
-    os.write(2, b"after: in the object store\n")
-    assert capfd.readouterr().err == (
-        "begins\n50 % \r75 % and the rest\nafter: in the object store\n"
-    )
+        os.write(2, b" rest\n")
+    after = "after: in the object store\n"
+    os.write(2, after.encode())
+    assert capfd.readouterr().err == f"begins\n50 % \r75 % rest\n{after}"
 
 
 def test_stderr_is_back_when_something_breaks(capfd: pytest.CaptureFixture[str]) -> None:

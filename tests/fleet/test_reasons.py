@@ -48,10 +48,8 @@ POINTER = "Engine core initialization failed. See root cause above. Failed core 
 
 
 def test_the_last_error_that_a_traceback_names_is_the_reason() -> None:
-    assert error_in(UNKNOWN) == (
-        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig Value "
-        "error, Model architectures ['FooForCausalLM'] are not supported for now."
-    )
+    named, said = (line.strip() for line in UNKNOWN.splitlines()[5:7])
+    assert error_in(UNKNOWN) == f"{named} {said.partition(' Supported ')[0]}"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +81,7 @@ def test_an_applications_reason_may_be_its_deployments() -> None:
     application = SimpleNamespace(message="", deployments={"d": deployment})
     assert "FooForCausalLM" in of_application(application)
     nothing = SimpleNamespace(message="", deployments={})
-    assert of_application(nothing) == "no reason given"
+    assert of_application(nothing) == reasons.NO_REASON
 
 
 @pytest.mark.parametrize(
@@ -117,8 +115,8 @@ def test_a_package_that_an_architecture_needs_is_named() -> None:
         "['LlavaForConditionalGeneration'] failed to be inspected. Please check the logs for more."
     )
     cause = root_cause(said, UNSEEING)
-    assert cause == "ModuleNotFoundError: No module named 'torchvision'"
-    assert "pip install --no-deps torchvision" in mended(cause)
+    assert cause == UNSEEING.splitlines()[2].partition("] ")[2]
+    assert "--no-deps torchvision" in mended(cause)
 
 
 # What an engine logged that died under its requests, shortened.
@@ -137,12 +135,12 @@ DEAD = "EngineCore encountered an issue. See stack trace (above) for the root ca
 
 
 def test_what_an_engine_died_of_under_its_requests_is_found_in_what_it_logged() -> None:
-    assert of_death(DEAD, DEATH) == "RuntimeError: cannot reshape it"
+    assert of_death(DEAD, DEATH) == DEATH.splitlines()[2].partition("] ")[2]
 
 
 def test_an_engine_that_was_killed_died_of_nothing_that_was_logged() -> None:
     (before, *_, last) = DEATH.splitlines()
-    assert of_death(DEAD, f"{before}\n{last}") == "without a word: killed, or out of memory"
+    assert of_death(DEAD, f"{before}\n{last}") == reasons.SILENT_DEATH
 
 
 # ----------------------------------------------------------------------------------------- mends

@@ -16,6 +16,7 @@ from raybench.config import FleetConf
 from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.chat import messages
 from raybench.fleet.remote import RemoteEngine
+from raybench.fleet.remote_replies import NO_COMPLETION
 from raybench.types import Completion, Message, ModelSpec, Request, Sampling
 
 Play = Callable[[Handler], None]
@@ -240,9 +241,9 @@ async def test_openais_own_key_goes_to_openai_unasked_and_to_nobody_else(
 
 
 async def test_an_endpoint_that_wants_a_key_is_told_as_such(endpoint: Endpoint) -> None:
-    completion = await one_reply(endpoint, say(401, {"error": "who are you?"}))
+    completion = await one_reply(endpoint, say(401, {"error": "who?"}))
     assert "options.api_key_env" in (completion.error or "")
-    assert "who are you?" in (completion.error or "")
+    assert "who?" in (completion.error or "")
 
 
 # ---------------------------------------------------------------------------- what is understood
@@ -335,16 +336,17 @@ NONSENSE: dict[str, Any] = {
 async def test_a_reply_that_is_none_is_an_error_in_words(endpoint: Endpoint, body: Any) -> None:
     completion = await one_reply(endpoint, say(200, body), conf=FleetConf(endpoint_attempts=1))
     assert (completion.finish, completion.text) == ("error", "")
-    assert "not a chat completion" in (completion.error or "")
+    assert NO_COMPLETION in (completion.error or "")
 
 
 @pytest.mark.parametrize("status", [301, 400, 401, 404, 422])
 async def test_a_refusal_is_final_and_told(endpoint: Endpoint, status: int) -> None:
-    body = {"error": {"message": "max_tokens is too large"}}
+    why = "max_tokens is too large"
+    body = {"error": {"message": why}}
     completion = await one_reply(endpoint, say(status, body))
     assert completion.finish == "error"
     assert str(status) in (completion.error or "")
-    assert "max_tokens is too large" in (completion.error or "")
+    assert why in (completion.error or "")
     assert len(endpoint.seen) == 1
 
 
@@ -468,11 +470,11 @@ async def test_a_key_in_a_reply_is_not_passed_on_however_it_is_written(
     monkeypatch.setenv("MY_KEY", key)
     endpoint.scripts = {
         "refused": [say(400, f'{{"error": "{written}"}}'.encode())],
-        "told": [say(200, reply(f"It is {written}.", reasoning=f"Hm, {written}"))],
+        "told": [say(200, reply(f"Is {written}.", reasoning=f"Hm, {written}"))],
     }
     refused, told = await ask(endpoint, "refused", "told", api_key_env="MY_KEY")
     assert refused.error == 'HTTP 400 {"error": "(key)"}'
-    assert (told.text, told.reasoning) == ("It is (key).", "Hm, (key)")
+    assert (told.text, told.reasoning) == ("Is (key).", "Hm, (key)")
 
 
 async def test_a_filler_for_a_key_is_a_word_like_any_other(
@@ -493,7 +495,7 @@ async def test_a_reply_that_would_fill_the_memory_is_not_read_to_its_end(
     packed = gzip.compress(b" " * (1 << 28))  # 256 MiB in 260 kB
     bomb = lambda handler: handler.send(status, packed, **{"Content-Encoding": "gzip"})  # noqa: E731
     completion = await one_reply(endpoint, bomb)
-    assert completion.error == "its reply is larger than 16 MiB"
+    assert (completion.error or "").endswith(" 16 MiB")
     assert len(endpoint.seen) == 1
 
 
@@ -541,7 +543,7 @@ async def test_an_endpoint_without_the_system_role_is_asked_once_more(
     endpoint.scripts = {"Why?": [gemma], "Be brief.\n\nWhy?": [gemma]}
     async with opened(endpoint, FleetConf(), {}) as fleet:
         replies = [(await fleet.complete("mine", [Request(TOLD, seed=5)]))[0] for _ in range(2)]
-    assert [reply.text for reply in replies] == ["Be brief.\n\nWhy?"] * 2
+    assert [reply.text for reply in replies] == ["\n\n".join(it.content for it in TOLD)] * 2
     # It is known from then on.
     assert asked == [["system", "user"], ["user"], ["user"]]
 
@@ -626,9 +628,8 @@ async def test_sampling_that_is_refused_is_an_error_with_its_mend(endpoint: Endp
     async with opened(endpoint, FleetConf(), {}) as fleet:
         (reply,) = await fleet.complete("mine", [Request(TOLD[1:], seed=5)])
     assert (reply.finish, len(endpoint.seen)) == ("error", 1)
-    assert "HTTP 400 (to leave it out: options: {extra_body: {temperature: null}})" in (
-        reply.error or ""
-    )
+    assert "HTTP 400 (" in (reply.error or "")
+    assert "{extra_body: {temperature: null}})" in (reply.error or "")
 
 
 async def test_other_trouble_is_none_of_the_schema(endpoint: Endpoint) -> None:

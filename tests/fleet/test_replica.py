@@ -10,7 +10,9 @@ import pytest
 from helpers import NEEDS_MODEL
 
 from raybench.fleet import embedded
+from raybench.fleet.chat import NO_IMAGES
 from raybench.fleet.control_tokens import control_tokens
+from raybench.fleet.reasons import SILENT_DEATH
 from raybench.types import Completion, Message, Request
 
 pytestmark = [
@@ -181,7 +183,7 @@ def test_images_go_to_a_model_that_takes_them_and_to_no_other(tokenizer: Any) ->
         {"type": "image_url", "image_url": {"url": PIXEL}},
     ]
     completion, engine = complete(tokenizer, images=(PIXEL,))
-    assert (completion.finish, completion.error) == ("unsupported", "this model takes no images")
+    assert (completion.finish, completion.error) == ("unsupported", NO_IMAGES)
     assert not hasattr(engine, "conversation")
 
 
@@ -223,7 +225,7 @@ def test_a_reply_that_a_parser_chokes_on_fails_alone(
     monkeypatch.setattr(olmo3, "extract_reasoning", choke)
     completion, _ = complete(tokenizer, parser="olmo3")
     assert completion.finish == "error"
-    assert completion.error == "the reasoning parser cannot read the reply (unexpected token 7)"
+    assert (completion.error or "").endswith("(unexpected token 7)")
 
 
 @pytest.mark.parametrize(
@@ -296,13 +298,13 @@ def test_a_replica_whose_engine_died_says_so_and_ends(
     async def scene() -> None:
         server = object.__new__(replica.BatchServer)
         words = [str(server._dying(EngineDeadError())) for _ in range(2)]
-        assert words == ["it died under its requests: without a word: killed, or out of memory"] * 2
+        assert words[0] == words[1] and words[0].endswith(f": {SILENT_DEATH}")
         assert ends == []
         await asyncio.sleep(0.01)
 
     asyncio.run(scene())
     assert ends == [1]
-    with pytest.raises(RuntimeError, match="died under its requests"):
+    with pytest.raises(RuntimeError, match="died under"):
         complete(tokenizer, death=EngineDeadError())
 
 
@@ -330,7 +332,7 @@ def test_a_replica_ends_at_the_first_look_that_finds_its_engine_dead(
             await server.check_health()
         await asyncio.sleep(0.01)
         assert ends == []  # what it may get over is Serve's to judge
-        with pytest.raises(RuntimeError, match="died under its requests"):
+        with pytest.raises(RuntimeError, match="died under"):
             await server.check_health()
         await asyncio.sleep(0.01)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code
 
 from perf.residency import HOST_GIB, Trace, games, hle, ours, peers, played
 from perf.residency_simulation import Listed, Request, simulate
@@ -402,7 +403,7 @@ def test_where_no_other_node_has_room_it_is_told(settled: bool) -> None:
     assert policy.handle(Queued("1", "a", 1), 4) == []
     (refusal,) = policy.handle(Settled("a"), 5)
     assert isinstance(refusal, Refuse)
-    assert "died, and no other node has room" in refusal.reason
+    assert code(refusal.reason) == "engine.no_node"
     assert policy.failures() == {"a": refusal.reason}
 
 
@@ -439,7 +440,7 @@ def test_where_none_comes_in_the_end_it_is_told() -> None:
     assert policy.handle(Queued("1", "a", 1), 4) == []
     (refusal,) = policy.handle(NoMore(), 5)
     assert isinstance(refusal, Refuse)
-    assert "died, and no other node has room" in refusal.reason
+    assert code(refusal.reason) == "engine.no_node"
 
 
 def test_devices_that_come_are_used_at_once() -> None:

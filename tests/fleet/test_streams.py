@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.fleet.streams import Placed, as_finished, begun_beside, unbroken
+from raybench.fleet.streams import STREAM_ENDED, Placed, as_finished, begun_beside, unbroken
 from raybench.types import Completion, Message, Request
 
 pytestmark = pytest.mark.virtual_time
 
 BATCH = [Request((Message("user", str(number)),), seed=number) for number in range(6)]
+DIED = "the actor died"
 
 
 async def after(seconds: float, value: str) -> str:
@@ -144,7 +145,7 @@ class Replica:
 
     def __init__(self, *lives: int | None, error: Exception | None = None) -> None:
         self.lives = list(lives)
-        self.error = error or ConnectionError("the actor died")
+        self.error = error or ConnectionError(DIED)
         self.calls: list[list[int]] = []
         self.closed = 0
 
@@ -205,13 +206,13 @@ async def test_a_death_after_the_last_reply_costs_nothing() -> None:
 async def test_whatever_dies_every_request_has_one_outcome(lives: list[int]) -> None:
     came = await heard(Replica(*lives).ask)
     assert sorted(place for place, _ in came) == [0, 1, 2, 3, 4, 5]
-    assert all(text in (str(place), "the actor died") for place, text in came)
+    assert all(text in (str(place), DIED) for place, text in came)
 
 
 async def test_attempts_in_a_row_that_bring_nothing_end_it() -> None:
     replica = Replica(2, *[0] * 9)
     came = dict(await heard(replica.ask, attempts=3))
-    assert came == {5: "5", 4: "4"} | dict.fromkeys(range(4), "the actor died")
+    assert came == {5: "5", 4: "4"} | dict.fromkeys(range(4), DIED)
     assert len(replica.calls) == 1 + 3  # the first brought something
 
 
@@ -222,7 +223,7 @@ async def test_a_stream_that_ends_before_its_time_is_told() -> None:
 
     came = dict(await heard(brief))
     assert came.pop(0) == "0"
-    assert set(came.values()) == {"the stream ended before its time"}
+    assert set(came.values()) == {STREAM_ENDED}
 
 
 async def test_a_silent_stream_is_not_waited_for() -> None:

@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from refusals import refused
+from statements import code, values
 
 from raybench import games
 from raybench.fleet.simulated.instances import instance
 from raybench.games import MANAGER, InvalidMove, Jury, Unjudged, Written
 from raybench.games.debate import GAME, Debate
 from raybench.games.parts.conformance import play
-from raybench.games.parts.debate import bias, verdict
+from raybench.games.parts.debate import bias, missing, verdict
 from raybench.games.parts.debate.settings import ROLES, order, topics
 from raybench.games.parts.debate.verdict import CRITERIA, HIGHEST, LOWEST, SCHEMA
 
@@ -81,22 +82,23 @@ def test_who_begins_the_rebuttals_is_drawn() -> None:
 
 
 def test_openings_are_blind() -> None:
-    state = spoken(begun(), "What only one side has written so far.")
+    one, other = "What only one side has written so far.", "And the other opening."
+    state = spoken(begun(), one)
     assert state.to_move == "against"
-    assert "What only one side" not in str(state.observe("against"))
-    assert "What only one side" in state.observe("for").view
-    state = spoken(state, "And the other opening.")
+    assert one not in str(state.observe("against"))
+    assert one in state.observe("for").view
+    state = spoken(state, other)
     for role in ROLES:
-        assert "What only one side" in state.observe(role).view
-        assert "And the other opening." in state.observe(role).view
+        assert one in state.observe(role).view
+        assert other in state.observe(role).view
 
 
 def test_rebuttals_are_heard_and_closings_are_blind() -> None:
     state = spoken(begun(rebuttals=1), "one", "two", "three, a rebuttal")
     assert "three, a rebuttal" in state.observe(str(state.to_move)).view
-    state = spoken(state, "four", "five, the closing")
+    state = spoken(state, "four", "five, closing")
     assert state.to_move == "against"
-    assert "five, the closing" not in str(state.observe("against"))
+    assert "five, closing" not in str(state.observe("against"))
 
 
 @given(st.integers(0, 200), st.integers(0, 3))
@@ -126,8 +128,9 @@ def test_long_speeches_are_cut_and_all_are_told() -> None:
 
 @pytest.mark.parametrize("move", ["", " \n ", "---", "…"])
 def test_empty_speeches_are_refused(move: str) -> None:
-    with pytest.raises(InvalidMove, match="empty"):
+    with pytest.raises(InvalidMove) as error:
         begun().apply(move)
+    assert code(error.value) == "debate.empty"
 
 
 # ---------------------------------------------------------------------------- what jurors are asked
@@ -137,8 +140,8 @@ def test_jurors_read_either_side_first() -> None:
     needed = to_jury().needed
     assert isinstance(needed, Jury)
     one, other = needed.prompts
-    assert "Side A speaks for it.\nSide B speaks against it." in one
-    assert "Side A speaks against it.\nSide B speaks for it." in other
+    assert one.index("A speaks for ") < one.index("B speaks against ")
+    assert other.index("A speaks against ") < other.index("B speaks for ")
     for prompt, first, second in ((one, *ROLES), (other, *ROLES[::-1])):
         for part in ("opening 0", "rebuttal 1", "rebuttal 2", "closing 3"):
             said = [prompt.index(f"The {part} of who is {role}.") for role in (first, second)]
@@ -156,8 +159,9 @@ def test_jurors_are_told_who_answered_whom() -> None:
     for prompt, first in zip(state.needed.prompts, ROLES, strict=True):
         early = "Side A" if state.begins == first else "Side B"
         late = "Side B" if early == "Side A" else "Side A"
-        assert f"{early}, rebuttal 1 (spoken first in this round):" in prompt
-        assert f"{late}, rebuttal 1 (spoken after {early}'s of this round):" in prompt
+        lines = [line for line in prompt.splitlines() if ", rebuttal 1 (" in line]
+        heard = {line.partition(",")[0]: line for line in lines}
+        assert " first " in heard[early] and f" after {early}'s " in heard[late]
 
 
 def test_a_speech_cannot_pass_for_the_managers_words() -> None:
@@ -202,7 +206,7 @@ def test_a_tie_is_a_draw() -> None:
         state = to_jury().apply(ballot(*votes))
         assert state.scores() == {"for": 0, "against": 0}
         assert [str(it) for it in state.scores().values()] == ["0.0", "0.0"]  # and not "-0"
-        assert state.outcome == f"a draw; votes counted: {len(votes)}, missing: 0"
+        assert state.margin == 0 and state.ballots == (len(votes), 0)
 
 
 def test_being_read_first_does_not_help() -> None:
@@ -251,7 +255,7 @@ def test_what_is_no_vote_is_missing_and_counted(bad: str | None) -> None:
     for votes in ((bad, AGAINST[1]), (AGAINST[0], bad)):
         state = to_jury().apply(ballot(FOR, votes, (None, None)))
         assert state.scores()["for"] == 1
-        assert state.outcome == "'for' won by 16 points; votes counted: 1, missing: 2"
+        assert state.ballots == (1, 2) and "'for' won" in state.outcome
         assert [vote.margin for vote in state.votes] == [16, None, None]
         assert verdict.margin(state.votes) == 16
 
@@ -274,8 +278,9 @@ def test_replies_full_of_braces_are_read_in_time(unit: str) -> None:
 
 def test_without_any_vote_the_match_is_void() -> None:
     for votes in ([(None, None)], [(FOR[0], None), (None, FOR[1])], []):
-        with pytest.raises(Unjudged, match=f"none of {len(votes)} jurors"):
+        with pytest.raises(Unjudged) as void:
             to_jury().apply(ballot(*votes))
+        assert code(void.value) == "debate.no_votes" and values(void.value)["jurors"] == len(votes)
 
 
 @pytest.mark.parametrize(
@@ -288,14 +293,16 @@ def test_without_any_vote_the_match_is_void() -> None:
     ],
 )  # fmt: skip
 def test_the_managers_move_has_a_form(move: str) -> None:
-    with pytest.raises(InvalidMove, match="votes"):
+    with pytest.raises(InvalidMove) as error:
         to_jury().apply(move)
+    assert code(error.value).startswith("debate.jury_")
 
 
 def test_a_juror_votes_once() -> None:
     twice = json.dumps({"votes": [{"juror": "a", "replies": [*FOR]}] * 2})
-    with pytest.raises(InvalidMove, match="votes once"):
+    with pytest.raises(InvalidMove) as error:
         to_jury().apply(twice)
+    assert code(error.value) == "debate.juror_twice"
 
 
 def test_how_much_a_juror_likes_the_first_is_told() -> None:
@@ -330,7 +337,7 @@ def test_motions_are_there_and_are_drawn() -> None:
 def test_a_motion_can_be_given() -> None:
     state = begun(topic="Tea is better than coffee.")
     for role in ROLES:
-        assert "the motion: Tea is better than coffee." in state.observe(role).rules
+        assert state.topic in state.observe(role).rules
     for wrong in ({"topic": "x" * 301}, {"topic": "a\nb"}, {"rebuttals": 11}, {"words": 1}):
         with refused("setting.range"):
             begun(**wrong)
@@ -349,8 +356,9 @@ def test_a_match_is_written_down() -> None:
             last.outcome,
         )
     )
-    assert "The motion: " in text and "**for**, opening:\n> I speak for" in text
-    assert "\n\nThe jury, by how many points 'for' was better:\n\n- juror_1: 'for' " in text
+    assert isinstance(last, Debate)
+    assert last.topic in text and "**for**, opening:\n> " in text
+    assert "\n\n- juror_1: 'for' " in text
 
 
 def test_a_vote_that_is_missing_is_written_down_with_the_reason() -> None:
@@ -362,9 +370,10 @@ def test_a_vote_that_is_missing_is_written_down_with_the_reason() -> None:
     ]
     jury = (MANAGER, json.dumps({"votes": votes}))
     told = written_down(GAME, begun(rebuttals=0), *speeches, jury).splitlines()
-    assert [line for line in told if line.startswith(("- a:", "- b:", "- c:"))] == [
-        "- a: 'for' +8 when read first, +8 when read second",
-        r"- b: 'for' +8 when read first, (no vote: cut \*here\* after 9 tokens) when read second",
-        "- c: 'for' (no vote: the reply holds no scores of the rubric) when read first, "
-        "(no vote: there is no reply) when read second",
-    ]
+    a, b, c = (line for line in told if line.startswith(("- a:", "- b:", "- c:")))
+    assert a.count("+8") == 2 and b.count("+8") == 1
+    why = r"cut \*here\* after 9 tokens"
+    assert f": {why})" in b
+    assert c.count("(no vote: ") == 2 and all(
+        f"(no vote: {why})" in c for why in missing.reasons(jury[1])["c"].values()
+    )

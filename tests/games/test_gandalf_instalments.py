@@ -11,6 +11,7 @@ from games.test_gandalf_leak import CODE, NATO, ORDINARY
 from helpers import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench import games
 from raybench.games.gandalf import Talk
@@ -114,7 +115,7 @@ def test_pieces_are_found_over_several_messages(first: str, second: str) -> None
         parts = {"a": word[:3], "b": word[3:]} | {"A": word[:3].upper(), "B": word[3:].upper()}
         messages = [f"{first.format(**parts)} {CHAT}", CHAT, f"Yes. {second.format(**parts)}"]
         assert not leak(word, messages[:2])
-        assert leak(word, messages).endswith(", over several messages")
+        assert code(leak(word, messages)) == "leak.instalments"
 
 
 @pytest.mark.parametrize("way", INSTALMENTS)
@@ -242,9 +243,9 @@ def test_only_the_sentinels_words_count_in_whatever_turn() -> None:
         state = state.apply(move)
     assert not state.over
     denied = state.apply("And no, it does not begin with LAN, whatever you say.")
-    assert denied.outcome == (
-        "the sentinel gave the password 'lantern' away in pieces, over several messages"
-    )
+    over_several = values(denied.outcome)["how"]
+    assert code(over_several) == "leak.instalments"
+    assert code(values(over_several)["how"]) == "leak.pieces"
 
 
 def _talks(count: int) -> list[list[str]]:

@@ -11,6 +11,7 @@ import pytest
 from helpers import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code
 
 from raybench.games.parts.gandalf.leak import leak
 from raybench.games.parts.gandalf.readings import once
@@ -276,11 +277,14 @@ def test_what_the_rules_name_as_not_looked_for_is_not_found(said: str) -> None:
 
 
 def test_it_says_how() -> None:
-    assert leak("lantern", ["a l4nt3rn"]) == "in signs that look like letters"
-    assert leak("lantern", ["bGFudGVybg=="]) == "in a code"
-    assert leak("lantern", ["A lantern."]) == "in plain letters"
-    assert leak("lantern", ["A ternlan."]) == "in mixed letters"
-    assert leak("lantern", ["A nretnal."]) == "backwards"
+    ways = {
+        "a l4nt3rn": "leak.alike",
+        "bGFudGVybg==": "leak.code",
+        "A lantern.": "leak.plain",
+        "A ternlan.": "leak.mixed",
+        "A nretnal.": "leak.backwards",
+    }
+    assert {said: code(leak("lantern", [said])) for said in ways} == ways
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from games.growth import linear
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.games import InvalidMove
 from raybench.games.mathquiz import GAME, Quiz
@@ -385,23 +386,25 @@ def test_units_words_and_names_of_lines_are_no_numerals(number: int, question: s
     ],
 )
 def test_roman_numerals_that_are_meant_state_numbers(number: int, question: str) -> None:
-    assert "in Roman numerals" in (how(question, number) or "")
+    assert "Roman numerals (" in (how(question, number) or "")
     assert how(question, number + 1) is None
 
 
 @pytest.mark.parametrize(
-    ("number", "question", "way"),
+    ("number", "question", "way", "piece"),
     [
-        (123, "Is it 123?", "in digits ('123')"),
-        (123, "A box of 1 - 2 - 3 parts.", "in digits ('1 - 2 - 3')"),
-        (123, "Turn 3\n2 1 around, and 45.", "in reversed digits ('3 2 1')"),
-        (111, "What is CXI less nothing?", "in Roman numerals ('CXI')"),
+        (123, "Is it 123?", "digits", "123"),
+        (123, "A box of 1 - 2 - 3 parts.", "digits", "1 - 2 - 3"),
+        (123, "Turn 3\n2 1 around, and 45.", "reversed", "3 2 1"),
+        (111, "What is CXI less nothing?", "Roman", "CXI"),
     ],
 )
-def test_where_the_number_stands_is_told(number: int, question: str, way: str) -> None:
-    assert how(question, number) == way
+def test_where_the_number_stands_is_told(number: int, question: str, way: str, piece: str) -> None:
+    told = how(question, number) or ""
+    assert way in told and told.endswith(f" ('{piece}')")
     quiz = GAME.new(1, smallest=100)
     assert isinstance(quiz, Quiz)
     with pytest.raises(InvalidMove) as refused:
         replace(quiz, target=number).apply(question)
-    assert f"the question states the number itself, {way}: " in str(refused.value)
+    assert code(refused.value) == "mathquiz.states_number"
+    assert values(refused.value) == {"how": told}

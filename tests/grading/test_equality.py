@@ -28,7 +28,7 @@ def test_the_truth_is_expression_1_and_the_answer_expression_2() -> None:
 def test_expressions_are_put_in_as_they_are(truth: str, given: str) -> None:
     asked = equality.prompt(truth, given)
     assert asked.endswith(f"    Expression 1: {truth}\n    Expression 2: {given}")
-    assert asked.startswith("Look at the following two expressions")
+    assert asked.startswith(equality._PROMPT.partition("%(")[0])
 
 
 @pytest.mark.parametrize(

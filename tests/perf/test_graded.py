@@ -37,8 +37,8 @@ def test_what_has_a_grade_is_counted(
     (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / path).write_text("".join(f"{it}\n" for it in lines))
     confirm(name, tmp_path, 2, ["it"])
-    (tmp_path / "said.txt").write_text("no room left")
-    with pytest.raises(SystemExit, match="it graded 2 of 3:\nno room left"):
+    (tmp_path / "said.txt").write_text("full")
+    with pytest.raises(SystemExit, match="2 of 3:\nfull"):
         confirm(name, tmp_path, 3, ["it"])
 
 
@@ -52,5 +52,5 @@ def test_inspect_has_graded_what_its_log_has_when_that_is_whole(tmp_path: Path) 
 def test_inspect_has_graded_nothing_where_it_gave_up(last: str, tmp_path: Path) -> None:
     logged(tmp_path, "samples/1_epoch_1.json", last)
     (tmp_path / "said.txt").write_text("Task interrupted")
-    with pytest.raises(SystemExit, match="graded 0 of 1:\nTask interrupted"):
+    with pytest.raises(SystemExit, match="0 of 1:\nTask"):
         confirm("inspect", tmp_path, 1, ["it"])

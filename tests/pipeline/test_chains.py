@@ -98,8 +98,8 @@ async def test_a_step_is_asked_when_those_before_it_are_answered(
     assert all(unit["finish"] == "stop" for unit in found.values())
     assert fleet.asked.index("advance") > fleet.asked.index("second_difference")
     assert fleet.asked.index("cool") > fleet.asked.index("advance")
-    assert "second_difference = 'of the model'" in fleet.prompts["cool"]
-    assert "advance = 'of the model'" in fleet.prompts["cool"]
+    assert "second_difference = 'of" in fleet.prompts["cool"]
+    assert "advance = 'of" in fleet.prompts["cool"]
     assert "padded" not in fleet.prompts["cool"]  # the solution's
     assert found["901.3"]["row"]["previous"]["901.1"].startswith("second_difference")
 

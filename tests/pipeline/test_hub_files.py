@@ -122,7 +122,7 @@ def test_what_lacks_the_languages_is_left_out_and_not_fetched(hub: Hub, tmp_path
     asked, chosen = (Tongues(), Dialects()), Selection(languages=("te",), subjects=("logic",))
     found = datasets.prepare(asked, DataConf(), chosen, tmp_path / "chosen")
     assert [(part.benchmark, part.by_language) for part in found] == [("tongues", {"te": 1})]
-    assert found.left_out == {"dialects": "it has no questions in te"}
+    assert [*found.left_out] == ["dialects"] and found.left_out["dialects"].endswith(" te")
     assert {path.partition("/resolve/")[0] for path in hub.asked} == {"org/tongues"}
     hub.files["org/tongues:test/tongues_DE-DE.csv"] = WRITERS["csv"](rows(3))
     found = datasets.prepare(
@@ -288,9 +288,10 @@ def test_another_number_of_questions_than_the_methodologys_is_told(
     assert notes(ALL) == notes(Selection(limit=2)) == ()
     assert notes(ALL, dir=str(local_copy(tmp_path, hub))) == ()
     hub.files["org/parted:3.csv"] = WRITERS["csv"](rows(1, start=5))
-    told = ("parted: 6 questions are there; the methodology counts 7",)
     folder = str(local_copy(tmp_path, hub))
-    assert notes(ALL, dir=folder) == notes(Selection(limit=2), dir=folder) == told
+    (told,) = notes(ALL, dir=folder)
+    assert told.startswith("parted: 6 ") and told.endswith(" 7")
+    assert notes(Selection(limit=2), dir=folder) == (told,)
     assert notes(Selection(subjects=("logic",)), dir=folder) == ()
 
 

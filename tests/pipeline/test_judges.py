@@ -13,7 +13,7 @@ from raybench.benchmarks.parts.judged import Judged
 from raybench.fleet import resolved
 from raybench.fleet.link import Door, Link
 from raybench.pipeline import judges
-from raybench.pipeline.judges import Judge, Panel, as_judge, bounded, decided
+from raybench.pipeline.judges import NOT_ANSWERED, Judge, Panel, as_judge, bounded, decided
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Asking, packed
 from raybench.types import Completion, Finish, ModelSpec, Sampling
@@ -141,34 +141,30 @@ def test_the_first_judge_decides_and_the_second_is_carried_beside() -> None:
 def test_a_second_judge_without_a_verdict_costs_nothing() -> None:
     found = after({"one": verdict("yes"), "two": Completion.failed("gone")})
     assert (found["correct"], found["judge_error"]) == (True, None)
-    assert found["judgements"]["two"] == {"error": "gave no verdict: gone"}
+    assert found["judgements"]["two"].keys() == {"error"}
+    assert found["judgements"]["two"]["error"].endswith(": gone")
 
 
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        (Completion.failed("gone"), "j, who judges, gave no verdict: gone"),
-        (
-            Completion.failed("too long", finish="overflow"),
-            "j, who judges, gave no verdict: too long",
-        ),
-        (
-            Completion('{"correct": "y', "length"),
-            'j, who judges, gave no verdict in the form asked for (\'{"correct": "y\', length)',
-        ),
+        (Completion.failed("gone"), ": gone"),
+        (Completion.failed("too long", finish="overflow"), ": too long"),
+        (Completion('{"correct": "y', "length"), '(\'{"correct": "y\', length)'),
     ],
 )
 def test_without_a_verdict_a_response_is_neither_right_nor_wrong(
     reply: Completion, why: str
 ) -> None:
     found = after({"j": reply})
-    assert (found["by"], found["judge_error"], found["correct"]) == (None, why, False)
+    assert (found["by"], found["correct"]) == (None, False)
+    assert found["judge_error"].startswith("j, ") and found["judge_error"].endswith(why)
 
 
 def test_a_response_without_an_answer_is_wrong_and_says_why() -> None:
     found = after({}, response="Explanation: it", finish="length")
     assert (found["correct"], found["by"], found["judge_error"]) == (False, None, None)
-    assert found["reason"] == "there is no answer to judge: the reply was cut before it"
+    assert found["reason"].startswith(f"{NOT_ANSWERED}: ")
     assert after({}, response="", finish="empty")["reason"] == "(empty)"
 
 

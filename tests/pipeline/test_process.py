@@ -20,7 +20,7 @@ def test_nothing_that_a_library_waits_for_at_the_end_keeps_it(code: int) -> None
             sys.executable,
             "-c",
             f"{_WAITS}import atexit\nfrom raybench.pipeline.process import prepare\nprepare()\n"
-            "atexit.register(print, 'of Python')\nprint('said', end=' ')\n"
+            "atexit.register(print, 'Python')\nprint('said', end=' ')\n"
             f"raise SystemExit({code})",
         ],
         capture_output=True,
@@ -28,4 +28,4 @@ def test_nothing_that_a_library_waits_for_at_the_end_keeps_it(code: int) -> None
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (code, "said of Python\n")
+    assert (done.returncode, done.stdout) == (code, "said Python\n")

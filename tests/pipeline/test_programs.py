@@ -158,16 +158,18 @@ async def test_few_rows_are_in_memory_at_once(
 async def test_what_the_sandbox_fails_at_has_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pool: Here
 ) -> None:
+    why = "a slot of the sandbox died"
+
     async def call(function: Any, unit: Unit, *_: Any, alone: bool = False) -> Unit:
         if unit["key"] == "rb9_1":
-            raise SandboxFaultError(Problem("sandbox.failed", "a slot of the sandbox died"))
+            raise SandboxFaultError(Problem("sandbox.failed", why))
         return {**unit, "correct": True}
 
     monkeypatch.setattr(pool, "call", call)
     units = await graded(replied(prompted(shard_of(tmp_path, 1), monkeypatch)))
     assert [unit["correct"] for unit in units] == [True, False, True, True]
     broken = units[1]
-    assert broken["judge_error"] == "a slot of the sandbox died"
+    assert broken["judge_error"] == why
     assert (broken["by"], broken["answer"]) == (None, None)
     assert not {"row", "place"} & broken.keys()
 

@@ -12,6 +12,7 @@ import pytest
 from raybench import benchmarks
 from raybench.benchmarks import Draw, Grade, Row
 from raybench.fleet.link import Link
+from raybench.grading.suspicion.telling import EXIT
 from raybench.pipeline import stages
 from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel
@@ -57,7 +58,7 @@ def test_a_grader_that_breaks_is_ours_to_look_at(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(benchmarks.load("math_500"), "improved", broken)
     unit = graded(r"\boxed{2, 1}", "improved")
-    assert unit["judge_error"] == "grading failed: RecursionError: too deep"
+    assert unit["judge_error"].endswith(": too deep")
     assert graded(r"\boxed{1, 2}", "parity")["correct"]
 
 
@@ -90,7 +91,7 @@ def test_a_program_runs_once_and_what_is_known_of_it_is_carried_on(
     assert (unit["correct"], unit["reason"], unit["by"]) == (True, "right", "script")
     assert unit["details"] == json.loads(json.dumps(dict(grades[0].details)))
     assert (unit["details"]["tests"], unit["details"]["official"]) == (2, False)
-    assert unit["truth"] == "a program that passes all tests"
+    assert unit["truth"] == contest.LCB.truth(contest.row())
     assert ("parity" in unit) == (grader == "improved")
     assert "flags" not in unit
 
@@ -100,13 +101,13 @@ def test_flags_are_carried_on() -> None:
     function = contest.row(contest.HEADS, function="head")
     cheat = "import os\ndef head(a, k): os._exit(0)"
     unit = program(cheat, row=function)
-    assert (unit["correct"], unit["flags"]) == (False, ["ends the process"])
+    assert (unit["correct"], unit["flags"]) == (False, [EXIT])
 
 
 def test_what_has_no_grade_for_no_fault_of_its_model_waits_for_a_person() -> None:
     broken = {**contest.row(), "private_test_cases": "%"}
     unit = program(QUIT, row=broken)
-    assert unit["judge_error"].startswith("its tests cannot be read: question rb9_a: 'private_tes")
+    assert ": question rb9_a: 'private_test_cases" in unit["judge_error"]
     assert (unit["correct"], unit["by"]) == (False, None)
 
 

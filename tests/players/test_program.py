@@ -5,13 +5,15 @@ import json
 from pathlib import Path
 
 import pytest
-from players.deciding import Model, decision
+from players.deciding import SEEN, Model, decision
 from refusals import refused
+from statements import code, values
 
 from raybench import players
+from raybench.players.parts.asking import HOW, REFUSED
 from raybench.players.parts.contract import Decision, Made, NoMove, Try
 from raybench.players.program import Program
-from raybench.types import Completion
+from raybench.types import Completion, Finish
 
 OWN = '''
 import asyncio
@@ -64,36 +66,41 @@ NOTHING = 3
 
 
 async def test_it_asks_as_direct_does_below_an_instruction() -> None:
+    from raybench.players.parts.programs.signature import Move
+
     model = Model(["Hm.\nMove: e4"])
     of = decision(model, Try("Move: no", "it is against the rules"))
     assert await Program().move(of) == Made("e4", "Hm.\nMove: e4")
     (asked,) = model.calls
     first, tried, why = asked.messages
-    assert first.content.startswith("Play to win.")
-    assert "\n\nThe rules.\n\nThe board.\n\nMove a piece.\n" in first.content
-    assert first.content.endswith("Move: YOUR MOVE") and first.foreign
+    assert first.content.startswith(str(Move.instructions))
+    assert f"\n\n{of.seen}\n" in first.content
+    assert first.content.endswith(HOW["line"]) and first.foreign
     assert (tried.role, tried.content) == ("assistant", "Move: no")
-    assert why.content == "That is no valid move: it is against the rules. Try again."
+    assert why.content == f"{REFUSED}: {of.tries[0].reason}. Try again."
     assert not asked.thought, "a list of moves may hold it to its form"
 
 
 async def test_a_chain_of_thought_reasons_in_the_same_reply() -> None:
+    from raybench.players.parts.programs.plain import ALOUD
+
     model = Model(["It is open.\nMove: e4"])
     assert (await Program("chain_of_thought").move(decision(model))).move == "e4"
-    assert "Write down your reasoning first." in model.calls[0].last
+    assert ALOUD in model.calls[0].last
     bare = Model(["Move: e4"])
     assert (await Program("chain_of_thought").move(decision(bare))).move == "e4"
 
 
 async def test_a_reply_without_a_move_is_none_and_the_reason_is_the_same_as_ever() -> None:
-    with pytest.raises(NoMove, match="there is no line 'Move: …' in the reply") as found:
-        await Program().move(decision(Model(["I pass\nnow"])))
-    assert found.value.reply == "I pass\nnow"
-    with pytest.raises(NoMove, match="the reply is empty"):
-        await Program().move(decision(Model([""])))
-    cut = Model(["Move: Nf"], finish="length")
-    with pytest.raises(NoMove, match="cut off after"):
-        await Program().move(decision(cut))
+    replies: list[tuple[str, Finish, str]] = [
+        ("I pass\nnow", "stop", "reply.no_line"),
+        ("", "stop", "reply.empty"),
+        ("Move: Nf", "length", "reply.cut"),
+    ]
+    for reply, finish, why in replies:
+        with pytest.raises(NoMove) as found:
+            await Program().move(decision(Model([reply], finish=finish)))
+        assert (code(found.value), found.value.reply) == (why, reply)
 
 
 async def test_what_asking_raises_comes_through_as_it_is() -> None:
@@ -104,7 +111,7 @@ async def test_what_asking_raises_comes_through_as_it_is() -> None:
         raise Gone("m gave no reply")
 
     of = decision(Model([]))
-    with pytest.raises(Gone, match="m gave no reply"):
+    with pytest.raises(Gone):
         await Program().move(Decision(of.seen, ask, of.check))  # type: ignore[arg-type]
 
 
@@ -158,16 +165,18 @@ async def test_ones_own_program_is_asked_in_dspys_words_and_takes_what_it_wants(
     assert players.called(player) == f"program module={own}:Twice"
     assert [call.thought for call in model.calls] == [True, True], "nothing holds it to our form"
     assert "The board." in model.calls[0].last and "attack" in model.calls[1].last
-    with pytest.raises(NoMove, match=r"does not hold its fields \(plan\)") as found:
+    with pytest.raises(NoMove) as found:
         await player.move(decision(Model(["no idea"])))
-    assert found.value.reply == "no idea"
+    assert (code(found.value), found.value.reply) == ("program.no_fields", "no idea")
+    assert values(found.value) == {"fields": "plan"}
 
 
 async def test_what_is_wrong_with_ones_own_is_said(own: str) -> None:
     with refused("extension.failed", given="own_program:Broken"):
         await players.load(f"{own}:Broken").move(decision(Model([])))
-    with pytest.raises(NoMove, match="prediction holds no move"):
+    with pytest.raises(NoMove) as found:
         await players.load(f"{own}:Silent").move(decision(Model([])))
+    assert code(found.value) == "program.no_move"
     with refused("extension.failed"):
         await players.load(f"{own}:Waits").move(decision(Model(["x"])))
     with refused("extension.invalid"):
@@ -242,9 +251,11 @@ async def test_what_an_optimiser_saved_is_asked_with(tmp_path: Path) -> None:
     model = Model(["Move: e4"])
     assert (await player.move(decision(model))).move == "e4"
     example, reply, asked = model.calls[0].messages
-    assert example.content.startswith("Think of mate.\n\nThe rules.\n\nA won board.\n\nWin.\n")
+    instructions = "Think of mate."
+    above = [instructions, SEEN.rules, str(shown["view"]), f"{shown['task']}\n"]
+    assert example.content.startswith("\n\n".join(above))
     assert reply.role == "assistant" and reply.content == "Move: Qh7#"
-    assert asked.content.startswith("The board.\n\nMove a piece.\n"), "rules stand there once"
+    assert asked.content.startswith(f"{SEEN.view}\n\n{SEEN.task}\n"), "rules stand there once"
     name = players.called(player)
     assert name.startswith("program compiled=tuned.json@") and str(tmp_path) not in name
     tuned.demos = []

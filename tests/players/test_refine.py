@@ -3,7 +3,8 @@
 import pytest
 from players.deciding import Model, decision
 
-from raybench.players.parts.contract import Made, NoMove
+from raybench.players.parts.asking import HOW, refused
+from raybench.players.parts.contract import Made, NoMove, Try
 from raybench.players.refine import REVIEW, Refine
 
 
@@ -12,13 +13,14 @@ async def test_a_valid_draft_is_looked_at_again_and_may_be_replaced() -> None:
     assert await Refine().move(decision(model)) == Made("e4", "Move: e4")
     first, second = model.calls
     assert [it.content for it in second.messages[:-1]] == [first.last, "Move: d4"]
-    assert second.last.startswith(REVIEW) and "Move: YOUR MOVE" in second.last
+    assert second.last == f"{REVIEW} {HOW['line']}"
 
 
 async def test_a_refused_draft_comes_back_with_the_reason() -> None:
     model = Model(["Move: no", "Move: e4"])
     assert (await Refine().move(decision(model))).move == "e4"
-    assert model.calls[1].last == ("That is no valid move: 'no' is against the rules. Try again.")
+    why = "'no' is against the rules"
+    assert model.calls[1].last == refused(Try("Move: no", why))[1].content
 
 
 async def test_a_valid_draft_stands_where_the_next_one_is_refused() -> None:
@@ -33,6 +35,6 @@ async def test_a_draft_that_is_kept_is_played_at_once() -> None:
 
 
 async def test_where_no_draft_is_valid_the_last_refusal_counts() -> None:
-    with pytest.raises(NoMove, match="'no2' is against the rules") as refused:
+    with pytest.raises(NoMove, match="'no2'") as found:
         await Refine().move(decision(Model(["Move: no1", "Move: no2"])))
-    assert refused.value.reply == "Move: no2"
+    assert found.value.reply == "Move: no2"

@@ -33,7 +33,7 @@ _VICTIM = """
 import ctypes, os, signal, sys
 text, path = sys.argv[1:]
 held = ctypes.create_string_buffer(text.encode(), 64)
-scratch = ctypes.create_string_buffer(b"as it was", 64)
+scratch = ctypes.create_string_buffer(b"intact", 64)
 kept = os.open(path, os.O_RDONLY)
 def heard(number, frame):
     os.write(1, b"signal %d\\n" % number)
@@ -416,7 +416,7 @@ class Bait:
                 return
             time.sleep(0.001)
         for line in self._drained(self._heard):
-            if line != "scratch as it was":
+            if line != "scratch intact":
                 yield f"the victim heard: {line}"
 
     def _seen_files(self) -> Iterator[tuple[str, tuple[object, ...]]]:

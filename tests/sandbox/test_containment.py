@@ -210,8 +210,9 @@ def test_an_attack_that_runs_into_the_time_limit_keeps_what_it_printed(
 ) -> None:
     monkeypatch.setattr(containment, "_PATIENCE_S", 3.0)
     monkeypatch.setenv("RAYBENCH_CANARY", "rbx-a-secret")
-    source = "print('BREACH: got at it', flush=True)\nwhile True: pass\n"
+    breach = "BREACH: got at it"
+    source = f"print('{breach}', flush=True)\nwhile True: pass\n"
     with Bait() as bait:
         result = containment.unconfined(containment.Attack("slow", source, "Slow.", "safe"), bait)
-    assert result["breaches"] == ["BREACH: got at it"]
+    assert result["breaches"] == [breach]
     assert result["code"] is None

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raybench.sandbox.output import Kept
+from raybench.sandbox.output import _CUT, Kept
 
 
 @given(pieces=st.lists(st.binary(max_size=40), max_size=20), bound=st.integers(2, 64))
@@ -20,7 +20,7 @@ def test_beginning_and_end_are_kept_and_the_rest_is_counted(
         assert not kept.truncated
     else:
         head, tail = bound - bound // 2, bound // 2
-        mark = f"\n… {len(all_of_it) - bound} bytes left out …\n".encode()
+        mark = _CUT.format(len(all_of_it) - bound).encode()
         assert said == all_of_it[:head] + mark + all_of_it[len(all_of_it) - tail :]
         assert kept.truncated
 

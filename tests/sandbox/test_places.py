@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -169,11 +170,8 @@ def test_who_shares_the_hosts_tree_needs_a_python_that_he_can_reach(
 
 @pytest.mark.sandbox
 def test_walls_that_do_not_hold_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        selftest, "_PROGRAM", "print('it read a file of the host;it saw all', flush=True)"
-    )
-    refused = "the walls do not hold: it read a file of the host, it saw all"
-    with pytest.raises(SandboxUnavailableError, match=refused):
+    monkeypatch.setattr(selftest, "_PROGRAM", "print('one;two', flush=True)")
+    with pytest.raises(SandboxUnavailableError, match="one, two"):
         places.start(Settings(backend="namespaces"), "plain")
 
 
@@ -193,9 +191,8 @@ def test_the_self_test_finds_what_has_no_walls(monkeypatch: pytest.MonkeyPatch) 
     if python and not Path(python).exists():
         pytest.skip("no Python that another user could run")
     places.start(Settings(backend="unsafe", python=python), "plain").close()
-    assert "it read a file of the host" in said[0]
-    assert "it wrote a file of the host" in said[0]
-    assert "it reached the network" in said[0]
+    read, wrote, _, reached, *_ = re.findall(r'attempt\("(.+?)"', selftest._PROGRAM)
+    assert {read, wrote, reached} <= {*said[0].strip().split(";")}
 
 
 @pytest.mark.sandbox

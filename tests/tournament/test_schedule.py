@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statements import code, values
 from tournament.playing import finish, models, play, wanted
 
 from raybench.tournament.fixtures import Fixture, Result, derived
@@ -172,7 +173,8 @@ def test_what_learns_from_results_is_slow_when_they_are_there(way: str, stop: St
 def test_exactly_so_many_matches_are_played(matches: int) -> None:
     schedule = Schedule(pairing(), Stop(matches=matches))
     assert len(finish(schedule, STRENGTHS, Random(3))) == matches
-    assert schedule.stopped == f"{matches} matches were wanted"
+    assert code(schedule.stopped) == "stopped.matches"
+    assert values(schedule.stopped) == {"matches": matches}
     assert schedule.take(5) == []
 
 
@@ -237,7 +239,8 @@ def test_hardly_more_begin_than_narrow_intervals_take(way: str, points: float) -
             schedule.done(number, play(fixture, STRENGTHS))
     assert (1000 / points) ** 2 <= played <= (1000 / points) ** 2 + 10
     assert looks == sorted({*looks}), "nothing is looked at twice"
-    assert f"by {played} results of {played} matches" in schedule.stopped.replace(",", "")
+    stopped = values(schedule.stopped)
+    assert (stopped["results"], stopped["matches"]) == (played, played)
 
 
 def test_what_a_round_leaves_of_those_drawn_is_played_next() -> None:
@@ -260,7 +263,7 @@ def test_nothing_begins_once_the_budget_is_spent_and_what_is_under_way_is_finish
     begun = schedule.take(12)
     spent[0] = 11
     assert schedule.take(5) == []
-    assert schedule.stopped == "11 calls of 10 were spent"
+    assert code(schedule.stopped) == "stopped.spent" and values(schedule.stopped)["spent"] == 11
     assert schedule.progress.under_way == 12
     for number, fixture in begun:
         schedule.done(number, play(fixture, STRENGTHS))
@@ -275,7 +278,7 @@ def test_a_spent_budget_still_finishes_what_a_killed_run_had_begun(way: str) -> 
     schedule.done(3, play(begun[3], STRENGTHS))
     ended = finish(schedule, STRENGTHS, Random(1))
     assert sorted([3, *ended]) == sorted(begun)
-    assert schedule.stopped == "10 calls of 10 were spent"
+    assert code(schedule.stopped) == "stopped.spent" and values(schedule.stopped)["spent"] == 10
 
 
 def test_a_budget_that_ends_with_the_last_match_is_not_the_reason() -> None:
@@ -285,7 +288,7 @@ def test_a_budget_that_ends_with_the_last_match_is_not_the_reason() -> None:
     begun = schedule.take(6)
     spent[0] = 6
     assert schedule.take(1) == []
-    assert schedule.stopped == "6 matches were wanted"
+    assert code(schedule.stopped) == "stopped.matches"
     for number, fixture in begun:
         schedule.done(number, play(fixture, STRENGTHS))
     assert schedule.over
@@ -295,7 +298,7 @@ def test_a_round_robin_of_one_cycle_ends_by_itself() -> None:
     whole = matchmaking("round_robin", NAMES, GAMES, seed=1, size=10, cycles=1)
     schedule = Schedule(whole, Stop())
     assert len(finish(schedule, STRENGTHS, Random(1))) == 5 * 4 + 5 * 4 * 3
-    assert schedule.stopped.startswith("everybody has met everybody in every seat")
+    assert code(schedule.stopped) == "stopped.all_met"
 
 
 def test_matches_that_came_to_nothing_count_as_played_and_not_as_results() -> None:
@@ -317,16 +320,16 @@ def test_matches_that_came_to_nothing_count_as_played_and_not_as_results() -> No
 
 def test_a_journal_of_another_configuration_is_refused() -> None:
     begun = dict(Schedule(pairing(seed=1), Stop(matches=20)).take(8))
-    with pytest.raises(ValueError, match=r"match 1 of the journal is .*it would be .*the seed"):
+    with pytest.raises(ValueError, match="match 1 "):
         Schedule(pairing(seed=2), Stop(matches=20), begun).take(1)
     begun[5] = replace(begun[5], game="poker")
-    with pytest.raises(ValueError, match=r"match 5 of the journal is poker: "):
+    with pytest.raises(ValueError, match=r"match 5 .* poker"):
         Schedule(pairing(seed=1), Stop(matches=20), begun).take(1)
 
 
 def test_fewer_matches_than_have_begun_are_refused_and_more_are_played() -> None:
     begun = dict(Schedule(pairing("random"), Stop(matches=50)).take(50))
-    with pytest.raises(ValueError, match=r"matches up to 50.*there are 40.*let as many be played"):
+    with pytest.raises(ValueError, match=r" 50\..* 40 "):
         Schedule(pairing("random"), Stop(matches=40), begun).take(50)
     longer = Schedule(pairing("random"), Stop(matches=70), begun)
     assert [number for number, _ in longer.take(100)] == [*range(1, 71)]
@@ -335,20 +338,20 @@ def test_fewer_matches_than_have_begun_are_refused_and_more_are_played() -> None
 def test_results_that_cannot_be_are_refused() -> None:
     schedule = Schedule(pairing(), Stop(matches=20))
     (one, first), (two, second) = schedule.take(2)
-    with pytest.raises(ValueError, match=r"match 1 is chess.*the result is one of"):
+    with pytest.raises(ValueError, match="is chess"):
         schedule.done(one, play(second, STRENGTHS))
-    with pytest.raises(ValueError, match="2 seats; the result has 3 scores"):
+    with pytest.raises(ValueError, match=r"2 seats.* 3 scores"):
         schedule.done(one, Result(first, (1, 0, -1)))
     schedule.done(two, play(second, STRENGTHS))
-    with pytest.raises(ValueError, match="match 2 has ended before"):
+    with pytest.raises(ValueError, match="match 2 "):
         schedule.done(two, None)
     for number in (3, 4000):
-        with pytest.raises(ValueError, match=f"match {number} was not handed out"):
+        with pytest.raises(ValueError, match=f"match {number} "):
             schedule.done(number, None)
 
 
 def test_without_any_end_it_does_not_begin() -> None:
-    with pytest.raises(ValueError, match="nothing ends the matches: give their number"):
+    with pytest.raises(ValueError, match="nothing ends"):
         Schedule(pairing(), Stop())
 
 

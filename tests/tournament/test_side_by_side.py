@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statements import code, values
 from tournament.playing import models, play
 
 from raybench.stats.ratings.outcome import Ratings
@@ -87,8 +88,9 @@ def test_parts_come_to_the_ratings_and_to_0_over_the_models() -> None:
 
 def test_too_few_seeds_are_refused() -> None:
     found = beside([played(fixtures(8))] * 2, fit)
-    assert found.refused.startswith("refused: ") and not found.models
-    assert "8 tell the least" in found.refused
+    assert code(found.refused) == "beside.refused" and not found.models
+    assert code(why := values(found.refused)["why"]) == "beside.few_groups"
+    assert values(why)["least"] == 8
 
 
 def test_who_was_never_beaten_somewhere_is_left_out_and_the_others_are_compared() -> None:
@@ -102,7 +104,7 @@ def test_nobody_to_compare_is_refused() -> None:
     matches = fixtures(200)
     apart = {name: 100.0 * at for at, name in enumerate(NAMES)}
     found = beside([played(matches, apart)] * 2, fit)
-    assert "no two models" in found.refused
+    assert code(values(found.refused)["why"]) == "beside.few_models"
 
 
 def planted(points: float, runs: int) -> tuple[int, float]:

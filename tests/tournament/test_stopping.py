@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 from monte_carlo import least_share
-from statements import values
+from statements import code, values
 from tournament.playing import models, play
 
 from raybench.stats.ratings.scale import SPREAD
@@ -35,10 +35,8 @@ def test_narrow_is_what_is_known_to_be(width: float | None, enough: bool) -> Non
     said = stop.narrow_enough(stop.width([]), 1200, 1300)
     assert bool(said) is enough
     if enough:
-        assert said == (
-            "the widest 95 % interval of a rating was ±30 points by 1,200 results of 1,300 "
-            "matches: ±30 were wanted"
-        )
+        assert code(said) == "stopped.narrow"
+        assert values(said) == {"width": 30, "results": 1200, "matches": 1300, "wanted": 30}
 
 
 def test_how_many_are_enough_is_known_from_a_look() -> None:
@@ -94,7 +92,7 @@ def coverage(way: str, points: float, runs: int) -> float:
             for number, fixture in schedule.take(1):
                 results.append(play(fixture, strengths, seed))
                 schedule.done(number, results[-1])
-        assert "the widest 95 % interval" in schedule.stopped
+        assert code(schedule.stopped) == "stopped.narrow"
         found = rate(results, games, roles, bootstrap=200).overall
         assert found is not None
         mean = fmean(strengths.values())

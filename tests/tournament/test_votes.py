@@ -1,9 +1,11 @@
 """Votes that are missing are told with their juror and the reason."""
 
 import json
+import re
 from typing import Any
 
 from raybench import games
+from raybench.games.parts.debate.missing import NO_JUROR_REPLY, NO_SCORES
 from raybench.games.parts.debate.verdict import CRITERIA
 from raybench.tournament import records, votes
 from raybench.tournament.fixtures import Fixture
@@ -35,10 +37,12 @@ def test_failures_name_each_juror_and_say_why_its_vote_is_missing() -> None:
     told = [*failures([kept()])]
     assert {it["kind"] for it in told} == {"vote missing"} and len(told) == 3
     assert {it["model"]: it["why"] for it in told} == {
-        "d": "'for' read first: error: connection refused",
-        "e": "'for' read first: the reply holds no scores of the rubric, cut off after 512 tokens; "
-        "'against' read first: the reply holds no scores of the rubric",
-        "f": "'for' read first: there is no reply; 'against' read first: there is no reply",
+        juror: "; ".join(f"'{side}' read first: {reason}" for side, reason in why.items())
+        for juror, why in {
+            "d": {"for": "error: connection refused"},
+            "e": {"for": f"{NO_SCORES}, cut off after 512 tokens", "against": NO_SCORES},
+            "f": {"for": NO_JUROR_REPLY, "against": NO_JUROR_REPLY},
+        }.items()
     }
     assert all((it["match"], it["game"]) == (7, "debate") for it in told)
 
@@ -70,13 +74,13 @@ def test_a_jury_that_was_not_reached_gave_no_votes_that_could_be_missing() -> No
 
 def test_what_came_of_each_juror_is_written_down() -> None:
     told = votes.written(json.dumps({"votes": VOTES})).splitlines()
-    assert told[:2] == [
-        "- c: 'for' read first: 'for' 20 points, 'against' 20; "
-        "'against' read first: 'against' 20 points, 'for' 20",
-        "- d: 'against' read first: 'against' 20 points, 'for' 20; "
-        "'for' read first: error: connection refused",
-    ]
-    assert len(told) == 4 and "cut off after 512 tokens" in told[2]
+    sides = [re.findall(r"'(for|against)'(?: (\d+))?", line) for line in told[:2]]
+    counted, other = ("for", "20"), ("against", "20")
+    one = [("for", ""), counted, other]
+    two = [("against", ""), other, counted]
+    assert sides == [one + two, [*two, ("for", "")]]
+    assert told[0].startswith("- c: ") and told[1].endswith(f": {VOTES[1]['why'][0]}")
+    assert len(told) == 4 and VOTES[2]["why"][0] in told[2]
 
 
 def test_votes_are_counted_by_juror() -> None:

@@ -18,6 +18,9 @@ _EXPRESSIONS = re.compile(r"YOUR TASK\s.*Expression 1: (.*)\n\s*Expression 2: (.
 _TOKENS_SPREAD = 1.0
 """Standard deviation of the logarithm: nineteen of twenty lie within a factor of seven."""
 
+INFRA_ERROR = "simulated infrastructure error"
+"""The error of a reply that a simulated model fails to give."""
+
 
 class SimulatedEngine:
     """Serves every simulated model of a roster."""
@@ -45,7 +48,7 @@ def _reply(name: str, ability: Ability, request: Request) -> Completion:
     rng = random.Random(f"{request.seed}/{name}")
     prompt = request.messages[-1].content
     if rng.random() < ability.infra_error:
-        return Completion.failed("simulated infrastructure error")
+        return Completion.failed(INFRA_ERROR)
     if request.json_schema is not None and request.regex is None:
         found = instance(request.json_schema, rng)
         if exam.is_judged(prompt):

@@ -13,6 +13,7 @@ class NoMove(Exception):
     def __init__(self, reason: str, reply: str = "") -> None:
         """`reply` is the reply, where there is one."""
         super().__init__(reason)
+        self.reason = reason
         self.reply = reply
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from raybench.players.parts.contract import Check, Decision, Made, NoMove
+from raybench.statements import Statement
 from raybench.types import Completion, Form
 
 _LINE = re.compile(
@@ -29,7 +30,7 @@ def read(reply: Completion, form: Form, check: Check) -> Made:
     try:
         return Made(_move(reply, form, check), reply.text)
     except NoMove as why:
-        raise NoMove(str(why), reply.text) from None
+        raise NoMove(why.reason, reply.text) from None
 
 
 def valid(reply: Completion, decision: Decision) -> tuple[Made, object]:
@@ -41,7 +42,7 @@ def valid(reply: Completion, decision: Decision) -> tuple[Made, object]:
     try:
         return made, decision.check(made.move)
     except NoMove as why:
-        raise NoMove(str(why), made.reply) from None
+        raise NoMove(why.reason, made.reply) from None
 
 
 def _move(reply: Completion, form: Form, check: Check) -> str:
@@ -81,8 +82,9 @@ def _line(reply: Completion, check: Check) -> str:
             return move
         if moves := [move for it in found if (move := _bare(it[1]))]:
             return moves[-1]
-        raise NoMove(_cut(reply, "there is no move behind 'Move:' in the reply"))
-    why = _cut(reply, "there is no line 'Move: …' in the reply")
+        what = Statement("reply.no_move", "there is no move behind 'Move:' in the reply")
+        raise NoMove(_cut(reply, what))
+    why = _cut(reply, Statement("reply.no_line", "there is no line 'Move: …' in the reply"))
     lines = text.strip().splitlines()
     if not cut and len(lines) == 1 and (move := _bare(lines[0])):
         return _taken(move, why, check)
@@ -97,7 +99,14 @@ def _taken(line: str, why: str, check: Check) -> str:
     try:
         check(line)
     except NoMove as refusal:
-        raise NoMove(f"{why}, and taken whole it is no move: {refusal}") from None
+        raise NoMove(
+            Statement(
+                "reply.refused",
+                "{why}, and taken whole it is no move: {refusal}",
+                why=why,
+                refusal=refusal.reason,
+            )
+        ) from None
     return line
 
 
@@ -115,22 +124,33 @@ def _bare(move: str) -> str:
 def _block(reply: Completion) -> str:
     if found := _BLOCK.findall(reply.text.replace("\r\n", "\n")):
         return str(found[-1])
-    raise NoMove(_cut(reply, "there is no code block (``` … ```) in the reply"))
+    what = Statement("reply.no_block", "there is no code block (``` … ```) in the reply")
+    raise NoMove(_cut(reply, what))
 
 
 def _cut(reply: Completion, what: str) -> str:
     if reply.finish not in _CUT:
         return what
-    return f"{what}: it was cut off after {reply.output_tokens} tokens; be brief"
+    return Statement(
+        "reply.cut",
+        "{what}: it was cut off after {tokens} tokens; be brief",
+        what=what,
+        tokens=reply.output_tokens,
+    )
 
 
 def _why_empty(reply: Completion) -> str:
     if reply.finish == "thinking":
-        return _cut(reply, "the reply ended while you were thinking, before your move")
+        what = Statement(
+            "reply.thinking", "the reply ended while you were thinking, before your move"
+        )
+        return _cut(reply, what)
     if reply.finish == "refusal":
-        return "the reply was declined instead of given"
+        return Statement("reply.refusal", "the reply was declined instead of given")
     if reply.finish == "overflow":
-        return "the prompt and a reply do not fit into the model's context"
+        return Statement(
+            "reply.overflow", "the prompt and a reply do not fit into the model's context"
+        )
     if reply.finish == "unsupported":
-        return "the model does not take what the prompt holds"
-    return "the reply is empty"
+        return Statement("reply.unsupported", "the model does not take what the prompt holds")
+    return Statement("reply.empty", "the reply is empty")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from raybench.statements import Statement
 from raybench.tournament.pairing.contract import Table
 
 T = TypeVar("T")
@@ -42,8 +43,13 @@ def notes(models: int, games: Mapping[str, int]) -> Iterator[str]:
         if seats > models:
             least, more = divmod(seats, models)
             each = f"{least} or {least + 1}" if more else f"{least}"
-            yield (
-                f"{game} has {seats} seats and there are {models} models: each takes {each} of "
+            yield Statement(
+                "game.more_seats",
+                "{game} has {seats} seats and there are {models} models: each takes {each} of "
                 "them, in turn. What a model does against itself says nothing of who is better, so "
-                f"that a match of {game} says less than one among {seats} different models."
+                "that a match of {game} says less than one among {seats} different models.",
+                game=game,
+                seats=seats,
+                models=models,
+                each=each,
             )

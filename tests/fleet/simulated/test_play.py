@@ -6,11 +6,12 @@ from statistics import mean, pstdev
 
 from raybench.fleet.simulated.ability import Ability, problems
 from raybench.fleet.simulated.play import reply
-from raybench.players.parts.asking import examples
+from raybench.players.parts.asking import examples, refused
+from raybench.players.parts.contract import Try
 from raybench.types import Message
 
 USER, OURS = Message("user", "The rules. Your move?"), Message("assistant", "Move: e4")
-REFUSED = Message("user", "That is no valid move: no. Try again.")
+_, REFUSED = refused(Try("Move: e5", "no"))
 
 
 def played(ability: Ability, rules: str, *shown: Message, times: int = 400) -> float:

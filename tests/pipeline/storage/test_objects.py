@@ -37,7 +37,7 @@ class Odd:
 def test_all_that_goes_wrong_is_an_oserror(ask: Callable[[Objects], Any], tmp_path: Path) -> None:
     found = Objects(f"file://{tmp_path}")
     found._files, found._local = Odd(), False
-    with pytest.raises(OSError, match="Unknown error: no token"):
+    with pytest.raises(OSError, match="no token"):
         ask(found)
 
 
@@ -58,7 +58,7 @@ def test_a_store_of_google_that_cannot_be_reached_is_given_up(
 ) -> None:
     monkeypatch.setattr(objects, "_GCS_S", 1)
     found = Objects("gs://anonymous@bucket/x?scheme=http&endpoint_override=127.0.0.1:9")
-    with pytest.raises(OSError, match="Retry policy exhausted"):
+    with pytest.raises(OSError, match="policy exhausted"):
         found.get("a")  # of itself after a quarter of an hour
 
 

@@ -1,6 +1,6 @@
 """A prompt has all the role may know, then its mistakes with the reasons."""
 
-from raybench.players.parts.asking import NOTHING, prompt
+from raybench.players.parts.asking import HOW, NOTHING, REFUSED, prompt
 from raybench.players.parts.contract import Try
 from raybench.types import Observation
 
@@ -9,8 +9,8 @@ SEEN = Observation("white", "The rules.", "The board.", "move", "Move a piece.",
 
 def test_the_prompt_has_rules_first_and_pictures() -> None:
     (asked,) = prompt(SEEN, [])
-    assert asked.content.startswith("The rules.\n\nThe board.\n\nMove a piece.\n")
-    assert "Move: YOUR MOVE" in asked.content
+    assert asked.content == f"{SEEN}\n{HOW['line']}"
+    assert str(SEEN).startswith("The rules.\n\n")
     assert (asked.role, asked.images, asked.foreign) == ("user", ("data:,",), True)
 
 
@@ -20,11 +20,12 @@ def test_something_else_may_be_asked_for_behind_the_same_beginning() -> None:
 
 
 def test_what_was_refused_comes_back_with_the_reason() -> None:
-    first, *rest = prompt(SEEN, [Try("Move: Ke9", "there is no square e9"), Try("", "it is empty")])
+    wrong = Try("Move: Ke9", "there is no square e9")
+    first, *rest = prompt(SEEN, [wrong, Try("", "it is empty")])
     assert first == prompt(SEEN, [])[0]
     assert [it.role for it in rest] == ["assistant", "user", "assistant", "user"]
     assert rest[0].content == "Move: Ke9"
-    assert rest[1].content == "That is no valid move: there is no square e9. Try again."
+    assert rest[1].content == f"{REFUSED}: {wrong.reason}. Try again."
     assert rest[2].content == NOTHING
 
 

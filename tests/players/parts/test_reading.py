@@ -5,11 +5,14 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.players.parts.contract import Made, NoMove
 from raybench.players.parts.reading import as_reply
 from raybench.players.parts.reading import read as read_whole
 from raybench.types import Completion, Finish, Form
+
+REFUSAL = "the game has no such move"
 
 
 def reply(text: str, finish: Finish = "stop") -> Completion:
@@ -17,7 +20,7 @@ def reply(text: str, finish: Finish = "stop") -> Completion:
 
 
 def refuses(move: str) -> object:
-    raise NoMove("the game has no such move")
+    raise NoMove(REFUSAL)
 
 
 def read(given: Completion, form: Form) -> str:
@@ -54,10 +57,9 @@ def test_the_last_line_that_names_a_move_counts(text: str, move: str) -> None:
 
 @pytest.mark.parametrize("text", ["I would\nplay e4", "My move is\ne4", "Move:\n\nhm\nor not"])
 def test_without_such_a_line_there_is_none(text: str) -> None:
-    with pytest.raises(
-        NoMove, match=r"there is no (line 'Move: …'|move behind 'Move:') in the reply"
-    ):
+    with pytest.raises(NoMove) as found:
         read(reply(text), "line")
+    assert code(found.value) == ("reply.no_move" if "Move:" in text else "reply.no_line")
 
 
 @pytest.mark.parametrize(
@@ -67,9 +69,12 @@ def test_one_line_that_nothing_marks_may_be_a_move(text: str, line: str) -> None
     asked = list[str]()
     assert read_whole(reply(text), "line", asked.append) == Made(line, text)
     assert asked == [line]
-    with pytest.raises(NoMove, match=r"no line .*whole it is no move: the game") as found:
+    with pytest.raises(NoMove) as found:
         read(reply(text), "line")
     assert found.value.reply == text
+    assert code(found.value) == "reply.refused"
+    assert code(values(found.value)["why"]) == "reply.no_line"
+    assert values(found.value)["refusal"] == REFUSAL
 
 
 @pytest.mark.parametrize(
@@ -91,47 +96,41 @@ def test_of_json_only_what_was_asked_for_is_a_move(text: str) -> None:
 def test_a_mark_without_a_move_is_none(text: str) -> None:
     with pytest.raises(NoMove) as found:
         read(reply(text), "line")
-    assert "taken whole" not in str(found.value)
+    assert code(found.value) == ("reply.no_line" if text == "***" else "reply.no_move")
 
 
 def test_of_a_reply_that_was_cut_only_whole_lines_count() -> None:
     assert read(reply("Move: e4\nBecause", "length"), "line") == "e4"
     for text in ("Move: Nf", "thinking\nMove: Nf", "Nf", "Move:\nNf", "Move:\n\nNf"):
-        with pytest.raises(NoMove, match="cut off after 7 tokens; be brief"):
+        with pytest.raises(NoMove) as found:
             read(reply(text, "length"), "line")
+        assert (code(found.value), values(found.value)["tokens"]) == ("reply.cut", 7)
 
 
-@pytest.mark.parametrize(
-    ("finish", "why"),
-    [
-        ("empty", "the reply is empty"),
-        ("thinking", "while you were thinking"),
-        ("refusal", "declined"),
-        ("overflow", "context"),
-        ("unsupported", "does not take"),
-    ],
-)
+@pytest.mark.parametrize("finish", ["empty", "thinking", "refusal", "overflow", "unsupported"])
 @pytest.mark.parametrize("form", ["line", "text", "code"])
-def test_why_there_is_nothing_is_said(finish: Finish, why: str, form: Form) -> None:
-    with pytest.raises(NoMove, match=why):
+def test_why_there_is_nothing_is_said(finish: Finish, form: Form) -> None:
+    with pytest.raises(NoMove) as found:
         read(reply("", finish), form)
+    why = values(found.value)["what"] if finish == "thinking" else found.value
+    assert code(why) == f"reply.{finish}"
 
 
 def test_a_speech_is_all_that_was_said() -> None:
-    assert (
-        read(reply("  Friends,\n\nlend me your ears. \n"), "text")
-        == "Friends,\n\nlend me your ears."
-    )
-    assert read(reply("Friends, lend me", "length"), "text") == "Friends, lend me"
+    speech = "Friends,\n\nlend me your ears."
+    assert read(reply(f"  {speech} \n"), "text") == speech
+    assert read(reply(speech[:16], "length"), "text") == speech[:16]
 
 
 def test_of_programs_the_last_one_counts() -> None:
     text = "First:\n```python\na = 1\n```\nNo, better:\n```py\nb = 2\n```\nThere."
     assert read(reply(text), "code") == "b = 2\n"
-    with pytest.raises(NoMove, match="no code block"):
+    with pytest.raises(NoMove) as found:
         read(reply("a = 1"), "code")
-    with pytest.raises(NoMove, match="cut off"):
+    assert code(found.value) == "reply.no_block"
+    with pytest.raises(NoMove) as found:
         read(reply("```python\na = 1\nb =", "length"), "code")
+    assert code(found.value) == "reply.cut"
 
 
 @given(st.from_regex(r"[A-Za-z0-9+#=-]{1,12}", fullmatch=True))

@@ -114,21 +114,21 @@ def test_rounds_come_in_order_each_once() -> None:
     pairing = matchmaking("random", "ab", {"x": 2}, seed=1, size=2)
     pairing.round(1, [], [])
     for number in (1, 3):
-        with pytest.raises(ValueError, match=r"round 2 comes next"):
+        with pytest.raises(ValueError, match=f"round {number} "):
             pairing.round(number, [], [])
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_mend() -> None:
     for way, names, games, size, cycles, said in [
-        ("randon", "ab", {"x": 2}, 2, None, "unknown matchmaking 'randon'. Did you mean 'random'"),
-        ("random", "a", {"x": 2}, 2, None, "one model has nobody to play against"),
-        ("random", "aa", {"x": 2}, 2, None, "two models have the same name"),
-        ("random", "ab", {}, 2, None, "there is no game to play"),
-        ("random", "ab", {"x": 1}, 2, None, "two seats or more: x has 1"),
-        ("random", "ab", {"x": 2}, 0, None, "a round has 0 matches"),
-        ("random", "ab", {"x": 2}, 2, 1, "only a round robin has them"),
-        ("round_robin", "ab", {"x": 2}, 2, 0, "only a round robin has them, one or more"),
-        ("round_robin", "ab", {"x": 3}, 2, 1, r"fewer models \(2\) than seats in x"),
+        ("randon", "ab", {"x": 2}, 2, None, "'randon'.* 'random'"),
+        ("random", "a", {"x": 2}, 2, None, "nobody"),
+        ("random", "aa", {"x": 2}, 2, None, "same name"),
+        ("random", "ab", {}, 2, None, "no game"),
+        ("random", "ab", {"x": 1}, 2, None, "x has 1"),
+        ("random", "ab", {"x": 2}, 0, None, " 0 matches"),
+        ("random", "ab", {"x": 2}, 2, 1, "round robin"),
+        ("round_robin", "ab", {"x": 2}, 2, 0, "one or more"),
+        ("round_robin", "ab", {"x": 3}, 2, 1, r" \(2\) .* x: "),
     ]:
         with pytest.raises(ConfigurationError, match=said):
             matchmaking(way, list(names), games, seed=1, size=size, cycles=cycles)

@@ -1,5 +1,7 @@
 """Around a table."""
 
+from statements import values
+
 from raybench.tournament.pairing.seats import met, notes, seatings, shares
 
 
@@ -25,7 +27,8 @@ def test_a_model_does_not_meet_itself() -> None:
 
 def test_games_with_more_seats_than_models_are_told() -> None:
     assert not [*notes(5, {"chess": 2, "poker": 5})]
-    assert [it.split(". ")[0] for it in notes(3, {"werewolf": 7, "dice": 6, "chess": 2})] == [
-        "dice has 6 seats and there are 3 models: each takes 2 of them, in turn",
-        "werewolf has 7 seats and there are 3 models: each takes 2 or 3 of them, in turn",
+    told = [values(it) for it in notes(3, {"werewolf": 7, "dice": 6, "chess": 2})]
+    assert [(it["game"], it["seats"], it["models"], it["each"]) for it in told] == [
+        ("dice", 6, 3, "2"),
+        ("werewolf", 7, 3, "2 or 3"),
     ]

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import chess
 
 from raybench.games.parts.chess_game.settings import ROLES, SIDES, ChessRules
+from raybench.statements import Statement
 
 Key = tuple[object, ...]
 """All that makes two positions the same for repetition."""
@@ -38,8 +39,10 @@ def key(board: chess.Board) -> Key:
 def claimable(board: chess.Board, times: int) -> str:
     """Return the draw that may be claimed where a position came up so often; '' for none."""
     if times >= 3:
-        return "draw by threefold repetition"
-    return "draw by the fifty-move rule" if board.halfmove_clock >= 100 else ""
+        return Statement("chess.threefold", "draw by threefold repetition")
+    if board.halfmove_clock >= 100:
+        return Statement("chess.fifty_moves", "draw by the fifty-move rule")
+    return ""
 
 
 def ended(board: chess.Board, times: int, made: int, rules: ChessRules) -> End | None:
@@ -49,16 +52,20 @@ def ended(board: chess.Board, times: int, made: int, rules: ChessRules) -> End |
     """
     if not any(board.generate_legal_moves()):
         if not board.is_check():
-            return End("draw by stalemate")
-        return End(f"checkmate: {SIDES[not board.turn]} won", ROLES[board.turn])
+            return End(Statement("chess.stalemate", "draw by stalemate"))
+        winner = SIDES[not board.turn]
+        how = Statement("chess.checkmate", "checkmate: {winner} won", winner=winner)
+        return End(how, ROLES[board.turn])
     if board.is_insufficient_material():
-        return End("draw: neither side has what it takes to mate")
-    if times >= 5:
-        return End("draw by fivefold repetition")
-    if board.halfmove_clock >= 150:
-        return End("draw by the seventy-five-move rule")
-    if rules.claims == "automatic" and (how := claimable(board, times)):
+        how = Statement("chess.no_material", "draw: neither side has what it takes to mate")
         return End(how)
-    return (
-        End(f"draw at the cap of {rules.plies} plies", None, True) if made >= rules.plies else None
-    )
+    if times >= 5:
+        return End(Statement("chess.fivefold", "draw by fivefold repetition"))
+    if board.halfmove_clock >= 150:
+        return End(Statement("chess.seventy_five_moves", "draw by the seventy-five-move rule"))
+    if rules.claims == "automatic" and (claim := claimable(board, times)):
+        return End(claim)
+    if made >= rules.plies:
+        cap = Statement("chess.cap", "draw at the cap of {plies} plies", plies=rules.plies)
+        return End(cap, None, True)
+    return None

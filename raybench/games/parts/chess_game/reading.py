@@ -10,6 +10,7 @@ from raybench.games.parts.chess_game.settings import SIDES
 from raybench.games.parts.chess_game.spoken import noted, unwrapped
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.quoting import echoed
+from raybench.statements import Statement
 
 _LONGEST = 80
 _FIGURINES = str.maketrans("♔♕♖♗♘♙♚♛♜♝♞♟", "KQRBNPKQRBNP", "\ufe0e\ufe0f")
@@ -46,7 +47,11 @@ def intent(text: str) -> tuple[str, str]:
     text = text.strip()
     if len(text) > _LONGEST:
         raise InvalidMove(
-            f"'{echoed(text, 40)}…' is too long for a move: write one move, as in Nf3"
+            Statement(
+                "chess.too_long",
+                "'{move}…' is too long for a move: write one move, as in Nf3",
+                move=echoed(text, 40),
+            )
         )
     lower = text.lower()
     if "resign" in lower and _RESIGN.fullmatch(text.translate(_MARKUP).strip()):
@@ -60,11 +65,24 @@ def read(board: chess.Board, text: str) -> chess.Move:
     """Return the legal move that a text stands for; raises InvalidMove with the reason."""
     side, bare = unwrapped(text)
     if side not in (None, board.turn):
-        raise InvalidMove(f"you play {SIDES[board.turn]}: write your own next move")
+        raise InvalidMove(
+            Statement(
+                "chess.other_side",
+                "you play {side}: write your own next move",
+                side=SIDES[board.turn],
+            )
+        )
     said, victim = noted(bare)
     move = _read(board, _plain(said), bare or text)
     if victim and victim != taken(board, move):
-        raise InvalidMove(f"there is no {victim} on {chess.square_name(move.to_square)} to take")
+        raise InvalidMove(
+            Statement(
+                "chess.no_victim",
+                "there is no {piece} on {square} to take",
+                piece=victim,
+                square=chess.square_name(move.to_square),
+            )
+        )
     return move
 
 
@@ -113,8 +131,10 @@ def _castled_anywhere(board: chess.Board, plain: str) -> chess.Move:
         return moves[0]
     if moves:
         raise InvalidMove(unclear(board, plain, moves))
-    reasons = (no_castling(board, kingside=kingside) for kingside in (True, False))
-    raise InvalidMove("; ".join(dict.fromkeys(reasons)))
+    king, queen = (no_castling(board, kingside=kingside) for kingside in (True, False))
+    if king == queen:
+        raise InvalidMove(king)
+    raise InvalidMove(Statement("chess.no_castling", "{king}; {queen}", king=king, queen=queen))
 
 
 def _readings(plain: str) -> Iterator[re.Match[str]]:
@@ -210,8 +230,15 @@ def _words(text: str) -> list[str]:
 def _no_move(text: str) -> str:
     words = _words(text)
     if len(words) > 1 and all(_castling(it) or [*_readings(it)] for it in words):
-        return f"'{echoed(text, 40)}' holds {len(words)} moves: write one, your own next one"
-    return (
-        f"'{echoed(text, 40)}' is no move: write it in standard algebraic notation (Nf3, exd5, "
-        "O-O, e8=Q) or as the squares from and to (g1f3)"
+        return Statement(
+            "chess.several_moves",
+            "'{move}' holds {moves} moves: write one, your own next one",
+            move=echoed(text, 40),
+            moves=len(words),
+        )
+    return Statement(
+        "chess.no_move",
+        "'{move}' is no move: write it in standard algebraic notation (Nf3, exd5, "
+        "O-O, e8=Q) or as the squares from and to (g1f3)",
+        move=echoed(text, 40),
     )

@@ -7,7 +7,8 @@ from typing import Any
 from raybench.games.parts.debate.settings import ROLES
 from raybench.games.parts.debate.verdict import marks
 
-_UNREADABLE = "the reply holds no scores of the rubric"
+NO_JUROR_REPLY = "there is no reply"
+NO_SCORES = "the reply holds no scores of the rubric"
 
 
 def missing(move: str) -> Iterator[tuple[str, str]]:
@@ -27,6 +28,6 @@ def _wrong(vote: dict[str, Any]) -> Iterator[tuple[str, str]]:
     told = vote.get("why") or [None] * len(vote["replies"])
     for side, reply, why in zip(ROLES, vote["replies"], told, strict=False):
         if reply is None:
-            yield side, why or "there is no reply"
+            yield side, why or NO_JUROR_REPLY
         elif marks(reply) is None:
-            yield side, _UNREADABLE + (f", {why}" if why else "")
+            yield side, NO_SCORES + (f", {why}" if why else "")

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raybench.games.parts.contract import InvalidMove, Unjudged
+from raybench.statements import Statement
 
 CRITERIA = {
     "argument": "its reasons are sound, and support its side of the motion",
@@ -76,9 +77,17 @@ def votes(move: str) -> tuple[Vote, ...]:
     """
     cast = tuple(_vote(*it) for it in _replies(move))
     if len({vote.juror for vote in cast}) < len(cast):
-        raise InvalidMove("a juror votes once: give every juror its own name")
+        raise InvalidMove(
+            Statement("debate.juror_twice", "a juror votes once: give every juror its own name")
+        )
     if all(vote.margin is None for vote in cast):
-        raise Unjudged(f"none of {len(cast)} jurors gave scores that can be read, both ways round")
+        raise Unjudged(
+            Statement(
+                "debate.no_votes",
+                "none of {jurors} jurors gave scores that can be read, both ways round",
+                jurors=len(cast),
+            )
+        )
     return cast
 
 
@@ -135,7 +144,10 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _replies(move: str) -> Iterator[tuple[str, Sequence[str | None]]]:
-    form = 'the jury\'s move is {"votes": [{"juror": NAME, "replies": [TEXT or null, …]}, …]}'
+    form = Statement(
+        "debate.jury_form",
+        'the jury\'s move is {{"votes": [{{"juror": NAME, "replies": [TEXT or null, …]}}, …]}}',
+    )
     try:
         told = json.loads(move)
     except (ValueError, RecursionError) as error:
@@ -148,9 +160,17 @@ def _replies(move: str) -> Iterator[tuple[str, Sequence[str | None]]]:
             (each.get("juror"), each.get("replies")) if isinstance(each, dict) else (None, None)
         )
         if not isinstance(juror, str) or not isinstance(replies, list) or len(replies) != 2:
-            raise InvalidMove(f"{form}, with a reply for each of the two prompts")
+            raise InvalidMove(
+                Statement(
+                    "debate.jury_replies",
+                    "{form}, with a reply for each of the two prompts",
+                    form=form,
+                )
+            )
         if not all(reply is None or isinstance(reply, str) for reply in replies):
-            raise InvalidMove(f"{form}; a reply is a text or null")
+            raise InvalidMove(
+                Statement("debate.jury_reply", "{form}; a reply is a text or null", form=form)
+            )
         yield juror, replies
 
 

@@ -9,6 +9,7 @@ from itertools import product
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.numbers import NUMBERS, counted
 from raybench.games.parts.quoting import echoed
+from raybench.statements import Statement
 
 Bid = tuple[int, int]
 """How many dice, of which face. Tuples compare as bids do: first by the number of dice."""
@@ -44,7 +45,11 @@ def read(move: str) -> Bid | None:
     if _CALL.fullmatch(text):
         return None
     raise InvalidMove(
-        f"'{echoed(move.strip())}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'"
+        Statement(
+            "dice.no_move",
+            "'{move}' is neither a bid nor a call: write 'bid QUANTITY FACE' or 'call'",
+            move=echoed(move.strip()),
+        )
     )
 
 
@@ -52,13 +57,32 @@ def check(bid: Bid, last: Bid | None, dice: int, faces: int) -> None:
     """Raise InvalidMove where a bid may not follow the last, with so many dice on the table."""
     quantity, face = bid
     if not 1 <= face <= faces:
-        raise InvalidMove(f"there is no face {face}: faces are 1 to {faces}")
+        raise InvalidMove(
+            Statement(
+                "dice.no_face",
+                "there is no face {face}: faces are 1 to {most}",
+                face=face,
+                most=faces,
+            )
+        )
     if not 1 <= quantity <= dice:
-        raise InvalidMove(f"{quantity} dice cannot be bid: {dice} are on the table")
+        raise InvalidMove(
+            Statement(
+                "dice.too_many",
+                "{bid} dice cannot be bid: {dice} are on the table",
+                bid=quantity,
+                dice=dice,
+            )
+        )
     if last is not None and bid <= last:
         raise InvalidMove(
-            f"{some(quantity)} of {face} is not above the last bid, {some(last[0])} of {last[1]}: "
-            "bid more dice, or as many of a higher face, or call"
+            Statement(
+                "dice.not_above",
+                "{bid} is not above the last bid, {last}: "
+                "bid more dice, or as many of a higher face, or call",
+                bid=f"{some(quantity)} of {face}",
+                last=f"{some(last[0])} of {last[1]}",
+            )
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from raybench.games.parts.dice.bids import Bid, some
 from raybench.games.parts.dice.hands import Hands
 from raybench.games.parts.seats import named, seats
+from raybench.statements import Statement
 
 Made = tuple[int, int, int]
 """A bid that was made: seat, how many, of which face."""
@@ -35,7 +36,14 @@ def called(caller: int, bid: Made, found: int, hands: Hands, loser: int) -> str:
         f"{named(seat)} {' '.join(map(str, hand))}" for seat, hand in enumerate(hands) if hand
     )
     there = "there was 1" if found == 1 else f"there were {found or 'none'}"
-    return (
-        f"{named(caller)} called {named(bidder)}'s {some(quantity)} of {face}; {there} ({dice}): "
-        f"{named(loser)} lost"
+    return Statement(
+        "dice.called",
+        "{caller} called {bidder}'s {bid}; {there} ({dice}): {loser} lost",
+        caller=named(caller),
+        bidder=named(bidder),
+        bid=f"{some(quantity)} of {face}",
+        there=there,
+        found=found,
+        dice=dice,
+        loser=named(loser),
     )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from raybench.games.parts.contract import InvalidMove
 from raybench.games.parts.gandalf.folding import folded, letters
 from raybench.games.parts.gandalf.words import LONGEST, SHORTEST
+from raybench.statements import Statement
 
 _MOST = 40
 _LINE = 300
@@ -54,13 +55,23 @@ def guess(move: str) -> str | None:
     if not found or (last := found[-1]) is None:
         return None
     if (word := _word(last)) is None:
-        raise InvalidMove("a guess is one word, as in 'guess: WORD'")
+        raise InvalidMove(
+            Statement("gandalf.guess_of_words", "a guess is one word, as in 'guess: WORD'")
+        )
     if not SHORTEST <= len(word) <= LONGEST:
         raise InvalidMove(
-            f"a password has {SHORTEST} to {LONGEST} letters, and this has {len(word)}"
+            Statement(
+                "gandalf.guess_length",
+                "a password has {least} to {most} letters, and this has {letters}",
+                least=SHORTEST,
+                most=LONGEST,
+                letters=len(word),
+            )
         )
     if any(found[:-1]):
-        raise InvalidMove("a turn has one guess: name one word")
+        raise InvalidMove(
+            Statement("gandalf.several_guesses", "a turn has one guess: name one word")
+        )
     return word
 
 
@@ -72,13 +83,19 @@ def check_talk(move: str) -> None:
     end = lines[-1][-_LINE:]
     if any(_names(found) for how in (_NAMED, _SAID) for found in how.finditer(end)):
         raise InvalidMove(
-            "this looks like a guess: to guess, end with a line that holds nothing but "
-            "'guess: WORD'; to talk, put it in other words"
+            Statement(
+                "gandalf.like_a_guess",
+                "this looks like a guess: to guess, end with a line that holds nothing but "
+                "'guess: WORD'; to talk, put it in other words",
+            )
         )
     if _above(lines):
         raise InvalidMove(
-            "this looks like a guess with more below it: to guess, let 'guess: WORD' be the last "
-            "line; to talk, put it in other words"
+            Statement(
+                "gandalf.guess_not_last",
+                "this looks like a guess with more below it: to guess, let 'guess: WORD' be the "
+                "last line; to talk, put it in other words",
+            )
         )
 
 

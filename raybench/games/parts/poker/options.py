@@ -6,6 +6,7 @@ from itertools import takewhile
 from pokerkit import BoardDealing, CheckingOrCalling, CompletionBettingOrRaisingTo
 
 from raybench.games.parts.poker.table import Table, due
+from raybench.statements import Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,17 @@ def options(table: Table) -> Options:
     lowest, barred = table.min_completion_betting_or_raising_to_amount, ""
     others = (it for it in table.player_indices if it != actor and table.statuses[it])
     if stack <= highest - own:
-        barred = "a call takes all your chips"
+        barred = Statement("poker.call_is_all_in", "a call takes all your chips")
     elif lowest is None and not any(table.stacks[it] + table.bets[it] > highest for it in others):
-        barred = "nobody could call a raise"
+        barred = Statement("poker.no_caller", "nobody could call a raise")
     elif lowest is None or _closed(table, actor, highest - own):
-        lowest, barred = None, "the all-in was less than a full raise, so you cannot raise again"
+        lowest, barred = (
+            None,
+            Statement(
+                "poker.not_reopened",
+                "the all-in was less than a full raise, so you cannot raise again",
+            ),
+        )
     elif highest > max(table.bets):
         lowest = min(own + stack, highest + _least(table))
     return Options(min(stack, highest - own), highest, own, stack, lowest, barred)

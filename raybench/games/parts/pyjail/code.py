@@ -5,6 +5,7 @@ import re
 
 from raybench.games.parts.contract import InvalidMove
 from raybench.grading.syntax import failing_line, parsed
+from raybench.statements import Statement
 
 _WANTED = "def jail(user_input):"
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -24,21 +25,39 @@ def checked(move: str, longest: int) -> str:
     """Return the source of a jail, or raise InvalidMove where it is none."""
     source = unfenced(move).strip("\n").rstrip()
     if not source.strip():
-        raise InvalidMove("there is no code: write a function jail(user_input)")
+        raise InvalidMove(
+            Statement("pyjail.no_code", "there is no code: write a function jail(user_input)")
+        )
     if len(source) > longest:
-        raise InvalidMove(f"the code has {len(source)} characters; {longest} are allowed")
+        raise InvalidMove(
+            Statement(
+                "pyjail.code_too_long",
+                "the code has {length} characters; {most} are allowed",
+                length=len(source),
+                most=longest,
+            )
+        )
     for number, line in enumerate(source.split("\n"), start=1):
         for each in line:
             if not (each.isprintable() or each == "\t"):
                 raise InvalidMove(
-                    f"line {number} holds a character that does not print (U+{ord(each):04X}): "
-                    "write it as an escape"
+                    Statement(
+                        "pyjail.unprintable",
+                        "line {line} holds a character that does not print (U+{character:04X}): "
+                        "write it as an escape",
+                        line=number,
+                        character=ord(each),
+                    )
                 )
     tree = parsed(source)
     if tree is None:
         line_of_it = failing_line(source)
         where = f" line {line_of_it} breaks the syntax" if line_of_it else " it cannot be read"
-        raise InvalidMove(f"this is no Python 3.11:{where}")
+        raise InvalidMove(
+            Statement(
+                "pyjail.no_python", "this is no Python 3.11:{where}", where=where, line=line_of_it
+            )
+        )
     _look(tree)
     return source
 
@@ -47,15 +66,29 @@ def _look(tree: ast.Module) -> None:
     """Raise InvalidMove where there is no jail(user_input) on the outermost level."""
     defined = [each for each in tree.body if isinstance(each, _FUNCTION) and each.name == "jail"]
     if not defined:
-        why = _instead(tree) or "there is no function 'jail'"
-        raise InvalidMove(f"{why}: write '{_WANTED}' on the outermost level of the code")
+        why = _instead(tree) or Statement("pyjail.no_function", "there is no function 'jail'")
+        raise InvalidMove(
+            Statement(
+                "pyjail.no_jail",
+                "{why}: write '{wanted}' on the outermost level of the code",
+                why=why,
+                wanted=_WANTED,
+            )
+        )
     last = defined[-1]
     if isinstance(last, ast.AsyncFunctionDef):
         raise InvalidMove(
-            f"'jail' is an async function, which nobody awaits: write '{_WANTED}', without 'async'"
+            Statement(
+                "pyjail.async_jail",
+                "'jail' is an async function, which nobody awaits: write '{wanted}', without "
+                "'async'",
+                wanted=_WANTED,
+            )
         )
     if why := _wrong(last.args):
-        raise InvalidMove(f"{why}: write '{_WANTED}'")
+        raise InvalidMove(
+            Statement("pyjail.wrong_parameters", "{why}: write '{wanted}'", why=why, wanted=_WANTED)
+        )
 
 
 def _wrong(given: ast.arguments) -> str:
@@ -71,12 +104,18 @@ def _wrong(given: ast.arguments) -> str:
         if default is None
     ]
     if len(required) != 1 or named:
-        return (
+        return Statement(
+            "pyjail.arguments",
             "'jail' takes one argument that has to be given, user_input, and this one takes "
-            f"{len(required) + len(named)}"
+            "{taken}",
+            taken=len(required) + len(named),
         )
     if required[0].arg != "user_input":
-        return f"the parameter of 'jail' is called 'user_input', and not '{required[0].arg}'"
+        return Statement(
+            "pyjail.parameter_name",
+            "the parameter of 'jail' is called 'user_input', and not '{given}'",
+            given=required[0].arg,
+        )
     return ""
 
 
@@ -85,13 +124,22 @@ def _instead(tree: ast.Module) -> str:
     for holder in ast.walk(tree):
         for each in ast.iter_child_nodes(holder):
             if isinstance(each, ast.ClassDef) and each.name == "jail":
-                return f"'jail' is a class (line {each.lineno})"
+                return _is("a class", each.lineno)
             if isinstance(each, _FUNCTION) and each.name == "jail":
-                return f"'jail' stands {_inside(holder)} (line {each.lineno})"
+                return Statement(
+                    "pyjail.jail_inside",
+                    "'jail' stands {where} (line {line})",
+                    where=_inside(holder),
+                    line=each.lineno,
+                )
             if isinstance(each, ast.Name) and each.id == "jail" and isinstance(each.ctx, ast.Store):
                 lambda_ = isinstance(getattr(holder, "value", None), ast.Lambda)
-                return f"'jail' is {'a lambda' if lambda_ else 'a variable'} (line {each.lineno})"
+                return _is("a lambda" if lambda_ else "a variable", each.lineno)
     return ""
+
+
+def _is(what: str, line: int) -> str:
+    return Statement("pyjail.jail_is", "'jail' is {what} (line {line})", what=what, line=line)
 
 
 def _inside(holder: ast.AST) -> str:

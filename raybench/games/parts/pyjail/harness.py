@@ -13,6 +13,7 @@ from typing import Any
 
 from raybench.games.parts.contract import InvalidMove, Program, Unjudged
 from raybench.games.parts.quoting import exact
+from raybench.statements import Statement
 
 SOURCE = """\
 import json, os, sys, traceback, types
@@ -77,10 +78,19 @@ def brought(move: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         outcome = None
     if not isinstance(outcome, dict) or "status" not in outcome:
-        raise InvalidMove('the outcome of the run is wanted: {"status": …, "stdout": …}')
+        raise InvalidMove(
+            Statement(
+                "pyjail.no_outcome",
+                'the outcome of the run is wanted: {{"status": …, "stdout": …}}',
+            )
+        )
     if outcome["status"] not in ENDED:
         raise Unjudged(
-            f"the sandbox brought no outcome: {outcome.get('reason', 'no reason given')}"
+            Statement(
+                "pyjail.sandbox_failed",
+                "the sandbox brought no outcome: {reason}",
+                reason=outcome.get("reason", "no reason given"),
+            )
         )
     return outcome
 

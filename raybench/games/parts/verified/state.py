@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
 from raybench.games.parts.contract import InvalidMove, Rules, State
+from raybench.statements import Statement
 from raybench.types import Form, Observation
 
 Stage = Literal["write", "prove", "solve", "uphold", "over"]
@@ -145,13 +146,27 @@ class Verified(State, Generic[R]):
             return ""
         failed = f"the {self.maker} could not {self.verb} its own {self.noun}"
         if not self.proven:
-            return f"{failed}: the {self.solver} won"
+            return Statement(
+                "verified.unproven", "{failed}: the {solver} won", failed=failed, solver=self.solver
+            )
         if self.solved:
-            return f"the {self.solver} {self.done} the {self.maker}'s {self.noun} and won"
+            return Statement(
+                "verified.solved",
+                "the {solver} {done} the {maker}'s {noun} and won",
+                solver=self.solver,
+                done=self.done,
+                maker=self.maker,
+                noun=self.noun,
+            )
         if not self.upheld:
-            return f"{failed} again in the end: the {self.solver} won"
+            return Statement(
+                "verified.not_upheld",
+                "{failed} again in the end: the {solver} won",
+                failed=failed,
+                solver=self.solver,
+            )
         did = f"the {self.maker} {self.done} its own {self.noun}, the {self.solver} did not"
-        return f"{did}: the {self.maker} won"
+        return Statement("verified.unsolved", "{did}: the {maker} won", did=did, maker=self.maker)
 
     def scores(self) -> dict[str, float]:
         if not self.over:
@@ -184,7 +199,7 @@ class Verified(State, Generic[R]):
     def apply(self, move: str) -> Self:
         match self.stage:
             case "over":
-                raise InvalidMove("the game is over")
+                raise InvalidMove(Statement("move.game_over", "the game is over"))
             case "write":
                 return replace(self, challenge=self.written(move))
             case _:

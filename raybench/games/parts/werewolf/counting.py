@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from raybench.games.parts.werewolf.record import Event, since
 from raybench.games.parts.werewolf.settings import NOBODY
+from raybench.statements import Statement
 
 
 def victim(log: tuple[Event, ...], living: Sequence[str]) -> str:
@@ -27,8 +28,10 @@ def decided(wolves: Sequence[str], living: Sequence[str]) -> tuple[str, str] | N
     """Return the side that has won as soon as only these live, and why; None for neither."""
     left = sum(seat in living for seat in wolves)
     if not left:
-        return "village", "all werewolves are dead"
-    return ("wolf", "there are as many werewolves as others") if 2 * left >= len(living) else None
+        why = Statement("werewolf.all_dead", "all werewolves are dead")
+        return "village", why
+    why = Statement("werewolf.as_many", "there are as many werewolves as others")
+    return ("wolf", why) if 2 * left >= len(living) else None
 
 
 def shares(sides: Mapping[str, str], winner: str) -> dict[str, float]:

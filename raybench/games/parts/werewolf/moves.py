@@ -9,6 +9,7 @@ from raybench.games.parts.numbers import NUMBERS, counted
 from raybench.games.parts.quoting import echoed
 from raybench.games.parts.seats import named
 from raybench.games.parts.werewolf.settings import NOBODY
+from raybench.statements import Statement
 
 _LONGEST = 80
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
@@ -43,9 +44,16 @@ def chosen(move: str, allowed: Sequence[str], action: str, seat: str) -> str:
 
     Raises InvalidMove where it names another one, several or none, or may mean something else.
     """
-    possible = f"possible are {', '.join(allowed)}"
+    possible = ", ".join(allowed)
     if len(move.strip()) > _LONGEST:
-        raise InvalidMove(f"'{echoed(move, 40)}…' is too long: write one name; {possible}")
+        raise InvalidMove(
+            Statement(
+                "werewolf.too_long",
+                "'{move}…' is too long: write one name; possible are {possible}",
+                move=echoed(move, 40),
+                possible=possible,
+            )
+        )
     text = _NUMBER_SIGN.sub("number ", _NO_ONE.sub(NOBODY, move.lower()))
     text = _MYSELF.sub(seat, text)
     if action == "vote":
@@ -58,15 +66,35 @@ def chosen(move: str, allowed: Sequence[str], action: str, seat: str) -> str:
     known = _AROUND[action] | _NOBODY
     unclear = [it for it in words if not it.isdecimal() and it not in known]
     if len(whom) != 1:
-        raise InvalidMove(f"'{echoed(move)}' does not name one player; {possible}")
+        raise InvalidMove(
+            Statement(
+                "werewolf.not_one_name",
+                "'{move}' does not name one player; possible are {possible}",
+                move=echoed(move),
+                possible=possible,
+            )
+        )
     if unclear:
         raise InvalidMove(
-            f"'{echoed(move)}' may mean something else by '{echoed(unclear[0], 20)}': "
-            f"write the name alone; {possible}"
+            Statement(
+                "werewolf.unclear",
+                "'{move}' may mean something else by '{word}': "
+                "write the name alone; possible are {possible}",
+                move=echoed(move),
+                word=echoed(unclear[0], 20),
+                possible=possible,
+            )
         )
     (name,) = whom
     if name not in allowed:
-        raise InvalidMove(f"{name} cannot be chosen now; {possible}")
+        raise InvalidMove(
+            Statement(
+                "werewolf.not_possible",
+                "{name} cannot be chosen now; possible are {possible}",
+                name=name,
+                possible=possible,
+            )
+        )
     return name
 
 
@@ -79,7 +107,12 @@ def spoken(move: str, words: int) -> str:
     text = " ".join(said)
     kept = " ".join(said[:words])[: 8 * words].rstrip()
     if not kept:
-        raise InvalidMove("you have said nothing: say something, if only that you know nothing")
+        raise InvalidMove(
+            Statement(
+                "werewolf.nothing_said",
+                "you have said nothing: say something, if only that you know nothing",
+            )
+        )
     return text if kept == text else kept + _CUT
 
 

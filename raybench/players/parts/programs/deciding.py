@@ -17,6 +17,7 @@ from raybench.players.parts.programs.plain import Plain
 from raybench.players.parts.programs.saved import NOTHING, Saved
 from raybench.players.parts.programs.signature import Move
 from raybench.players.parts.reading import read
+from raybench.statements import Statement
 
 _FORGETFUL = {"disable_history": True, "trace": None}
 """DSPy would keep thousands of decisions, for an optimiser that does not run here."""
@@ -122,7 +123,8 @@ async def decided(name: str, saved: Saved, decision: Decision) -> Made:
             raise NoMove(_why(error), engine.last.text) from error
         raise failed(name, error) from error
     if not (move := move_of(prediction)):
-        raise NoMove("the program's prediction holds no move", engine.last.text)
+        why = Statement("program.no_move", "the program's prediction holds no move")
+        raise NoMove(why, engine.last.text)
     return Made(move, engine.last.text)
 
 
@@ -176,6 +178,9 @@ def given(of: Any, decision: Decision) -> dict[str, Any]:
 def _why(error: AdapterParseError) -> str:
     """Return the reason in the words that a model can use."""
     if isinstance(error.__cause__, NoMove):
-        return str(error.__cause__)
-    fields = ", ".join(error.signature.output_fields)
-    return f"the reply does not hold its fields ({fields}) in the form that was asked for"
+        return error.__cause__.reason
+    return Statement(
+        "program.no_fields",
+        "the reply does not hold its fields ({fields}) in the form that was asked for",
+        fields=", ".join(error.signature.output_fields),
+    )

@@ -12,6 +12,7 @@ from raybench.players.parts.contract import Decision, NoMove
 from raybench.players.parts.programs.learning import Learner, Lesson, Mark
 from raybench.types import Completion, Message, Observation
 
+TALK = "I do not know\nwhat to say."
 HINT = "Add one to what stands there."
 _OUTPUT = re.compile(r"output fields are:\n(.*?)\n(?:All inter|\n)", re.DOTALL)
 _FIELD = re.compile(r"^\d+\. `(\w+)`", re.MULTILINE)
@@ -84,7 +85,7 @@ class Class:
                 knows = any(HINT in it.content for it in messages) or number % 4 == 0
             if learner.drawn:  # drawn otherwise, it is lucky at times
                 knows = knows or (number + int(str(learner.drawn["rollout_id"]))) % 2 == 0
-            text = f"Move: {number + 1}" if knows else "I do not know\nwhat to say."
+            text = f"Move: {number + 1}" if knows else TALK
             if "[[ ## move ## ]]" in messages[0].content:
                 text = f"[[ ## move ## ]]\n{number + 1 if knows else 'none'}"
             return Completion(text, "stop")

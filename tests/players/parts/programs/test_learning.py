@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from players.deciding import Model, decision
-from players.parts.programs.schooling import HINT, Class
+from players.parts.programs.schooling import HINT, TALK, Class
 from refusals import refusals
 
 from raybench.errors import Problem
+from raybench.players.parts.asking import REFUSED
 from raybench.players.parts.contract import Decision
 from raybench.players.parts.programs.deciding import fresh
 from raybench.players.parts.programs.learning import Learner, _lm, learned
@@ -107,8 +108,7 @@ def test_reasons_reach_those_who_write_instructions() -> None:
     school = Class(NUMBERS, learns_by="instructions")
     taught("GEPA", school, max_metric_calls=60)
     told = "\n".join(it.content for messages in school.written for it in messages)
-    assert "That is no valid move: there is no line 'Move: …' in the reply" in told
-    assert "The reply was: I do not know" in told
+    assert REFUSED in told and TALK.splitlines()[0] in told
 
 
 async def test_what_was_learned_is_played() -> None:
@@ -215,9 +215,9 @@ def test_a_saved_program_is_for_what_it_was_made_for() -> None:
     ours = Saved.of(json.dumps({"about": about, "program": json.loads(state)}), "a.json")
     assert (ours.module, ours.actions) == ("predict", ("bid",)) and json.loads(ours.state)
     assert Saved.of(state, "b.json").actions == ()
-    with pytest.raises(ValueError, match=r"'c\.json' cannot be loaded \(it is no JSON"):
+    with pytest.raises(ValueError, match=r"'c\.json'.*JSON"):
         Saved.of("{", "c.json")
-    with pytest.raises(ValueError, match="it holds no object"):
+    with pytest.raises(ValueError, match="object"):
         Saved.of("[]", "c.json")
     with pytest.raises(ValueError, match="'actions'"):
         Saved.of(json.dumps({"about": {"module": "predict"}, "program": {}}), "c.json")
