@@ -23,8 +23,8 @@ from arena.playing import (
     schedule,
     timeless,
 )
+from examples import examples
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 from refusals import refused
 from virtual_time import loop
@@ -51,7 +51,7 @@ DICE = {"liars_dice": 2}
 BOTH = {"chess": 2, "liars_dice": 2}
 
 
-@examples(max_examples=5, deadline=None)
+@examples(5)
 @given(st.integers(0, 999), st.integers(1, 20), st.sampled_from(["random", "swiss", "information"]))
 def test_whoever_answers_when(seed: int, at_once: int, way: str) -> None:
     of = house(at_once=at_once)
@@ -172,7 +172,7 @@ async def test_a_long_look_at_the_intervals_holds_no_match_up(way: str) -> None:
     assert timeless(found) == timeless(await play(lambda results: 1000 / len(results)))
 
 
-@examples(max_examples=5, deadline=None)
+@examples(5)
 @given(st.integers(1, 200), st.integers(0, 999))
 def test_a_tournament_that_was_cut_off_goes_on_to_the_same_end(cut: int, seed: int) -> None:
     """Whatever of the journals had reached the disk, all turns before those that did had, too.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from examples import examples
 from hypothesis import given, reject
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 from refusals import refused
 
@@ -66,7 +66,7 @@ def timeless(records: Sequence[Record]) -> list[Record]:
     ]
 
 
-@examples(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.integers(0, 1000), st.integers(1, 12), st.sampled_from([0.0, 30.0, 1e9]),
     st.sampled_from([2.5, 3.0]), st.sampled_from([(), ("a",), ("b", "c")]),

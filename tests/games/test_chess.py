@@ -5,8 +5,9 @@ import random
 
 import chess
 import pytest
+from examples import examples
 from games.boards import GAME, after, begun
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, refused
 from statements import code, values
@@ -199,7 +200,7 @@ def test_seeds_draw_openings() -> None:
 
 
 @given(seed=st.integers(0, 999), plies=st.integers(1, 20), fen=st.booleans())
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_random_plies_leave_a_game_to_be_played(seed: int, plies: int, fen: bool) -> None:
     start = {"start": "7k/5K2/8/6Q1/8/8/8/8 w - - 80 1"} if fen else {}
     state = GAME.new(seed, random_plies=2 * plies, **start)
@@ -259,7 +260,7 @@ def test_good_play_sees_mate_and_does_not_hang_its_queen() -> None:
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_no_check_is_missed_where_moves_are_not_made_to_see_it(seed: int) -> None:
     rng = random.Random(seed)
     board = chess.Board.from_chess960_pos(rng.randrange(960))

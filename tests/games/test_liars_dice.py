@@ -4,7 +4,8 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal
 from refusals import refused as refused_rules
@@ -19,7 +20,7 @@ from raybench.games.parts.dice.hands import Hands
 from raybench.games.parts.transcript import ended, sentence
 
 GAME = games.load("liars_dice")
-SMALL = settings(max_examples=40, deadline=None)
+SMALL = examples(40)
 rulesets = st.fixed_dictionaries(
     {
         "players": st.integers(2, 10),

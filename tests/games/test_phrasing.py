@@ -7,6 +7,7 @@ from string import Formatter
 from typing import Any
 
 import pytest
+from examples import examples
 from games.phrasing import (
     SETTINGS,
     clauses,
@@ -83,7 +84,7 @@ def test_every_role_and_stage_can_be_worded_otherwise(name: str, good: bool) -> 
 
 
 @given(st.data())
-@settings(max_examples=20, deadline=None)
+@examples(20)
 def test_so_can_whole_games_by_random_rules(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(games.names()))
     rules = data.draw(

@@ -9,7 +9,8 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from pokerkit import Card, Deck
 from pokerkit.notation import PokerStarsParser
@@ -284,7 +285,7 @@ def test_moves_are_read_as_people_write_them() -> None:
     assert found == ACCEPTED
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10_000), st.integers(2, 6))
 def test_what_is_offered_can_be_copied(seed: int, players: int) -> None:
     """Each option is a move as it stands there, with its quotes and what is said behind it."""
@@ -349,7 +350,7 @@ def test_reasons_hold_no_signs_that_nobody_sees() -> None:
     assert str(error.value).isprintable()
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(0, 10_000), st.integers(2, 10))
 def test_what_is_listed_is_what_is_allowed(seed: int, players: int) -> None:
     state = random.Random(seed).choice(play(POKER, seed, players=players, hands=2).states[:-1])
@@ -492,7 +493,7 @@ def _payouts(hand: Hand) -> tuple[int, ...]:
     return tuple(left[seat] for seat in hand.order)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.integers(0, 10_000), st.integers(2, 10), st.booleans())
 def test_chips_go_where_an_independent_count_has_them(seed: int, players: int, good: bool) -> None:
     last = play(POKER, seed, good=good, players=players, hands=6, stack=40).states[-1]
@@ -501,7 +502,7 @@ def test_chips_go_where_an_independent_count_has_them(seed: int, players: int, g
         assert hand.after == _payouts(hand), hand.line
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10_000), st.integers(2, 10), st.integers(2, 200))
 def test_chips_are_conserved(seed: int, players: int, stack: int) -> None:
     for state in play(POKER, seed, players=players, hands=4, stack=stack).states:
@@ -704,7 +705,7 @@ def test_pots_that_the_same_hands_win_are_split_as_one() -> None:
     assert state.past[0].after == _payouts(state.past[0]) == (0, 0, 25, 25, 25)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(0, 10_000), st.integers(3, 6))
 def test_tables_go_on_whoever_leaves(seed: int, players: int) -> None:
     rng = random.Random(seed)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal
 from refusals import refused as refused_rules
@@ -25,7 +26,7 @@ from raybench.tournament.ratings import rate
 
 GAME = games.load("werewolf")
 PARTS = {"w": "werewolf", "s": "seer", "g": "guardian", "v": "villager"}
-SMALL = settings(max_examples=25, deadline=None)
+SMALL = examples(25)
 rulesets = st.fixed_dictionaries(
     {
         "players": st.integers(5, 10),

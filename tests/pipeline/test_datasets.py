@@ -12,8 +12,9 @@ from random import Random
 from typing import Any
 
 import pytest
+from examples import examples
 from hle_rows import exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, assert_among, refused
 from refusals import refusal as refusal_of
@@ -170,7 +171,7 @@ def test_rows_that_do_not_belong_are_left_out_before_they_are_counted(tmp_path: 
     seed=st.integers(),
     order=st.randoms(use_true_random=False),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_more_questions_always_include_the_fewer_whatever_their_order(
     number: int, limits: Sequence[int], seed: int, order: Random
 ) -> None:

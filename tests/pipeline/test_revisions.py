@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from examples import examples
 from filelock import FileLock
 from hle_rows import Row, exact
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refused
 
@@ -293,7 +294,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(steps)
 def test_many_revisions_are_what_was_added_and_removed(some: list[Any]) -> None:
     expected: dict[str, bool] = {}

@@ -7,7 +7,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from statements import code, values
 from tournament.playing import finish, models, play, wanted
@@ -49,7 +50,7 @@ NEARLY = Stop(90, narrow=Narrow(20, lambda results: 21.0))
 
 @pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32))
 def test_any_order_of_ends_gives_the_same_matches(way: str, stop: Stop, seed: int) -> None:
     one = Schedule(pairing(way), stop)
@@ -62,7 +63,7 @@ def test_any_order_of_ends_gives_the_same_matches(way: str, stop: Stop, seed: in
 
 @pytest.mark.parametrize("stop", STOPS, ids=["matches", "narrow", "both"])
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32), killed=st.integers(0, 60))
 def test_killed_anywhere_it_goes_on_as_if_nothing_had_been(
     way: str, stop: Stop, seed: int, killed: int
@@ -116,7 +117,7 @@ def test_that_a_journal_has_all_matches_is_known_before_anything_is_taken(
 
 @pytest.mark.parametrize("way", ["information", "swiss"])
 @pytest.mark.parametrize("stop", [*STOPS, NEARLY], ids=["matches", "narrow", "both", "nearly"])
-@settings(max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 2**32))
 def test_a_round_is_told_what_counts_and_what_is_to_come(way: str, stop: Stop, seed: int) -> None:
     """All that was drawn is one or the other, but for what came to nothing."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from statements import code, values
 from tournament.playing import models, play
@@ -38,7 +39,7 @@ def played(
     return [play(it, strengths, seed) for it in matches]
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(st.integers(4, 200), st.integers(0, 50))
 def test_matches_that_share_a_seed_share_a_group_and_groups_have_their_part_of_each_game(
     count: int, seed: int

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from examples import examples
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
@@ -243,4 +243,4 @@ class Histories(RuleBasedStateMachine):
 
 
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestHistories.settings = examples(25, stateful_step_count=25)
