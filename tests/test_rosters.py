@@ -1,6 +1,7 @@
 """The rosters that come with raybench: each can be planned, and says exactly what it runs."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -65,8 +66,32 @@ PAIRS = sorted(
 )
 
 
+REFUSED: list[tuple[str, str, Code, str]] = [
+    ("games", "embedded_pair", "player.missing", "games.strategy"),
+    ("suite", "embedded_pair", "player.missing", "games.strategy"),
+    ("serve", "endpoint", "setting.conflict", "roster.models"),
+    ("serve", "simulated", "setting.conflict", "roster.models"),
+]
+
+
+EVERY_PAIR = sorted(
+    set(product(cli.experiments(), ROSTERS)) - {(name, roster) for name, roster, *_ in REFUSED}
+)
+
+
 @pytest.mark.parametrize(("experiment", "roster"), PAIRS)
 def test_experiments_plan_with_rosters(experiment: str, roster: str) -> None:
+    check_plans(experiment, roster)
+
+
+@pytest.mark.long(short="tests/test_rosters.py::test_experiments_plan_with_rosters")
+@pytest.mark.parametrize(("experiment", "roster"), EVERY_PAIR)
+def test_every_experiment_plans_with_every_roster(experiment: str, roster: str) -> None:
+    check_plans(experiment, roster)
+
+
+def check_plans(experiment: str, roster: str) -> None:
+    """Check that an experiment has a plan with a roster."""
     composed = config(roster, experiment)
     assert composed.roster.name == roster
     plan = rooms.load(experiment).plan(composed)
@@ -75,15 +100,7 @@ def test_experiments_plan_with_rosters(experiment: str, roster: str) -> None:
         assert f" {model.name}: {model.engine}" in describe(plan)
 
 
-@pytest.mark.parametrize(
-    ("experiment", "roster", "code", "setting"),
-    [
-        ("games", "embedded_pair", "player.missing", "games.strategy"),
-        ("suite", "embedded_pair", "player.missing", "games.strategy"),
-        ("serve", "endpoint", "setting.conflict", "roster.models"),
-        ("serve", "simulated", "setting.conflict", "roster.models"),
-    ],
-)
+@pytest.mark.parametrize(("experiment", "roster", "code", "setting"), REFUSED)
 def test_rosters_that_an_experiment_cannot_use_are_refused(
     experiment: str, roster: str, code: Code, setting: str
 ) -> None:
