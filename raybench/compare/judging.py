@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
+from raybench.statements import Statement
 from raybench.stats import mcnemar, paired
 from raybench.stats.distributions import student_quantile
 from raybench.stats.searching import least
@@ -143,18 +144,50 @@ def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None
     if verdict == "refused":
         return score.difference.method.removeprefix("refused: ")
     if verdict == "identical":
-        return f"identical: the same score on each of these {n:,} {score.of}"
+        return Statement(
+            "verdict.identical",
+            "identical: the same score on each of these {n:,} {items}",
+            n=n,
+            items=score.of,
+        )
     if verdict == "not distinguishable":
-        from_ = ""
-        if p_holm is None:
-            from_ = ": too few, or too much alike, for a test"
-        elif beyond(score, here):
-            from_ = ": too few for any difference to be sure to show"
-        elif here is not None:
-            from_ = f" (would have shown from ±{amount(score, here)})"
-        return f"not distinguishable with {n:,} {score.of}{from_}"
+        return _open(score, p_holm, here)
     assert value is not None
-    return f"{verdict} by {amount(score, abs(value))}, p (Holm) {p_value(p_holm)}"
+    return Statement(
+        "verdict.differs",
+        "{verdict} by {amount}, p (Holm) {p}",
+        verdict=verdict,
+        amount=amount(score, abs(value)),
+        p=p_value(p_holm),
+    )
+
+
+def _open(score: Score, p_holm: float | None, here: float | None) -> str:
+    """Say why nothing can be told from a score, or from which difference on it could."""
+    n, items = score.difference.n, score.of
+    if p_holm is None:
+        return Statement(
+            "verdict.no_test",
+            "not distinguishable with {n:,} {items}: too few, or too much alike, for a test",
+            n=n,
+            items=items,
+        )
+    if beyond(score, here):
+        return Statement(
+            "verdict.too_few",
+            "not distinguishable with {n:,} {items}: too few for any difference to be sure to show",
+            n=n,
+            items=items,
+        )
+    if here is None:
+        return Statement("verdict.open", "not distinguishable with {n:,} {items}", n=n, items=items)
+    return Statement(
+        "verdict.would_have_shown",
+        "not distinguishable with {n:,} {items} (would have shown from ±{least})",
+        n=n,
+        items=items,
+        least=amount(score, here),
+    )
 
 
 def beyond(score: Score, value: float | None) -> bool:

@@ -1,10 +1,12 @@
 """Verdicts and their words."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.compare import judging
 from raybench.compare.found import Compared, Pair, Score, Side
@@ -24,7 +26,7 @@ def made(
 ) -> Score:
     there = Estimate(0.5, 0.02, (0.4, 0.6), n, "mean")
     ends = None if value is None or stderr is None else (value - 2 * stderr, value + 2 * stderr)
-    method = "paired" if value is not None else "refused: nothing in common"
+    method = "paired" if value is not None else "refused: nothing"
     gained, lost = changed or (None, None)
     return Score(
         name, name.upper(), there, there, Estimate(value, stderr, ends, n, method), p, "test", n,
@@ -44,6 +46,11 @@ def words(pair: Pair, *scores: Score) -> list[str]:
     return [it.words for it in found.scores]
 
 
+def said(pair: Pair, score: Score) -> tuple[str, dict[str, Any]]:
+    (text,) = words(pair, score)
+    return code(text), values(text)
+
+
 def test_holm_by_hand_over_all_tests_of_all_pairs(pair: Pair) -> None:
     # Sorted: .010 × 4, .014 × 3, .03 × 2, and .04 × 1, which is not below the one before.
     first = Compared(pair, [made("a", 0.01), made("b", 0.04), made("refused", None, None)])
@@ -58,21 +65,25 @@ def test_holm_by_hand_over_all_tests_of_all_pairs(pair: Pair) -> None:
 
 
 def test_the_words_of_each_verdict(pair: Pair) -> None:
-    assert words(pair, made("a", 0.0004, 0.12)) == ["better by 0.120, p (Holm) < 0.001"]
-    assert words(pair, made("a", 0.02, -0.042)) == ["worse by 0.042, p (Holm) = 0.020"]
-    assert words(pair, made("a", 0.3, 0.02)) == [
-        "not distinguishable with 100 questions (would have shown from ±0.057)"
-    ]
-    assert words(pair, made("a", 1.0, 0.0, stderr=0.0, changed=(0, 0))) == [
-        "identical: the same score on each of these 100 questions"
-    ]
-    assert words(pair, made("a", None, None, changed=None)) == ["nothing in common"]
-    assert words(pair, made("a", None, 0.1, stderr=None, n=4)) == [
-        "not distinguishable with 4 questions: too few, or too much alike, for a test"
-    ]
-    assert words(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == [
-        "not distinguishable with 5 questions: too few for any difference to be sure to show"
-    ]
+    differs, of = "verdict.differs", {"items": "questions"}
+    assert said(pair, made("a", 0.0004, 0.12)) == (
+        differs, {"verdict": "better", "amount": "0.120", "p": "< 0.001"},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.02, -0.042)) == (
+        differs, {"verdict": "worse", "amount": "0.042", "p": "= 0.020"},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.3, 0.02)) == (
+        "verdict.would_have_shown", of | {"n": 100, "least": "0.057"},
+    )  # fmt: skip
+    alike = made("a", 1.0, 0.0, stderr=0.0, changed=(0, 0))
+    assert said(pair, alike) == ("verdict.identical", of | {"n": 100})
+    assert words(pair, made("a", None, None, changed=None)) == ["nothing"]
+    assert said(pair, made("a", None, 0.1, stderr=None, n=4)) == (
+        "verdict.no_test", of | {"n": 4},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == (
+        "verdict.too_few", of | {"n": 5},
+    )  # fmt: skip
 
 
 def test_where_less_is_better_less_is_better(pair: Pair) -> None:
