@@ -70,8 +70,8 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     run = last_run(folder, "suite")
     assert not (run / "results.json").exists()
     page = (run / "report.html").read_text()
-    assert "This suite is not over: Exam failed" in page
-    assert "the two ways" in page.lower()
+    assert "Exam failed" in page
+    assert "two ways" in page
     for name in ("autobench", "games"):
         assert (part(folder, name) / "results.json").exists()
     again = raybench(*command, cwd=folder, timeout=300)
