@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from raybench.config import Config, labels
 from raybench.fleet.devices import OWN, address
+from raybench.statements import Statement
 from raybench.types import Plan
 
 
@@ -61,7 +62,7 @@ def _cluster(config: Config, plan: Plan) -> Iterator[str]:
         by = "fleet.address" if fleet.address else "RAY_ADDRESS"
         yield f"{named.rpartition('@')[2]} ({by})"
     else:
-        yield "a Ray of its own, on this machine"
+        yield Statement("plan.own_ray", "a Ray of its own, on this machine")
     hosted = "vllm" in _kinds(plan)
     for setting, on, what in (
         ("fleet.nodes", fleet.nodes if hosted else {}, "engines"),
@@ -69,4 +70,10 @@ def _cluster(config: Config, plan: Plan) -> Iterator[str]:
         ("sandbox.nodes", config.sandbox.nodes, "programs"),
     ):
         if on:
-            yield f"{what} on nodes with {labels.told(on)} ({setting})"
+            yield Statement(
+                "plan.nodes",
+                "{what} on nodes with {labels} ({setting})",
+                what=what,
+                labels=labels.told(on),
+                setting=setting,
+            )

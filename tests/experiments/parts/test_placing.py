@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from helpers import SIMULATED
 from in_process import run_here
+from statements import codes, values
 
 from raybench import cli
 from raybench.config import Config
@@ -75,14 +76,15 @@ def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch)
     given = config(*FAR, "fleet.nodes={a: b}", "sandbox.nodes={c: d}")
     given.storage = "s3://bucket/runs?region=x"
     shown = placed(given, plan(OURS, ray=True))
-    assert shown.cluster == (
-        "127.0.0.1:1 (fleet.address)",
-        "engines on nodes with a=b (fleet.nodes)",
-        "work on nodes with far=yes (fleet.work_nodes)",
-        "programs on nodes with c=d (sandbox.nodes)",
-    )
+    address, *nodes = shown.cluster
+    assert address == "127.0.0.1:1 (fleet.address)"
+    assert [(it["labels"], it["setting"]) for it in map(values, nodes)] == [
+        ("a=b", "fleet.nodes"),
+        ("far=yes", "fleet.work_nodes"),
+        ("c=d", "sandbox.nodes"),
+    ]
     assert shown.storage == "s3://bucket/runs"
-    assert placed(config(), plan(OURS, ray=True)).cluster == ("a Ray of its own, on this machine",)
+    assert codes(placed(config(), plan(OURS, ray=True)).cluster) == ["plan.own_ray"]
     monkeypatch.setenv("RAY_ADDRESS", "me:geheim@head:6379")
     assert placed(config(), plan(OURS, ray=True)).cluster == ("head:6379 (RAY_ADDRESS)",)
     assert placed(config(), plan(STAND_IN)).cluster == ()
