@@ -227,12 +227,22 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
         by.setdefault(it.verdict, []).append(it.score.title)
     of = len(scores) - len(by.get("refused", ()))
     if verdict == "not tested":
-        return f"{candidate} beside {baseline}: nothing here is tested."
+        return Statement(
+            "comparison.untested",
+            "{candidate} beside {baseline}: nothing here is tested.",
+            candidate=candidate,
+            baseline=baseline,
+        )
     if verdict == "identical":
         what = " and ".join(dict.fromkeys(it.score.of for it in scores if it.verdict == verdict))
-        return (
-            f"{candidate} and {baseline} have the same score on all {what} of {_all(of)} here. "
-            f"That says nothing of other {what}."
+        return Statement(
+            "comparison.identical",
+            "{candidate} and {baseline} have the same score on all {what} of {scores} here. That "
+            "says nothing of other {what}.",
+            candidate=candidate,
+            baseline=baseline,
+            what=what,
+            scores=_all(of),
         )
     parts = [
         f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
@@ -240,10 +250,17 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     if not parts:
         alike = len(by["not distinguishable"])
         same = f"; identical in {_listed(by['identical'])}" if "identical" in by else ""
-        return (
-            f"{candidate} cannot be told from {baseline} in {'any of ' * (alike > 1)}{_all(alike)} "
-            f"with this many observations{same}. That is not the same as being equally good: see "
-            "from which difference on it would have shown."
+        return Statement(
+            "comparison.open",
+            "{candidate} cannot be told from {baseline} in {any}{scores} with this many "
+            "observations{same}. That is not the same as being equally good: see from which "
+            "difference on it would have shown.",
+            candidate=candidate,
+            baseline=baseline,
+            any="any of " * (alike > 1),
+            scores=_all(alike),
+            same=same,
+            by=by,
         )
     if "worse" not in by:
         parts.append("worse in none")
@@ -253,7 +270,14 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     told += [
         f"{it} in {_listed(by[it])}" for it in ("not distinguishable", "identical") if it in by
     ]
-    return f"{candidate} against {baseline}: {'; '.join(told)}."
+    return Statement(
+        "comparison.verdict",
+        "{candidate} against {baseline}: {told}.",
+        candidate=candidate,
+        baseline=baseline,
+        told="; ".join(told),
+        by=by,
+    )
 
 
 def _all(number: int) -> str:

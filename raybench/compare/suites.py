@@ -28,7 +28,7 @@ def parts(named: Sequence[Named]) -> tuple[dict[str, list[Named]], list[str]]:
 
     Raises ConfigurationError where they have no part in common.
     """
-    found, notes = {}, []
+    found, notes = dict[str, list[Named]](), list[str]()
     for name, title in TITLES.items():
         runs = {it.text: _part(it.run, name) for it in named}
         there = [replace(it, run=run) for it in named if (run := runs[it.text]) is not None]

@@ -227,7 +227,7 @@ def measured(
     The first one stays in any case: it sets the order.
     """
     lines = rows(results, columns)
-    shown, why = list(columns[:1]), []
+    shown, why = list(columns[:1]), list[str]()
     for place, column in enumerate(columns[1:], start=1):
         cells = [row.cells[place] for row in lines]
         if any(cell.told for cell in cells):

@@ -13,6 +13,8 @@ from raybench.compare.found import Compared, Pair, Score, Side
 from raybench.compare.runs import Stored
 from raybench.types import Estimate
 
+OPEN = "not distinguishable"
+
 
 def made(
     name: str,
@@ -92,34 +94,39 @@ def test_where_less_is_better_less_is_better(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "verdict", "said"),
+    ("differences", "verdict", "by"),
     [
-        ((0.1, 0.1), "better", "better in 2 (A, B), worse in none."),
-        ((0.1, -0.1), "mixed", "better in 1 (A), worse in 1 (B)."),
-        ((-0.1, 0.0), "worse", "worse in 1 (A), better in none; not distinguishable in 1 (B)."),
-        ((0.0, 0.0), "not distinguishable", "cannot be told from old in any of the 2 scores"),
+        ((0.1, 0.1), "better", {"better": ["A", "B"]}),
+        ((0.1, -0.1), "mixed", {"better": ["A"], "worse": ["B"]}),
+        ((-0.1, 0.0), "worse", {"worse": ["A"], OPEN: ["B"]}),
+        ((0.0, 0.0), OPEN, {OPEN: ["A", "B"]}),
     ],
 )
 def test_the_sentence_over_all(
-    pair: Pair, values: tuple[float, float], verdict: str, said: str
+    pair: Pair, differences: tuple[float, float], verdict: str, by: dict[str, list[str]]
 ) -> None:
     scores = [
         made(name, 0.0001 if value else 1.0, value)
-        for name, value in zip("ab", values, strict=True)
+        for name, value in zip("ab", differences, strict=True)
     ]
     (found,) = judging.concluded([Compared(pair, scores)])
     assert found.verdict == verdict
-    assert said in found.sentence
+    assert code(found.sentence) == f"comparison.{'open' if verdict == OPEN else 'verdict'}"
+    told = values(found.sentence)
+    assert (told["baseline"], told["candidate"], told["by"]) == ("old", "new", by)
+    if verdict != OPEN:
+        assert all(f"{word} in {len(of)} ({', '.join(of)})" in told["told"]
+                   for word, of in by.items())  # fmt: skip
 
 
 def test_what_is_identical_is_not_said_to_be_not_distinguishable(pair: Pair) -> None:
     same = made("c", 1.0, 0.0, stderr=0.0, changed=(0, 0))
-    for first, said in (
-        (made("a", 0.0001), "better in 1 (A), worse in none; not distinguishable in 1 (B); "),
-        (made("a", 0.9), "cannot be told from old in any of the 2 scores with this many observat"),
+    for first, by in (
+        (made("a", 0.0001), {"better": ["A"], OPEN: ["B"], "identical": ["C"]}),
+        (made("a", 0.9), {OPEN: ["A", "B"], "identical": ["C"]}),
     ):
         (found,) = judging.concluded([Compared(pair, [first, made("b", 0.9), same])])
-        assert said in found.sentence and "identical in 1 (C)." in found.sentence
+        assert values(found.sentence)["by"] == by and "1 (C)." in found.sentence
 
 
 def test_the_smallest_difference_that_would_show_is_28_standard_errors_alone() -> None:
@@ -170,9 +177,8 @@ def test_no_words_claim_that_two_models_are_equally_good(
     for it in found.scores:
         assert it.verdict != "identical"
         assert (it.verdict in ("better", "worse")) <= (it.p_holm is not None and it.p_holm < 0.05)
-    told = found.sentence + " ".join(it.words for it in found.scores)
-    assert "equivalent" not in told
-    assert "same" not in told.replace("not the same as being equally good", "")
+    assert "equivalent" not in found.sentence + " ".join(it.words for it in found.scores)
+    assert code(found.sentence) != "comparison.identical"
 
 
 def test_scores_in_which_nothing_differs_take_nothing_from_the_tests(pair: Pair) -> None:

@@ -217,6 +217,7 @@ def told(svg: str) -> list[str]:
 
 
 def test_lines_are_told_by_where_they_end() -> None:
+    of: dict[str, list[float | None]]
     of = {"one": [0.9, 0.1], "two": [0.2, 0.6], "none": [None, None]}
     found = told(plots.lines(of, "iteration", "score"))
     assert found == ["2", "two", "0.60", "one", "0.10", "2", "1"]

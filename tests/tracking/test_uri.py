@@ -61,9 +61,9 @@ def test_a_place_that_can_hold_no_database_is_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("no database, and longer than a header")
     for path, complaint in [
-        (text / "mlflow.db", "is not a folder"),
-        (text, "no SQLite database"),
-        (tmp_path, "is a folder"),
+        (text / "mlflow.db", "not a folder"),
+        (text, "SQLite database"),
+        (tmp_path, "a folder"),
     ]:
         with pytest.raises(ConfigurationError, match=complaint):
             check_uri(f"sqlite:///{path}")

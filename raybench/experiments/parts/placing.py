@@ -38,7 +38,17 @@ def ignored(config: Config, plan: Plan) -> list[str]:
         f"its models are {' or '.join(_WHO[it] for it in kinds)}" if kinds else "it asks no model"
     )
     here = ", and are asked from this process" if kinds and not plan.ray else ""
-    return [f"{', '.join(names)}: of no effect on this run, which {needs}: {asked}{here}"]
+    return [
+        Statement(
+            "plan.no_effect",
+            "{settings}: of no effect on this run, which {needs}: {asked}{here}",
+            settings=", ".join(names),
+            needs=needs,
+            asked=asked,
+            here=here,
+            kinds=kinds,
+        )
+    ]
 
 
 _WHO = {"openai": "at endpoints", "simulated": "simulated", "vllm": "hosted"}

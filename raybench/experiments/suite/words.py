@@ -11,6 +11,9 @@ from raybench.stats.ranks import LEVEL
 
 _STRONG, _MODERATE, _WEAK = 0.7, 0.4, 0.15
 _Pairs = dict[tuple[str, str], Agreement]
+ONE_MODEL = Statement(
+    "suite.one_model", "One model has no order to agree on: its scores stand below."
+)
 _WORDS = ("no ways", "one way", "two ways", "three ways", "four ways")
 
 
@@ -39,9 +42,7 @@ def _missing(failed: Mapping[str, str]) -> Iterator[str]:
 def _answer(compared: Compared, models: int) -> Iterator[str]:
     ways = len(compared.rankings)
     if models < 2:
-        yield Statement(
-            "suite.one_model", "One model has no order to agree on: its scores stand below."
-        )
+        yield ONE_MODEL
         return
     if ways < 2:
         yield Statement(
@@ -74,14 +75,19 @@ def _answer(compared: Compared, models: int) -> Iterator[str]:
     yield from _shifted(compared)
     yield from _elsewhere(compared)
     if models <= 3:
-        yield Statement(
-            "suite.few_models",
-            "With {models} models little can be told: {why}",
-            models=models,
-            why="two orders are the same or the opposite."
-            if models == 2
-            else "τ of two orders without equals can only be −1, −⅓, ⅓ or 1.",
-        )
+        yield few(models)
+
+
+def few(models: int) -> str:
+    """Return what so few models can tell."""
+    return Statement(
+        "suite.few_models",
+        "With {models} models little can be told: {why}",
+        models=models,
+        why="two orders are the same or the opposite."
+        if models == 2
+        else "τ of two orders without equals can only be −1, −⅓, ⅓ or 1.",
+    )
 
 
 def _headline(named: str, known: _Pairs) -> str:

@@ -124,8 +124,8 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     told = "roster.models=[{name: a, engine: simulated, system_prompt: Be brief.}]"
     config = configured(told)
     assert [model.system_prompt for model in models_of(config)] == [None]
-    note = "the roster's system prompts of a are left out: the exam has its own (hle.own_system"
-    assert note in describe(hle.plan(config))
+    note = {"models": "a", "section": "hle"}
+    assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert "left out" not in describe(hle.plan(both))
+    assert "own_system_prompts" not in describe(hle.plan(both))

@@ -224,9 +224,9 @@ def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> N
 def test_who_never_replied_has_failed_for_the_commonest_reason() -> None:
     counts = {"mute": Counts(infra_error=3), "shaky": Counts(ok=1, infra_error=2), "well": Counts()}
     failures = [{"model": "mute", "why": why} for why in ("HTTP 500", "HTTP 401", "HTTP 401")]
-    assert silent(counts, failures) == {
-        "mute": "no reply came to any of 3 calls: HTTP 401",
-    }
+    found = silent(counts, failures)
+    assert [*found] == ["mute"]
+    assert "3" in found["mute"] and found["mute"].endswith(": HTTP 401")
 
 
 def test_why_calls_got_no_reply_is_told_by_those_that_got_none() -> None:

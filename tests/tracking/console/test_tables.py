@@ -159,7 +159,7 @@ def test_forced_colors_do_not_break_lines_of_a_file(monkeypatch: pytest.MonkeyPa
 def test_notes_keep_their_words_whole_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     out, file = Terminal(), io.StringIO()
-    text = "questions shipped to try things out: scores on them compare with nothing"
+    text = "questions " + "with words " * 6
     show_note("Samples", text, out)
     show_note("Samples", text, file)
     lines = out.getvalue().splitlines()

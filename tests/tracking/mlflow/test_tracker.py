@@ -600,7 +600,7 @@ def test_a_run_in_which_a_model_failed_has_its_numbers_and_failed(
         "alpha": "FINISHED",
         "beta": "FAILED",
     }
-    assert runs["beta"].data.tags["reason"] == "no weights"
+    assert runs["beta"].data.tags["reason"] == "weights"
     assert "reason" not in runs["alpha"].data.tags
     assert runs["alpha"].data.metrics["demo/score"] == 0.7
 

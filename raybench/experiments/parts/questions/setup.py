@@ -134,8 +134,13 @@ def planned(config: Config, data: Prepared) -> Plan:
         )
     if without := bare(config):
         notes.append(
-            f"the roster's system prompts of {', '.join(without)} are left out: the exam has its "
-            f"own ({terms.section}.own_system_prompts=true has both)"
+            Statement(
+                "plan.own_prompt",
+                "the roster's system prompts of {models} are left out: the exam has its own "
+                "({section}.own_system_prompts=true has both)",
+                models=", ".join(without),
+                section=terms.section,
+            )
         )
     return Plan(
         experiment=terms.section,

@@ -99,7 +99,7 @@ def test_a_reply_stands_below_the_question_as_it_was_asked() -> None:
     assert item.group == "MMLU-Pro: 1 right"
     assert list(item.body) == ["system prompt", "asked", "thinking", "reply (stop)", "right answer"]
     assert item.body["system prompt"] == "Be concise."
-    assert ROW["question"] in item.body["asked"]
+    assert str(ROW["question"]) in item.body["asked"]
     assert "C) 7" in item.body["asked"]
     assert "Think step" in item.body["asked"]
     told = {"kind": "right", "found": "a, answer 'C'", "why": "", "key": "7", "language": "en"}
