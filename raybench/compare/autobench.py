@@ -10,6 +10,7 @@ from raybench.compare.flips import MOST, Done, between, numbered, reply
 from raybench.compare.found import Compared, Flip, Flips, Pair, Reply, Score, Side
 from raybench.compare.results import counts_of, estimate_of
 from raybench.errors import ConfigurationError, Problem
+from raybench.statements import Statement
 from raybench.tracking import addresses
 from raybench.tracking.text import clipped
 from raybench.types import Counts
@@ -53,7 +54,12 @@ def scored(
              "are estimates too is not in the interval."]  # fmt: skip
     if not one_run:
         notes.append(
-            f"Compared over {len(common)} tasks of the same words in both runs" + _judges(pair)
+            Statement(
+                "compare.same_tasks",
+                "Compared over {tasks} tasks of the same words in both runs{judges}",
+                tasks=len(common),
+                judges=_judges(pair),
+            )
         )
     sides = [one[task].value for task in common], [other[task].value for task in common]
     score = means.paired(metric, title, sides, of="tasks", counts=counts)
@@ -142,12 +148,15 @@ def _apart(
                     fix="finish it, or have both answer the same tasks",
                 )
             )
-    note = (
-        f"NOT PAIRED: the runs have {common or 'no'} task{'s' * (common != 1)} in common"
-        + _judges(pair)
-        + ", so that none is listed that flipped. The difference of the two scores may come from "
-        "tasks and judges alone: only where both models are in one run, or answer a list of the "
-        "same tasks before the same judges, is it about the models"
+    note = Statement(
+        "compare.not_paired",
+        "NOT PAIRED: the runs have {tasks} task{s} in common{judges}, so that none is listed that "
+        "flipped. The difference of the two scores may come from tasks and judges alone: only "
+        "where both models are in one run, or answer a list of the same tasks before the same "
+        "judges, is it about the models",
+        tasks=common or "no",
+        s="s" * (common != 1),
+        judges=_judges(pair),
     )
     score = means.apart(metric, f"{title}, NOT PAIRED", one, other, of="tasks", counts=counts)
     return Scored(score, [note])

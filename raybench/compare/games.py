@@ -18,6 +18,7 @@ from raybench.compare.matches import Cell, Met
 from raybench.compare.results import counts_of, estimate, estimate_of
 from raybench.errors import ConfigurationError, Problem
 from raybench.reading import from_json
+from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.stats.distributions import two_sided
 from raybench.stats.intervals import student
@@ -26,9 +27,10 @@ from raybench.types import Estimate
 Sides = tuple[Mapping[Cell, Met], Mapping[Cell, Met]]
 """What the baseline and the candidate took from whom they met."""
 _ALL = "games"
-_OTHER_DEALS = (
+_OTHER_DEALS = Statement(
+    "compare.other_deals",
     "No match of one side was dealt like one of the other's (the same seed, seat and opponent): "
-    "none is listed that flipped."
+    "none is listed that flipped.",
 )
 
 
@@ -198,10 +200,13 @@ def over_common(pair: Pair, *, stage: str = "", words: str = "", most: int = MOS
     names = sorted(
         {opponent for _, opponent, *_ in (it for cells in by_game.values() for it in cells)}
     )
-    notes = [
-        "Ratings of different runs have no common zero. Compared is the share of points won "
-        "against opponents of both runs, in the same game and seat. Games of more than two seats "
-        "are left out.",
+    notes: list[str] = [
+        Statement(
+            "compare.common_opponents",
+            "Ratings of different runs have no common zero. Compared is the share of points won "
+            "against opponents of both runs, in the same game and seat. Games of more than two "
+            "seats are left out.",
+        ),
         f"Opponents in common: {', '.join(names)}.",
     ]
     if unlike:

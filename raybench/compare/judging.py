@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from raybench.compare import means
 from raybench.compare.found import SHARE, Compared, Concluded, Judged, Overall, Score, Word
+from raybench.statements import Statement
 from raybench.stats import mcnemar, paired
 from raybench.stats.distributions import student_quantile
 from raybench.stats.searching import least
@@ -143,18 +144,50 @@ def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None
     if verdict == "refused":
         return score.difference.method.removeprefix("refused: ")
     if verdict == "identical":
-        return f"identical: the same score on each of these {n:,} {score.of}"
+        return Statement(
+            "verdict.identical",
+            "identical: the same score on each of these {n:,} {items}",
+            n=n,
+            items=score.of,
+        )
     if verdict == "not distinguishable":
-        from_ = ""
-        if p_holm is None:
-            from_ = ": too few, or too much alike, for a test"
-        elif beyond(score, here):
-            from_ = ": too few for any difference to be sure to show"
-        elif here is not None:
-            from_ = f" (would have shown from ±{amount(score, here)})"
-        return f"not distinguishable with {n:,} {score.of}{from_}"
+        return _open(score, p_holm, here)
     assert value is not None
-    return f"{verdict} by {amount(score, abs(value))}, p (Holm) {p_value(p_holm)}"
+    return Statement(
+        "verdict.differs",
+        "{verdict} by {amount}, p (Holm) {p}",
+        verdict=verdict,
+        amount=amount(score, abs(value)),
+        p=p_value(p_holm),
+    )
+
+
+def _open(score: Score, p_holm: float | None, here: float | None) -> str:
+    """Say why nothing can be told from a score, or from which difference on it could."""
+    n, items = score.difference.n, score.of
+    if p_holm is None:
+        return Statement(
+            "verdict.no_test",
+            "not distinguishable with {n:,} {items}: too few, or too much alike, for a test",
+            n=n,
+            items=items,
+        )
+    if beyond(score, here):
+        return Statement(
+            "verdict.too_few",
+            "not distinguishable with {n:,} {items}: too few for any difference to be sure to show",
+            n=n,
+            items=items,
+        )
+    if here is None:
+        return Statement("verdict.open", "not distinguishable with {n:,} {items}", n=n, items=items)
+    return Statement(
+        "verdict.would_have_shown",
+        "not distinguishable with {n:,} {items} (would have shown from ±{least})",
+        n=n,
+        items=items,
+        least=amount(score, here),
+    )
 
 
 def beyond(score: Score, value: float | None) -> bool:
@@ -194,12 +227,22 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
         by.setdefault(it.verdict, []).append(it.score.title)
     of = len(scores) - len(by.get("refused", ()))
     if verdict == "not tested":
-        return f"{candidate} beside {baseline}: nothing here is tested."
+        return Statement(
+            "comparison.untested",
+            "{candidate} beside {baseline}: nothing here is tested.",
+            candidate=candidate,
+            baseline=baseline,
+        )
     if verdict == "identical":
         what = " and ".join(dict.fromkeys(it.score.of for it in scores if it.verdict == verdict))
-        return (
-            f"{candidate} and {baseline} have the same score on all {what} of {_all(of)} here. "
-            f"That says nothing of other {what}."
+        return Statement(
+            "comparison.identical",
+            "{candidate} and {baseline} have the same score on all {what} of {scores} here. That "
+            "says nothing of other {what}.",
+            candidate=candidate,
+            baseline=baseline,
+            what=what,
+            scores=_all(of),
         )
     parts = [
         f"{word} in {_listed(by[word])}" for word in ("better", "worse") if word in by
@@ -207,10 +250,17 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     if not parts:
         alike = len(by["not distinguishable"])
         same = f"; identical in {_listed(by['identical'])}" if "identical" in by else ""
-        return (
-            f"{candidate} cannot be told from {baseline} in {'any of ' * (alike > 1)}{_all(alike)} "
-            f"with this many observations{same}. That is not the same as being equally good: see "
-            "from which difference on it would have shown."
+        return Statement(
+            "comparison.open",
+            "{candidate} cannot be told from {baseline} in {any}{scores} with this many "
+            "observations{same}. That is not the same as being equally good: see from which "
+            "difference on it would have shown.",
+            candidate=candidate,
+            baseline=baseline,
+            any="any of " * (alike > 1),
+            scores=_all(alike),
+            same=same,
+            by=by,
         )
     if "worse" not in by:
         parts.append("worse in none")
@@ -220,7 +270,14 @@ def _sentence(compared: Compared, scores: Sequence[Judged], verdict: Overall) ->
     told += [
         f"{it} in {_listed(by[it])}" for it in ("not distinguishable", "identical") if it in by
     ]
-    return f"{candidate} against {baseline}: {'; '.join(told)}."
+    return Statement(
+        "comparison.verdict",
+        "{candidate} against {baseline}: {told}.",
+        candidate=candidate,
+        baseline=baseline,
+        told="; ".join(told),
+        by=by,
+    )
 
 
 def _all(number: int) -> str:

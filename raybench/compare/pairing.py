@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from raybench.compare.finding import Named
 from raybench.compare.found import Compared, Pair, Side
 from raybench.errors import ConfigurationError, Problem, did_you_mean
+from raybench.statements import Statement
 
 QUESTIONS = ("index", "hle")
 """Experiments whose runs put the same questions."""
@@ -83,7 +84,9 @@ def each(
             wrong += [problem for problem in error.problems if problem not in wrong]
     if wrong and not found:
         raise ConfigurationError(wrong)
-    return found, [f"Not compared: {problem}" for problem in wrong]
+    return found, [
+        Statement("compare.left_out", "Not compared: {problem}", problem=it) for it in wrong
+    ]
 
 
 def _within(named: Named, baseline: str | None) -> tuple[list[Pair], list[str]]:

@@ -8,6 +8,7 @@ from raybench.compare.found import RATING, Compared, Flips, Pair, Score
 from raybench.compare.results import estimate_of
 from raybench.config.games_phrasings import STAGES
 from raybench.errors import ConfigurationError, Problem
+from raybench.statements import Statement
 
 _HERE = "games_phrasings"
 _CHANCE = "less chance"
@@ -39,8 +40,15 @@ def compare(pairs: Sequence[Pair], most: int = MOST) -> Iterator[Compared]:
         if not any(not it.refused for it in scores):
             raise ConfigurationError(Problem("compare.nothing", "\n".join(why)))
         for told_, of in why.items():
-            which = "" if len(of) == len(stages) else f" {' and '.join(of)} optimisation"
-            notes.append(f"Points won{which} are not compared: {told_}")
+            notes.append(
+                Statement(
+                    "compare.points_left_out",
+                    "Points won{which} are not compared: {why}",
+                    which="" if len(of) == len(stages) else f" {' and '.join(of)} optimisation",
+                    why=told_,
+                    stages=of,
+                )
+            )
         yield Compared(pair, scores, settings.different(pair), [*dict.fromkeys(notes)], flips)
 
 

@@ -14,6 +14,7 @@ from raybench.compare.runs import Stored
 from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline.units import unit_id
 from raybench.reading import from_json
+from raybench.statements import Statement
 from raybench.tracking import addresses
 
 _DECISIONS = ("accepted", "rejected", "undecided")
@@ -56,10 +57,17 @@ def _kept(pair: Pair, most: int) -> Compared:
             )
         )
     alone = len(one) - len(common), len(other) - len(common)
-    notes = ["To keep more questions is neither better nor worse: nothing here is tested."]
+    notes: list[str] = [
+        "To keep more questions is neither better nor worse: nothing here is tested."
+    ]
     if any(alone):
         notes.append(
-            f"Tried by the baseline alone: {alone[0]:,}; by the candidate alone: {alone[1]:,}"
+            Statement(
+                "compare.tried_alone",
+                "Tried by the baseline alone: {baseline:,}; by the candidate alone: {candidate:,}",
+                baseline=alone[0],
+                candidate=alone[1],
+            )
         )
     return Compared(
         pair, [], settings.different(pair), notes,

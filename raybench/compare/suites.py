@@ -12,6 +12,7 @@ from raybench.compare.runs import Stored
 from raybench.config.suite import TITLES
 from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline.store import CONFIG, RESULTS
+from raybench.statements import Statement
 from raybench.tracking.text import short_name
 
 NAME = "suite"
@@ -27,7 +28,7 @@ def parts(named: Sequence[Named]) -> tuple[dict[str, list[Named]], list[str]]:
 
     Raises ConfigurationError where they have no part in common.
     """
-    found, notes = {}, []
+    found, notes = dict[str, list[Named]](), list[str]()
     for name, title in TITLES.items():
         runs = {it.text: _part(it.run, name) for it in named}
         there = [replace(it, run=run) for it in named if (run := runs[it.text]) is not None]
@@ -35,7 +36,14 @@ def parts(named: Sequence[Named]) -> tuple[dict[str, list[Named]], list[str]]:
             found[title] = there
         elif there:
             lacking = ", ".join(text for text, run in runs.items() if run is None)
-            notes.append(f"{title}: not compared, for {lacking} has no such part with results")
+            notes.append(
+                Statement(
+                    "compare.no_such_part",
+                    "{part}: not compared, for {runs} has no such part with results",
+                    part=title,
+                    runs=lacking,
+                )
+            )
     if not found:
         raise ConfigurationError(
             Problem(
@@ -103,7 +111,7 @@ def _moved(pair: Pair) -> str:
         if (was := _rank(one, model)) != (now := _rank(other, model))
     ]
     if common and not moved:
-        return "no rank moved"
+        return Statement("compare.no_rank_moved", "no rank moved")
     more = f", and {len(moved) - _NAMED} more" if len(moved) > _NAMED else ""
     return ", ".join(moved[:_NAMED]) + more
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from raybench.statements import Statement
 from raybench.tracking.text import one_line
 from raybench.types import Counts, Estimate
 
@@ -226,13 +227,21 @@ def measured(
     The first one stays in any case: it sets the order.
     """
     lines = rows(results, columns)
-    shown, why = list(columns[:1]), []
+    shown, why = list(columns[:1]), list[str]()
     for place, column in enumerate(columns[1:], start=1):
         cells = [row.cells[place] for row in lines]
         if any(cell.told for cell in cells):
             shown.append(column)
         elif reasons := dict.fromkeys(_reason(cell) for cell in cells):
-            why.append(f"{column.title}: no {of} has a number: {'; '.join(reasons)}")
+            why.append(
+                Statement(
+                    "leaderboard.no_number",
+                    "{column}: no {of} has a number: {reasons}",
+                    column=column.title,
+                    of=of,
+                    reasons="; ".join(reasons),
+                )
+            )
     return shown, why
 
 
@@ -248,30 +257,59 @@ def notes(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") ->
 
 def ranking(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> str:
     """Return by what the models are ranked, and which columns could not be used for that."""
+    return "; ".join(ranked_by(lines, columns, of))
+
+
+def ranked_by(lines: Sequence[Row], columns: Sequence[Column], of: str = "model") -> list[str]:
+    """Return the parts of that text: what sets the order, then what is to be known about it."""
     if not lines or not columns:
-        return ""
+        return []
     none = [
         column.title
         for place, column in enumerate(columns)
         if not any(row.cells[place].told for row in lines)
     ]
-    refused = f"{_listed(none)} {'is' if len(none) == 1 else 'are'} refused for every {of}"
+    refused = Statement(
+        "ranking.refused",
+        "{columns} {are} refused for every {of}",
+        columns=_listed(none),
+        are="is" if len(none) == 1 else "are",
+        of=of,
+    )
     head = columns[0]
     if head.place and any(row.place != "—" for row in lines):
-        text = (
-            f"Ranked by groups, as wins lead down from one to the next, and in each by {head.title}"
-        )
+        parts: list[str] = [
+            Statement(
+                "ranking.groups",
+                "Ranked by groups, as wins lead down from one to the next, and in each by {column}",
+                column=head.title,
+            )
+        ]
         if any(row.between for row in lines):
-            text += "; where not all are compared, a rank is known to lie between two"
+            parts.append(
+                Statement(
+                    "ranking.between",
+                    "where not all are compared, a rank is known to lie between two",
+                )
+            )
         if any(row.place == "—" for row in lines):
-            text += f"; a {of} that is compared with none has no rank"
-        return text + (f"; {refused}" if none else "")
+            parts.append(
+                Statement(
+                    "ranking.compared_with_none",
+                    "a {of} that is compared with none has no rank",
+                    of=of,
+                )
+            )
+        return [*parts, refused] if none else parts
     if head.title in none:
-        return f"Not ranked: {refused}"
-    text = f"Ranked by {head.title}" + ("" if head.higher_is_better else ", the lower the better")
+        return [Statement("ranking.none", "Not ranked: {refused}", refused=refused)]
+    lower = "" if head.higher_is_better else ", the lower the better"
+    parts = [
+        Statement("ranking.score", "Ranked by {column}{lower}", column=head.title, lower=lower)
+    ]
     if any(row.rank is None for row in lines):
-        text += f"; a {of} without it has no rank"
-    return text + (f"; {refused}" if none else "")
+        parts.append(Statement("ranking.without_score", "a {of} without it has no rank", of=of))
+    return [*parts, refused] if none else parts
 
 
 def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
@@ -288,7 +326,14 @@ def methods(lines: Sequence[Row], columns: Sequence[Column]) -> list[str]:
             method = _without_title(_together(told), column.title)
             alike.setdefault((method, direction), {})[column.title] = n
     return [
-        f"{', '.join(sizes)}: {method} (n = {', '.join(_once([*sizes.values()]))}{direction})"
+        Statement(
+            "leaderboard.method",
+            "{columns}: {method} (n = {n}{direction})",
+            columns=", ".join(sizes),
+            method=method,
+            n=", ".join(_once([*sizes.values()])),
+            direction=direction,
+        )
         for (method, direction), sizes in alike.items()
     ]
 
@@ -302,7 +347,12 @@ def guesses(lines: Sequence[Row], columns: Sequence[Column]) -> str:
     ]
     if not marked:
         return ""
-    return f"{_GUESSED} not distinguishable from guessing, which would score: {', '.join(marked)}"
+    return Statement(
+        "leaderboard.guesses",
+        "{mark} not distinguishable from guessing, which would score: {scores}",
+        mark=_GUESSED,
+        scores=", ".join(marked),
+    )
 
 
 def _together(methods_of: Mapping[str, str]) -> str:

@@ -4,6 +4,7 @@ import re
 from dataclasses import asdict
 from typing import Any
 
+from raybench.statements import Statement
 from raybench.types import ModelSpec, Plan
 
 _DRAWS = ("temperature", "top_p")
@@ -17,7 +18,7 @@ def describe(plan: Plan) -> str:
         *(f"              {_model(model)}" for model in plan.models),
         f"Engines     {len(plan.engines)}",
         *(f"              {engine}" for engine in plan.engines),
-        f"Slots       {_awake(plan)}",
+        f"Slots       {awake(plan)}",
         *(f"{'' if n else 'Cluster':12}{'  ' * (n > 0)}{it}" for n, it in enumerate(plan.cluster)),
         *([f"Storage     {plan.storage}"] if plan.storage else []),
         *([f"Units       {plan.units:,} {plan.several}"] if plan.units else []),
@@ -37,19 +38,28 @@ def turns(engines: int, slots: int | None) -> list[str]:
     if slots is None or slots >= engines:
         return []
     return [
-        f"{engines} engines take turns, about {slots} awake at once: work gathers while they wait, "
-        "and swaps cost time"
+        Statement(
+            "plan.turns",
+            "{engines} engines take turns, about {slots} awake at once: work gathers while they "
+            "wait, and swaps cost time",
+            engines=engines,
+            slots=slots,
+        )
     ]
 
 
-def _awake(plan: Plan) -> str:
+def awake(plan: Plan) -> str:
+    """Return how many engines are awake at once, and what that means."""
     if not plan.engines:
-        return "0 (no model is asked)"
+        return Statement("plan.no_engine", "0 (no model is asked)")
     if plan.slots is None:
-        return "not known before the engines are weighed: those that do not fit take turns"
+        return Statement(
+            "plan.slots_unknown",
+            "not known before the engines are weighed: those that do not fit take turns",
+        )
     if plan.slots >= len(plan.engines):
-        return f"{plan.slots} (every engine stays awake)"
-    return f"{plan.slots} (engines take turns)"
+        return Statement("plan.all_awake", "{slots} (every engine stays awake)", slots=plan.slots)
+    return Statement("plan.some_awake", "{slots} (engines take turns)", slots=plan.slots)
 
 
 def _model(model: ModelSpec) -> str:

@@ -1,15 +1,19 @@
 """Verdicts and their words."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.compare import judging
 from raybench.compare.found import Compared, Pair, Score, Side
 from raybench.compare.runs import Stored
 from raybench.types import Estimate
+
+OPEN = "not distinguishable"
 
 
 def made(
@@ -24,7 +28,7 @@ def made(
 ) -> Score:
     there = Estimate(0.5, 0.02, (0.4, 0.6), n, "mean")
     ends = None if value is None or stderr is None else (value - 2 * stderr, value + 2 * stderr)
-    method = "paired" if value is not None else "refused: nothing in common"
+    method = "paired" if value is not None else "refused: nothing"
     gained, lost = changed or (None, None)
     return Score(
         name, name.upper(), there, there, Estimate(value, stderr, ends, n, method), p, "test", n,
@@ -44,6 +48,11 @@ def words(pair: Pair, *scores: Score) -> list[str]:
     return [it.words for it in found.scores]
 
 
+def said(pair: Pair, score: Score) -> tuple[str, dict[str, Any]]:
+    (text,) = words(pair, score)
+    return code(text), values(text)
+
+
 def test_holm_by_hand_over_all_tests_of_all_pairs(pair: Pair) -> None:
     # Sorted: .010 × 4, .014 × 3, .03 × 2, and .04 × 1, which is not below the one before.
     first = Compared(pair, [made("a", 0.01), made("b", 0.04), made("refused", None, None)])
@@ -58,21 +67,25 @@ def test_holm_by_hand_over_all_tests_of_all_pairs(pair: Pair) -> None:
 
 
 def test_the_words_of_each_verdict(pair: Pair) -> None:
-    assert words(pair, made("a", 0.0004, 0.12)) == ["better by 0.120, p (Holm) < 0.001"]
-    assert words(pair, made("a", 0.02, -0.042)) == ["worse by 0.042, p (Holm) = 0.020"]
-    assert words(pair, made("a", 0.3, 0.02)) == [
-        "not distinguishable with 100 questions (would have shown from ±0.057)"
-    ]
-    assert words(pair, made("a", 1.0, 0.0, stderr=0.0, changed=(0, 0))) == [
-        "identical: the same score on each of these 100 questions"
-    ]
-    assert words(pair, made("a", None, None, changed=None)) == ["nothing in common"]
-    assert words(pair, made("a", None, 0.1, stderr=None, n=4)) == [
-        "not distinguishable with 4 questions: too few, or too much alike, for a test"
-    ]
-    assert words(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == [
-        "not distinguishable with 5 questions: too few for any difference to be sure to show"
-    ]
+    differs, of = "verdict.differs", {"items": "questions"}
+    assert said(pair, made("a", 0.0004, 0.12)) == (
+        differs, {"verdict": "better", "amount": "0.120", "p": "< 0.001"},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.02, -0.042)) == (
+        differs, {"verdict": "worse", "amount": "0.042", "p": "= 0.020"},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.3, 0.02)) == (
+        "verdict.would_have_shown", of | {"n": 100, "least": "0.057"},
+    )  # fmt: skip
+    alike = made("a", 1.0, 0.0, stderr=0.0, changed=(0, 0))
+    assert said(pair, alike) == ("verdict.identical", of | {"n": 100})
+    assert words(pair, made("a", None, None, changed=None)) == ["nothing"]
+    assert said(pair, made("a", None, 0.1, stderr=None, n=4)) == (
+        "verdict.no_test", of | {"n": 4},
+    )  # fmt: skip
+    assert said(pair, made("a", 0.9, 0.1, stderr=0.6, n=5)) == (
+        "verdict.too_few", of | {"n": 5},
+    )  # fmt: skip
 
 
 def test_where_less_is_better_less_is_better(pair: Pair) -> None:
@@ -81,34 +94,39 @@ def test_where_less_is_better_less_is_better(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "verdict", "said"),
+    ("differences", "verdict", "by"),
     [
-        ((0.1, 0.1), "better", "better in 2 (A, B), worse in none."),
-        ((0.1, -0.1), "mixed", "better in 1 (A), worse in 1 (B)."),
-        ((-0.1, 0.0), "worse", "worse in 1 (A), better in none; not distinguishable in 1 (B)."),
-        ((0.0, 0.0), "not distinguishable", "cannot be told from old in any of the 2 scores"),
+        ((0.1, 0.1), "better", {"better": ["A", "B"]}),
+        ((0.1, -0.1), "mixed", {"better": ["A"], "worse": ["B"]}),
+        ((-0.1, 0.0), "worse", {"worse": ["A"], OPEN: ["B"]}),
+        ((0.0, 0.0), OPEN, {OPEN: ["A", "B"]}),
     ],
 )
 def test_the_sentence_over_all(
-    pair: Pair, values: tuple[float, float], verdict: str, said: str
+    pair: Pair, differences: tuple[float, float], verdict: str, by: dict[str, list[str]]
 ) -> None:
     scores = [
         made(name, 0.0001 if value else 1.0, value)
-        for name, value in zip("ab", values, strict=True)
+        for name, value in zip("ab", differences, strict=True)
     ]
     (found,) = judging.concluded([Compared(pair, scores)])
     assert found.verdict == verdict
-    assert said in found.sentence
+    assert code(found.sentence) == f"comparison.{'open' if verdict == OPEN else 'verdict'}"
+    told = values(found.sentence)
+    assert (told["baseline"], told["candidate"], told["by"]) == ("old", "new", by)
+    if verdict != OPEN:
+        assert all(f"{word} in {len(of)} ({', '.join(of)})" in told["told"]
+                   for word, of in by.items())  # fmt: skip
 
 
 def test_what_is_identical_is_not_said_to_be_not_distinguishable(pair: Pair) -> None:
     same = made("c", 1.0, 0.0, stderr=0.0, changed=(0, 0))
-    for first, said in (
-        (made("a", 0.0001), "better in 1 (A), worse in none; not distinguishable in 1 (B); "),
-        (made("a", 0.9), "cannot be told from old in any of the 2 scores with this many observat"),
+    for first, by in (
+        (made("a", 0.0001), {"better": ["A"], OPEN: ["B"], "identical": ["C"]}),
+        (made("a", 0.9), {OPEN: ["A", "B"], "identical": ["C"]}),
     ):
         (found,) = judging.concluded([Compared(pair, [first, made("b", 0.9), same])])
-        assert said in found.sentence and "identical in 1 (C)." in found.sentence
+        assert values(found.sentence)["by"] == by and "1 (C)." in found.sentence
 
 
 def test_the_smallest_difference_that_would_show_is_28_standard_errors_alone() -> None:
@@ -159,9 +177,8 @@ def test_no_words_claim_that_two_models_are_equally_good(
     for it in found.scores:
         assert it.verdict != "identical"
         assert (it.verdict in ("better", "worse")) <= (it.p_holm is not None and it.p_holm < 0.05)
-    told = found.sentence + " ".join(it.words for it in found.scores)
-    assert "equivalent" not in told
-    assert "same" not in told.replace("not the same as being equally good", "")
+    assert "equivalent" not in found.sentence + " ".join(it.words for it in found.scores)
+    assert code(found.sentence) != "comparison.identical"
 
 
 def test_scores_in_which_nothing_differs_take_nothing_from_the_tests(pair: Pair) -> None:

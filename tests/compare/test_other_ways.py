@@ -10,10 +10,11 @@ from compare.making import RUN, named, run, units
 from compare.test_ways import match
 from refusals import refused
 from scipy import stats
+from statements import code, the, values
 
 from raybench.autobench.biases import FAIR, MODELS
 from raybench.compare import judging, ways
-from raybench.compare.found import RATING, Compared, Judged, Score
+from raybench.compare.found import RATING, SHARE, Compared, Judged, Score
 from raybench.compare.runs import Stored
 from raybench.compare.shown import plot, words
 from raybench.compare.shown.told import told
@@ -85,9 +86,8 @@ def test_a_variant_without_a_score_is_refused_and_the_others_are_compared(tmp_pa
     (x, *_), why = ways.compared([named(one, "x"), named(other, "x")], Wanted())
     scores = by_title(x)
     assert not scores["Full protocol"].refused and scores["Uniform weights"].refused and not why
-    assert "has no autobench_ablations/uniform_weights/score with an interval" in (
-        scores["Uniform weights"].difference.method
-    )
+    refused_ = scores["Uniform weights"].difference.method
+    assert "autobench_ablations/uniform_weights/score" in refused_
 
 
 def test_a_model_without_any_score_leaves_the_others_of_ablations_compared(tmp_path: Path) -> None:
@@ -96,7 +96,8 @@ def test_a_model_without_any_score_leaves_the_others_of_ablations_compared(tmp_p
     other = ablations(tmp_path / "b", mute, 0.5)
     (y, whole), why = compared(one, other)
     assert y.pair.baseline.model == "y" and whole.tables
-    assert len(why) == 1 and why[0].startswith("Not compared: x of ")
+    problem = the("compare.left_out", why)["problem"]
+    assert problem.code == "compare.nothing" and "x" in problem.message.split()
     with refused("compare.nothing"):
         ways.compared([named(one, "x"), named(other, "x")], Wanted())
 
@@ -183,13 +184,12 @@ def test_what_higher_means_and_how_intervals_are_made_is_said_of_a_spread(tmp_pa
     other = phrased(tmp_path / "b", "new", [True], (10.0, 30.0))
     found, _ = ways.compared([named(one, "old"), named(other, "new")], Wanted())
     judged = judging.concluded(found)
-    (mover,) = (it for it in words.explained(judged) if "MOVER:" in it)
-    assert "no standard error" in mover and "Spread over wordings" in mover
-    assert "indices" not in mover
     spread = [it for it in judged[0].scores if it.score.scale == RATING]
-    assert "← better · candidate less baseline, in points · worse →" in str(
-        plot.differences(spread, "")
-    )
+    mover = the("compare.mover", words.explained(judged))
+    assert mover == {"scores": spread[0].score.title}
+    axis = plot.axis(spread, RATING)
+    assert (values(axis)["left"], values(axis)["right"]) == ("better", "worse")
+    assert values(values(axis)["what"])["unit"] and axis in str(plot.differences(spread, ""))
 
 
 def test_where_higher_is_better_of_some_alone_the_axis_names_no_side() -> None:
@@ -199,12 +199,11 @@ def test_where_higher_is_better_of_some_alone_the_axis_names_no_side() -> None:
             Score(f"m{n}", "t", found, found, found, higher_is_better=it)
             for n, it in enumerate(higher)
         ]
-        return str(plot.differences([Judged(it, "better", "") for it in scores], ""))
+        return plot.axis([Judged(it, "better", "") for it in scores], SHARE)
 
-    assert "← worse · candidate less baseline · better →" in drawn(True, True)
-    mixed = drawn(True, False)
-    assert "candidate less baseline" in mixed and "better →" not in mixed
-    assert "worse →" not in mixed
+    sides = values(drawn(True, True))
+    assert (sides["left"], sides["right"]) == ("worse", "better")
+    assert code(drawn(True, False)) == "compare.axis"
 
 
 def test_why_points_won_are_not_compared_is_said_of_the_stage_it_is_so_of(tmp_path: Path) -> None:
@@ -221,13 +220,14 @@ def test_why_points_won_are_not_compared_is_said_of_the_stage_it_is_so_of(tmp_pa
 
     one, other = both("old", "before", "after"), both("new", "before")
     (found,), _ = ways.compared([named(one, "old"), named(other, "new")], Wanted())
-    assert [*by_title(found)] == ["Chess, points won, before optimisation"]
-    (why,) = (it for it in found.notes if "not compared" in it)
-    assert why.startswith("Points won after optimisation are not compared: new")
+    assert [it.metric for it in found.scores] == ["chess/before optimisation/points_won"]
+    why = the("compare.points_left_out", found.notes)
+    assert why["stages"] == ["after"] and "new" in why["why"] and why["which"]
     stranger = both("stranger")
     with refused("compare.nothing") as nothing:
         ways.compared([named(one, "old"), named(stranger, "stranger")], Wanted())
-    assert str(nothing.value).count("met no opponent in common") == 1, "the same of both stages"
+    (problem,) = nothing.value.problems
+    assert "\n" not in problem.message, "the same of both stages"
 
 
 def test_a_spread_whose_interval_ends_at_0_has_a_p_of_5_percent(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def screened(folder: Path, kept: Mapping[str, bool], right: bool) -> Stored:
     )
     for decision in ("accepted", "rejected", "undecided"):
         lines = [
-            json.dumps({"id": key, "evidence": f"why {decision}", "question": "SECRET"})
+            json.dumps({"id": key, "evidence": "because", "question": "SECRET"})
             for key, it in kept.items()
             if decision == ("accepted" if it else "rejected")
         ]
@@ -326,8 +326,8 @@ def test_screenings_say_which_candidates_both_kept_and_nothing_of_what_is_held_o
     found, _ = compared(one, other)
     kept, differ = found[0].tables
     assert [row[1:] for row in kept.rows] == [("1", "p"), ("1", "q"), ("0", "—"), ("1", "—")]
-    assert differ.rows == [("q", "accepted: why accepted", "rejected: why rejected")]
-    assert "by the baseline alone: 1; by the candidate alone: 1" in " ".join(found[0].notes)
+    assert differ.rows == [("q", "accepted: because", "rejected: because")]
+    assert the("compare.tried_alone", found[0].notes) == {"baseline": 1, "candidate": 1}
     assert found[1].flips[0].lost == 4, "the panel's model is compared on what it was asked"
     concluded = judging.concluded(found)
     assert concluded[0].verdict == "not tested"
@@ -368,12 +368,13 @@ def test_suites_are_compared_part_by_part_and_by_consensus_and_agreement(tmp_pat
     assert index.pair.titles == ("m in a, Index", "m in b, Index")
     ranks, agreement = whole.tables
     assert ranks.rows == [("m", "2 [2, 2]", "1 [1, 1]", "0.500 [0.50, 0.50]", "0.500 [0.50, 0.50]")]
-    assert agreement.rows[0][:2] == ("Index and Exam", "Kendall's τ")
+    assert agreement.rows[0][0].split()[::2] == ["Index", "Exam"]
+    assert agreement.rows[0][1] == "Kendall's τ"
     assert agreement.rows[0][2:] == ("0.300 [0.30, 0.30]", "0.700 [0.70, 0.70]")
     assert [it.verdict for it in judging.concluded(found)] == ["not tested", "better", "better"]
     assert whole.moved == "m 2 → 1"
     same, _ = compared(one, suite(tmp_path / "runs" / "c", [True] * 20, 2, 0.7))
-    assert same[0].moved == "no rank moved"
+    assert code(same[0].moved) == "compare.no_rank_moved"
 
 
 def test_one_suite_has_no_consensus_before_and_after(tmp_path: Path) -> None:
@@ -389,8 +390,8 @@ def test_a_part_that_one_suite_lacks_is_told_and_the_others_are_compared(tmp_pat
     run(tmp_path / "b" / "parts" / "hle" / RUN.format(4), units("m", [True] * 20, benchmark="hle"))
     found, notes = compared(one, other)
     assert [it.pair.part for it in found] == ["", "Exam"]
-    (note,) = notes
-    assert note.startswith("Index: not compared, for ") and str(tmp_path / "b") in note
+    lacking = the("compare.no_such_part", notes)
+    assert lacking == {"part": "Index", "runs": str(tmp_path / "b")}
     alone = run(tmp_path / "c", [], experiment="suite", journal="none", results={})
     with refused("compare.nothing"):
         compared(one, alone)

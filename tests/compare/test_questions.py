@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 from refusals import refused
 from scipy import stats
+from statements import code, the, values
 
 from raybench import cli
 from raybench.benchmarks.parts import indices
@@ -123,10 +124,10 @@ def test_what_broke_is_left_out_and_never_a_zero(tmp_path: Path) -> None:
     assert found.difference.n == 7
     assert found.difference.value == 0  # and not −0.3
     assert found.counts is not None and found.counts[1].infra_error == 2
-    notes = " ".join(found.notes)
-    assert "candidate: 2 units got no reply" in notes
-    assert "candidate: 1 units got no grade" in notes
-    assert "3 questions that only the baseline has are left out" in notes
+    lost = [values(it) for it in found.notes if code(it) == "compare.units_lost"]
+    assert [(it["side"], it["units"]) for it in lost] == [("candidate", 2), ("candidate", 1)]
+    alone = the("compare.questions_of_one", found.notes)
+    assert alone == {"questions": 3, "side": "baseline"}
 
 
 def test_a_truncated_or_unparsed_reply_is_the_models_own(tmp_path: Path) -> None:
@@ -146,10 +147,10 @@ def test_other_questions_are_compared_over_those_in_common_and_told_loudly(tmp_p
     records[0]["truth"] = "thirteen"
     found = score(one, run(tmp_path / "b", records, data=data[1]))
     assert found.difference.n == 9  # ten have an id in common, one of them another right answer
-    notes = " ".join(found.notes)
-    assert "1 questions of one id have another right answer: left out" in notes
-    assert "the questions differ (sha256)" in notes
-    assert "5 questions that only the candidate has are left out" in notes
+    assert the("compare.other_answers", found.notes) == {"questions": 1}
+    assert the("compare.other_questions", found.notes)["common"] == 9
+    alone = the("compare.questions_of_one", found.notes)
+    assert alone == {"questions": 5, "side": "candidate"}
 
 
 def test_letters_of_options_drawn_by_other_seeds_do_not_make_other_questions(
@@ -199,7 +200,8 @@ def test_a_folder_of_the_samples_name_does_not_hold_the_samples(tmp_path: Path) 
 def test_a_benchmark_of_one_side_is_told(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 5) + units("m", [True] * 5, benchmark="math_500"))
     other = run(tmp_path / "b", units("m", [True] * 5))
-    assert "math_500: only the baseline has it: not compared" in compared(one, other).notes
+    alone = the("compare.one_side_alone", compared(one, other).notes)
+    assert alone == {"benchmark": "math_500", "side": "baseline"}
 
 
 def test_no_question_in_common_is_refused(tmp_path: Path) -> None:
@@ -209,20 +211,20 @@ def test_no_question_in_common_is_refused(tmp_path: Path) -> None:
         questions.compare([pair(one, other)], only=(), most=0)
 
 
-@pytest.mark.parametrize("how", ["its engine failed", "the run has not reached it"])
+@pytest.mark.parametrize("failed", [True, False], ids=["its engine failed", "not reached yet"])
 def test_a_model_without_a_common_question_leaves_the_others_compared(
-    how: str, tmp_path: Path
+    failed: bool, tmp_path: Path
 ) -> None:
     models = ("a", "b", "c")
     broken = [unit("c", str(key), False, finish="error", error="x") for key in range(3)]
     records = [*units("a", [True] * 9), *units("b", [False] * 9)]
-    records += broken if how == "its engine failed" else []
+    records += broken if failed else []
     made = run(tmp_path / "a", records, models=models)
     found, notes = ways.compared([named(made)], ways.Wanted())
     assert [it.pair.candidate.model for it in found] == ["b"]
-    (told_,) = notes
-    assert told_.startswith(f"Not compared: c of {made.folder} and a of")
-    assert ("candidate: 3 units got no reply" in told_) is (how == "its engine failed")
+    problem = the("compare.left_out", notes)["problem"]
+    assert problem.code == "compare.nothing" and f"c of {made.folder}" in problem.message
+    assert ("candidate: 3 " in problem.message) is failed
 
 
 def test_the_reason_is_told_where_every_question_has_another_right_answer(tmp_path: Path) -> None:
@@ -463,7 +465,7 @@ def test_a_flipped_question_stands_as_it_was_put_with_the_models_system_prompt(
         for name, right in (("a", False), ("b", True))
     )
     (flip,) = compared(one, other).flips[0].items
-    assert flip.question.startswith("system prompt:\nBe terse.\n\nasked")
-    assert "symmetric 3 × 3 matrices" in flip.question
+    system, _, asked_ = flip.question.partition("\nBe terse.\n\n")
+    assert system and "3 × 3 matrices" in asked_
     strange = run(tmp_path / "c", [unit("m", "1", True, truth=None)], config={"nobody": "knows"})
     assert compared(one, strange).flips[0].items[0].question == "", "settings of another version"

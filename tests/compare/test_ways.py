@@ -8,6 +8,7 @@ import pytest
 from compare.making import pair, run
 from refusals import refused
 from scipy import stats
+from statements import code, the
 
 from raybench.compare import autobench, games, judging
 from raybench.compare.found import Judged, Pair, Side
@@ -46,7 +47,7 @@ def test_two_runs_are_paired_over_tasks_of_the_same_words(tmp_path: Path) -> Non
     (score,) = found.scores
     assert score.difference.n == 4
     assert score.difference.value == pytest.approx(3.0 - 2.25)
-    assert "4 tasks of the same words" in " ".join(found.notes)
+    assert the("compare.same_tasks", found.notes)["tasks"] == 4
 
 
 def result(value: float, stderr: float) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def test_runs_without_a_common_task_are_not_paired_which_is_said_loudly(tmp_path
     assert score.difference.value == pytest.approx(0.2)
     assert score.difference.stderr == pytest.approx(0.05)
     assert "NOT PAIRED" in score.title
-    assert found.notes[0].startswith("NOT PAIRED: the runs have no tasks in common")
+    assert the("compare.not_paired", found.notes)["tasks"] == "no"
     unfinished = peers(tmp_path / "c", [iteration(1, "c", x=2.0)], results={})
     with refused("compare.nothing"):
         list(autobench.compare([pair(one, unfinished)]))
@@ -103,7 +104,7 @@ def test_two_runs_of_games_are_compared_over_common_opponents(tmp_path: Path) ->
     assert score.candidate.value == pytest.approx(0.75)
     expected = stats.ttest_ind([1.0] * 30 + [0.0] * 10, [0.0] * 30 + [1.0] * 10)
     assert score.p is not None and score.p < 1e-4 and expected.pvalue < 1e-4
-    assert "no common zero" in found.notes[0]
+    assert code(found.notes[0]) == "compare.common_opponents"
     (told,) = judging.concluded([found])
     assert told.verdict == "better"
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, codes, values
 
 from raybench.tracking.leaderboard import (
     SIMULATED,
@@ -14,8 +15,10 @@ from raybench.tracking.leaderboard import (
     Column,
     alarms,
     counts_shown,
+    guesses,
     measured,
     methods,
+    ranked_by,
     ranking,
     refusals,
     rows,
@@ -109,15 +112,11 @@ def test_places_may_come_from_a_metric_of_their_own() -> None:
     assert [(row.model, row.place) for row in lines] == [
         ("top", "1"), ("b", "2–3"), ("c", "2–3"), ("low", "4"),
     ]  # fmt: skip
-    told = ranking(lines, [column])
-    assert told.startswith(
-        "Ranked by groups, as wins lead down from one to the next, and in each by"
-    )
-    assert told.endswith("; where not all are compared, a rank is known to lie between two")
+    assert codes(ranked_by(lines, [column])) == ["ranking.groups", "ranking.between"]
     absent = placed()
     del absent["models"]["low"]["t/place"]
-    told = ranking(rows(absent, [column]), [column])
-    assert told.endswith("; a model that is compared with none has no rank")
+    told = ranked_by(rows(absent, [column]), [column])
+    assert codes(told)[2:] == ["ranking.compared_with_none"]
     text = to_markdown(placed(), [column])
     assert "| 1 | top | ≥ 1.313[^1] | 9 |" in text
     assert "| 4 | low | ≤ -0.250[^1] | 9 |" in text
@@ -130,7 +129,8 @@ def test_places_may_come_from_a_metric_of_their_own() -> None:
 def test_a_column_of_bounds_is_shown() -> None:
     for table in (placed(), {"models": {"top": placed()["models"]["top"]}}):
         assert measured(table, [ERROR, SCORE])[0] == [ERROR, SCORE]
-    assert measured(placed(), [SCORE, ERROR])[1] == ["Error: no model has a number: not measured"]
+    (why,) = measured(placed(), [SCORE, ERROR])[1]
+    assert values(why) == {"column": "Error", "of": "model", "reasons": "not measured"}
 
 
 def test_counts_stand_beside_the_scores_unless_all_are_zero() -> None:
@@ -138,7 +138,7 @@ def test_counts_stand_beside_the_scores_unless_all_are_zero() -> None:
     table["counts"]["b"]["judge_error"] = 2
     assert counts_shown(rows(table, [SCORE])) == ["ok", "judge_error"]
     text = to_markdown(table, [SCORE])
-    assert "| rank | model | Score | ok | judge_error |" in text
+    assert "| Score | ok | judge_error |" in text
     assert "| 2 | b | 0.250 [0.17, 0.33] | 9 | 2 |" in text
 
 
@@ -146,10 +146,10 @@ def test_methods_name_the_intervals() -> None:
     table = results(a=0.5, b=0.25)
     table["models"]["b"]["t/score"]["n"] = 20
     table["models"]["a"]["t/error"] = estimate(0.1, "bootstrap")
-    assert methods(rows(table, [SCORE, ERROR]), [SCORE, ERROR]) == [
-        "Score: t interval (n = 20–140)",
-        "Error: bootstrap (n = 140; lower is better)",
-    ]
+    score, error = map(values, methods(rows(table, [SCORE, ERROR]), [SCORE, ERROR]))
+    assert (score["columns"], score["method"], score["n"]) == ("Score", "t interval", "20–140")
+    assert (error["method"], error["n"]) == ("bootstrap", "140")
+    assert error["direction"] and not score["direction"]
 
 
 def test_columns_that_are_made_alike_share_a_note() -> None:
@@ -165,35 +165,38 @@ def test_columns_that_are_made_alike_share_a_note() -> None:
 
 def test_what_models_differ_in_is_said_once_beside_what_they_share() -> None:
     table = results(a=0.5, b=0.4, c=0.3, d=0.2, e=0.1)
-    table["models"]["b"]["t/score"]["method"] = "t interval; without the 2 units"
+    table["models"]["b"]["t/score"]["method"] = "t interval; 2 units out"
     for name in "acde":
         table["models"][name]["t/score"]["method"] = "t interval; 1 unit left"
-    assert methods(rows(table, [SCORE]), [SCORE]) == [
-        "Score: t interval; 1 unit left (a, c, d and 1 more); without the 2 units (b) (n = 140)"
-    ]
+    (told,) = methods(rows(table, [SCORE]), [SCORE])
+    shared, one, other = values(told)["method"].split("; ")
+    assert (shared, other) == ("t interval", "2 units out (b)")
+    assert one.startswith("1 unit left (a, c, d ")
 
 
 def test_a_method_does_not_repeat_its_title() -> None:
     table = results(a=0.5)
-    table["models"]["a"]["t/score"]["method"] = "partial: mean of two"
+    table["models"]["a"]["t/score"]["method"] = "partial: a mean"
     column = Column("t/score", "Index (partial)")
-    assert methods(rows(table, [column]), [column]) == ["Index (partial): mean of two (n = 140)"]
+    (told,) = methods(rows(table, [column]), [column])
+    assert (values(told)["columns"], values(told)["method"]) == (column.title, "a mean")
 
 
 def test_the_ranking_says_what_it_goes_by() -> None:
     table = results(a=0.5, b=0.25)
     third = Column("t/third", "Third")
-    assert ranking(rows(table, [SCORE]), [SCORE]) == "Ranked by Score"
-    assert ranking(rows(table, [SCORE, ERROR, third]), [SCORE, ERROR, third]) == (
-        "Ranked by Score; Error and Third are refused for every model"
-    )
+    (by,) = ranked_by(rows(table, [SCORE]), [SCORE])
+    assert (code(by), values(by)["column"]) == ("ranking.score", "Score")
+    head, refused = ranked_by(rows(table, [SCORE, ERROR, third]), [SCORE, ERROR, third])
+    assert head == by and code(refused) == "ranking.refused"
+    assert {"Error", "Third"} < {*values(refused)["columns"].split()}
     none = results(a=0.5, b=None)
-    assert (
-        ranking(rows(none, [SCORE]), [SCORE]) == "Ranked by Score; a model without it has no rank"
-    )
-    assert ranking(rows(table, [third]), [third]) == "Not ranked: Third is refused for every model"
+    parts = ranked_by(rows(none, [SCORE]), [SCORE])
+    assert codes(parts) == ["ranking.score", "ranking.without_score"]
+    assert ranking(rows(none, [SCORE]), [SCORE]) == "; ".join(parts)
+    assert codes(ranked_by(rows(table, [third]), [third])) == ["ranking.none"]
     assert ranking([], [SCORE]) == ""
-    assert "- Ranked by Score\n" in to_markdown(table, [SCORE])
+    assert f"- {by}\n" in to_markdown(table, [SCORE])
 
 
 def test_what_cannot_be_told_from_guessing_is_marked() -> None:
@@ -202,7 +205,8 @@ def test_what_cannot_be_told_from_guessing_is_marked() -> None:
     text = to_markdown(table, [column])
     assert "| 2 | b | 0.250† [0.17, 0.33] |" in text
     assert "0.900†" not in text
-    assert "† not distinguishable from guessing, which would score: Score 0.250" in text
+    note = guesses(rows(table, [column]), [column])
+    assert values(note)["scores"] == "Score 0.250" and note in text
     assert "†" not in to_markdown(results(a=0.9), [column])
 
 
@@ -250,12 +254,9 @@ def test_scores_that_only_rounding_tells_apart_share_a_rank() -> None:
 
 
 def test_what_is_to_be_said_of_the_run_stands_below_the_table() -> None:
-    told = {"Samples": "they compare with nothing", "Questions": "3 of 3 have no <target>"}
+    told = {"Samples": "nothing", "Questions": "no <target>"}
     text = to_markdown(results(a=0.5), [SCORE], told)
-    assert text.endswith(
-        "- Score: t interval (n = 140)\n- Samples: they compare with nothing\n"
-        "- Questions: 3 of 3 have no &lt;target>\n"
-    )
+    assert text.splitlines()[-2:] == ["- Samples: nothing", "- Questions: no &lt;target>"]
 
 
 def test_names_cannot_break_the_table() -> None:
@@ -274,14 +275,15 @@ def test_nothing_to_show() -> None:
 def test_further_boards_stand_below_with_footnotes_of_their_own() -> None:
     lines = {
         "whole": {"t/score": Estimate(0.5, None, None, 4, "a share")},
-        "half": {"t/score": Estimate(None, None, None, 0, "refused: nobody was asked")},
+        "half": {"t/score": Estimate(None, None, None, 0, "refused: nobody")},
     }
     board = Board("Parts", lines, [SCORE], of="part")
     text = with_boards(to_markdown(results(a=None), [SCORE]), [board])
     head, below = text.split("## Parts")
     assert "[^1]: too few" in head
-    assert "| rank | part | Score |" in below
+    assert "| part | Score |" in below
     assert "| — | half | —[^2] |" in below
-    assert "[^2]: refused: nobody was asked" in below
-    assert "a part without it has no rank" in below
+    assert "[^2]: refused: nobody" in below
+    *_, unranked = ranked_by(rows(board.results(), [SCORE]), [SCORE], "part")
+    assert values(unranked) == {"of": "part"} and unranked in below
     assert with_boards(head, []) == head

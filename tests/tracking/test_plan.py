@@ -1,6 +1,8 @@
 from dataclasses import replace
 
-from raybench.tracking.plan import describe, turns
+from statements import code, values
+
+from raybench.tracking.plan import awake, describe, turns
 from raybench.types import ModelSpec, Plan, Sampling
 
 
@@ -9,9 +11,15 @@ def lines(*models: ModelSpec) -> list[str]:
     return [line.strip() for line in describe(plan).splitlines()]
 
 
+def told(model: ModelSpec) -> list[str]:
+    """Return what a model's line says after its name."""
+    (line,) = (it for it in lines(model) if it.startswith(f"{model.name}: "))
+    return line.removeprefix(f"{model.name}: ").split(", ")
+
+
 def test_a_models_line_says_what_it_samples_with_and_its_options() -> None:
     hot = ModelSpec("hot", "vllm", "org/m", sampling=Sampling(0.75), options={"seed": 1})
-    assert "hot: vllm org/m, temperature 0.75, top_p 1, seed 1" in lines(hot)
+    assert told(hot) == ["vllm org/m", "temperature 0.75", "top_p 1", "seed 1"]
 
 
 def test_a_commit_is_shown_by_its_beginning_and_a_branch_by_its_name() -> None:
@@ -30,17 +38,18 @@ def test_what_is_left_to_an_endpoint_is_none_of_ours() -> None:
 
 def test_a_stand_in_has_its_ability_instead() -> None:
     able = ModelSpec("able", "simulated", "", options={"ability": 0.9})
-    assert "able: simulated, ability 0.9" in lines(able)
+    assert told(able) == ["simulated", "ability 0.9"]
 
 
 def test_a_models_line_says_how_much_it_may_write() -> None:
     model = ModelSpec("m", "vllm", "org/m", sampling=Sampling(max_tokens=4096))
-    assert "m: vllm org/m, temperature 0, top_p 1, at most 4,096 tokens" in lines(model)
+    *drawn, most = told(model)
+    assert drawn == ["vllm org/m", "temperature 0", "top_p 1"] and "4,096" in most
 
 
 def test_a_plan_may_ask_nobody() -> None:
     plan = Plan("index", (), (), 0, 10, "gold answer", "0")
-    assert "Slots       0 (no model is asked)" in describe(plan)
+    assert code(awake(plan)) == "plan.no_engine" and awake(plan) in describe(plan)
 
 
 def test_the_plan_says_how_much_there_is_to_do() -> None:
@@ -53,11 +62,13 @@ def test_the_plan_says_how_much_there_is_to_do() -> None:
 def test_the_plan_says_whether_engines_take_turns() -> None:
     model = ModelSpec("m", "vllm", "embedded")
     plan = Plan("autobench", (model,), ("one", "two"), 2, 1, "iteration", "1")
-    assert "Slots       2 (every engine stays awake)" in describe(plan)
+    assert (code(awake(plan)), values(awake(plan))) == ("plan.all_awake", {"slots": 2})
+    assert f" {awake(plan)}\n" in describe(plan)
     assert turns(2, 2) == []
     plan = replace(plan, slots=1, notes=tuple(turns(2, 1)))
-    assert "Slots       1 (engines take turns)" in describe(plan)
-    assert "Note        2 engines take turns, about 1 awake at once" in describe(plan)
+    assert code(awake(plan)) == "plan.some_awake"
+    assert values(plan.notes[0]) == {"engines": 2, "slots": 1}
+    assert plan.notes[0] in describe(plan)
 
 
 def test_the_plan_says_where_it_works_and_is_kept() -> None:
@@ -65,4 +76,6 @@ def test_the_plan_says_where_it_works_and_is_kept() -> None:
     plan = Plan("index", (model,), ("one",), 1, 1, "unit", "1", ray=True)
     assert "Cluster" not in describe(plan)
     shown = describe(replace(plan, cluster=("head:6379", "work on a=b"), storage="s3://bucket"))
-    assert "Cluster     head:6379\n              work on a=b\nStorage     s3://bucket\n" in shown
+    facts = [line.split(maxsplit=1) for line in shown.splitlines()]
+    assert ["Cluster", "head:6379"] in facts and ["work", "on a=b"] in facts
+    assert ["Storage", "s3://bucket"] in facts

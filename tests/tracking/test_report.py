@@ -9,7 +9,7 @@ import pytest
 from reading import whole
 
 from raybench.tracking import plots
-from raybench.tracking.leaderboard import SIMULATED, UNSAFE, Column
+from raybench.tracking.leaderboard import COUNT_MEANINGS, SIMULATED, UNSAFE, Column
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
 
@@ -103,8 +103,8 @@ def test_the_page_shows_scores_counts_and_how_it_was_run(
     assert "0.731 [0.65, 0.81] 139 1" in page.text
     assert "— 1 2 0" in page.text  # refused, footnote 1, two fine replies, no judge error
     assert "Score: Wilson (n = 140)" in page.text
-    assert "judge error judgments of this model's replies that are missing" in page.text
-    assert "How it was run seed 0" in page.text
+    assert f"judge error {COUNT_MEANINGS['judge_error']}" in page.text
+    assert "seed 0" in page.text
     assert SIMULATED not in page.text
 
 

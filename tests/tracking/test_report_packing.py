@@ -3,6 +3,7 @@
 import random
 import re
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading import FACETS, page, read_back, several, unit
+from statements import the
 
 from raybench.tracking.report import Facet, Unit, Units, packing
 from raybench.tracking.report.packing import Packed
@@ -57,7 +59,9 @@ def test_long_texts_stay_whole_and_longer_ones_in_the_journal(monkeypatch: Any) 
     found = dict(read_back(html))
     assert found["a"]["texts"] == [("t", long)]
     assert (found["b"]["texts"], found["b"]["line"]) == (None, 7)
-    assert "1 of the samples are too long for this page" in html
+    with closing(Packed(units)) as packed:
+        told = [*packed.told()]
+    assert the("units.too_long", told)["units"] == 1 and told[0] in html
 
 
 def many(count: int, *, each: int = 4) -> Units:
@@ -102,9 +106,9 @@ def test_where_there_is_no_room_for_all_bodies_whole_questions_of_every_kind_sta
     assert set(stays.values()) == {4}  # whole questions
     assert stays.keys() & {0, 1, 2}  # also of the rare kind
     assert packed.readable == sum(stays.values()) < 4000
-    (told,) = packed.told()
-    assert f"{packed.readable:,} of the 4,000 samples listed have their texts in this" in told
-    assert "drawn by chance" in told and "journal/units.jsonl" in told
+    told = the("units.readable", packed.told())
+    assert (told["readable"], told["listed"]) == (packed.readable, 4000)
+    assert told["journal"] == "journal/units.jsonl"
     again = Packed(many(4000), budget=40_000)
     assert packing.decoded(again.index()) == index
     for each in (packed, again):
@@ -135,7 +139,8 @@ def test_a_list_that_is_too_long_is_a_sample_and_says_so() -> None:
     assert 900 < packed.shown <= 1000
     assert len(packing.decoded(packed.index())["keys"]) == packed.shown
     assert packed.count == 4000
-    assert next(packed.told()).startswith(f"The list has {packed.shown:,} of 4,000 samples")
+    told = the("units.listed", packed.told())
+    assert (told["listed"], told["all"]) == (packed.shown, 4000)
     packed.close()
 
 
@@ -179,8 +184,8 @@ def test_a_text_that_models_share_stands_there_once() -> None:
 
 def test_units_are_told_of_where_there_is_no_script_and_in_print() -> None:
     html = page(several(unit("a"), unit("b")))
-    assert "<noscript>" in html and "journal/units.jsonl has them all" in html
-    assert re.search(r'class="print-only">2 samples: to be read on a screen', html)
+    assert re.search(r"<noscript>.*journal/units.jsonl", html)
+    assert re.search(r'class="print-only">2 samples: ', html)
     assert 'id="index"' not in page(several())  # nothing to read, no reader
     assert "<h2>Every sample</h2>" not in page(several())
 

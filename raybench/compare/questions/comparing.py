@@ -7,6 +7,7 @@ from raybench.compare.found import Compared, Pair, Score
 from raybench.compare.questions import flips, scores, texts
 from raybench.compare.questions.units import HLE, Units
 from raybench.errors import ConfigurationError, Problem
+from raybench.statements import Statement
 
 
 def compare(
@@ -24,7 +25,15 @@ def compare(
 
 def _compared(units: Units, pair: Pair, only: Sequence[str], most: int) -> Compared:
     there, lacking = _benchmarks(units, pair)
-    notes = [f"{name}: only the {side} has it: not compared" for name, side in lacking.items()]
+    notes = [
+        Statement(
+            "compare.one_side_alone",
+            "{benchmark}: only the {side} has it: not compared",
+            benchmark=name,
+            side=side,
+        )
+        for name, side in lacking.items()
+    ]
     found = {name: scores.common(units, pair, name) for name in there}
     each = {name: scores.accuracy(units, pair, it) for name, it in found.items()}
     if all(it.refused for it in each.values()):

@@ -18,6 +18,7 @@ from raybench.benchmarks.parts.tally import Tally
 from raybench.compare import means
 from raybench.compare.found import SCORE, Pair, Score, Side
 from raybench.compare.questions.units import Units
+from raybench.statements import Statement
 from raybench.stats import intervals, paired, repeats
 from raybench.stats.asked import Asked
 from raybench.stats.intervals import student
@@ -55,18 +56,43 @@ def common(units: Units, pair: Pair, benchmark: str) -> Common:
     if not refused and (why := _other(pair, benchmark)):
         same = _same(units, pair, benchmark, languages, both)
         if changed := int((both & ~same).sum()):
-            notes.append(f"{changed:,} questions of one id have another right answer: left out")
+            notes.append(
+                Statement(
+                    "compare.other_answers",
+                    "{questions:,} questions of one id have another right answer: left out",
+                    questions=changed,
+                )
+            )
             both &= same
         many = int(both.sum())
         notes.append(
-            f"the questions {why}: compared over the {many:,} in common, known by their ids"
+            Statement(
+                "compare.other_questions",
+                "the questions {why}: compared over the {common:,} in common, known by their ids",
+                why=why,
+                common=many,
+            )
         )
     for name, here, theirs in zip(_NAMES, there, there[::-1], strict=True):
         if left := int((here & ~theirs).sum()):
-            notes.append(f"{left:,} questions that only the {name} has are left out")
+            notes.append(
+                Statement(
+                    "compare.questions_of_one",
+                    "{questions:,} questions that only the {side} has are left out",
+                    questions=left,
+                    side=name,
+                )
+            )
     for name, side in zip(_NAMES, sides, strict=True):
         notes += [
-            f"{name}: {count:,} units {what}" for what, count in _lost(units, side, benchmark)
+            Statement(
+                "compare.units_lost",
+                "{side}: {units:,} units {what}",
+                side=name,
+                units=count,
+                what=what,
+            )
+            for what, count in _lost(units, side, benchmark)
         ]
     return Common(benchmark, languages, _kept(one, both), _kept(other, both), notes, refused)
 

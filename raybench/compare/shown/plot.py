@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from raybench.compare.found import RATING, SCORE, SHARE, Judged, Scale, Word
 from raybench.compare.judging import beyond
+from raybench.statements import Statement
 from raybench.tracking.plots.style import COLOURS, WIDTH, drawing, named
 
 _ROW, _AXIS = 0.32, 0.8
@@ -46,15 +47,25 @@ def _drawn(scores: Sequence[Judged], scale: Scale, label: str) -> str:
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.grid(axis="x")
-        axes.set_xlabel(_axis(scores, scale))
+        axes.set_xlabel(axis(scores, scale))
         return svg(label)
 
 
-def _axis(scores: Sequence[Judged], scale: Scale) -> str:
+def axis(scores: Sequence[Judged], scale: Scale) -> str:
     """Return what the axis shows; to which side better is only where that is so of all."""
-    told = "candidate less baseline" + (f", in {scale.unit}" if scale.unit else "")
+    told = Statement(
+        "compare.axis",
+        "candidate less baseline{unit}",
+        unit=f", in {scale.unit}" if scale.unit else "",
+    )
     higher = {it.score.higher_is_better for it in scores}
     if len(higher) > 1:
         return told
     left, right = ("worse", "better") if higher == {True} else ("better", "worse")
-    return f"← {left} · {told} · {right} →"
+    return Statement(
+        "compare.axis_of_sides",
+        "← {left} · {what} · {right} →",
+        left=left,
+        what=told,
+        right=right,
+    )

@@ -15,6 +15,7 @@ from raybench.compare.found import (
 )
 from raybench.compare.judging import LEVEL, amount, beyond, p_value
 from raybench.compare.pairing import QUESTIONS as QUESTIONED
+from raybench.statements import Statement
 from raybench.stats import paired
 from raybench.types import Counts
 
@@ -97,19 +98,30 @@ def explained(found: Sequence[Concluded]) -> list[str]:
     tests = found[0].tests if found else 0
     if not tests:
         return []
-    told = [
-        f"{P} is of each test alone; {P_HOLM} takes in that {tests} tests are made here, by one of "
-        "which chance alone would otherwise soon show something (the smallest "
-        f"{P} times {tests}, the next times {tests - 1}, and so on), and below {LEVEL} it is a "
-        "verdict: an interval without 0 may be none."
+    told: list[str] = [
+        Statement(
+            "compare.holm",
+            "{p} is of each test alone; {holm} takes in that {tests} tests are made here, by one "
+            "of which chance alone would otherwise soon show something (the smallest {p} times "
+            "{tests}, the next times {fewer}, and so on), and below {level} it is a verdict: an "
+            "interval without 0 may be none.",
+            p=P,
+            holm=P_HOLM,
+            tests=tests,
+            fewer=tests - 1,
+            level=LEVEL,
+        )
         if tests > 1
         else f"{P_HOLM} is {P} raised for the number of tests; here is one, so that both are the "
         f"same. Below {LEVEL} it is a verdict."
     ]
     if any(it.score.identical for it in scores):
         told.append(
-            "Scores in which nothing differs are not among the tests: no level would let such a "
-            "test come out, so that it takes nothing from the others (Tarone)."
+            Statement(
+                "compare.untested",
+                "Scores in which nothing differs are not among the tests: no level would let such "
+                "a test come out, so that it takes nothing from the others (Tarone).",
+            )
         )
     if mcnemar := any(it.score.tested and it.score.test == paired.MCNEMAR for it in scores):
         told.append(
@@ -126,9 +138,13 @@ def explained(found: Sequence[Concluded]) -> list[str]:
         it.score.title for it in scores if it.score.difference.method.endswith(means.MOVER)
     ]:
         told.append(
-            f"Of scores with an interval and no standard error ({_listed(apart)}) the difference "
-            "has an interval put together from both runs' own (MOVER: how far each one's ends lie "
-            "from it, squared and added)."
+            Statement(
+                "compare.mover",
+                "Of scores with an interval and no standard error ({scores}) the difference has "
+                "an interval put together from both runs' own (MOVER: how far each one's ends lie "
+                "from it, squared and added).",
+                scores=_listed(apart),
+            )
         )
     told.append(f"Tests: {'; '.join(_tests(scores))}.")
     if any(it.detectable_here is not None for it in scores):
@@ -154,10 +170,16 @@ def _fewer(found: Sequence[Concluded]) -> Iterator[str]:
         for pair in (it.compared.pair for it in alike)
     )
     only = " or benchmarks (--only BENCHMARK)" if asked_questions else ""
-    yield (
-        f"{_listed(names, 'models')} {'has' if len(names) == 1 else 'have'} the same settings in "
-        f"both runs, and yet {tests} of the {found[0].tests} tests, because replies were sampled "
-        f"anew: naming models (RUN:MODEL){only} asks fewer questions, and each of them weighs more."
+    yield Statement(
+        "compare.unchanged_models",
+        "{models} {have} the same settings in both runs, and yet {tests} of the {all} tests, "
+        "because replies were sampled anew: naming models (RUN:MODEL){only} asks fewer questions, "
+        "and each of them weighs more.",
+        models=_listed(names, "models"),
+        have="has" if len(names) == 1 else "have",
+        tests=tests,
+        all=found[0].tests,
+        only=only,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from raybench.autobench.steps import Reply
 from raybench.experiments.parts.session import Session
+from raybench.statements import Statement
 
 
 class Headway:
@@ -36,5 +37,12 @@ class Headway:
 
     def _tell(self) -> None:
         # Where all iterations are under way at once, none is done for long.
-        self._session.phase(f"{self._known + self._asked:,} replies of at least {self._least:,}")
+        self._session.phase(
+            Statement(
+                "headway.replies",
+                "{replies:,} replies of at least {least:,}",
+                replies=self._known + self._asked,
+                least=self._least,
+            )
+        )
         self._session.reached(self._asked / max(1, self._least - self._known))

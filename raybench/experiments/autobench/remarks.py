@@ -8,6 +8,7 @@ from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.experiments.autobench.report import echoes
 from raybench.experiments.autobench.reuse import Kept
+from raybench.statements import Statement
 from raybench.types import Estimate
 
 _FEW = 0.5
@@ -33,10 +34,13 @@ def _tasks(records: Sequence[Record]) -> str:
     held = sum(record["task"] is not None for record in records)
     if not records or held > _FEW * len(records):
         return ""
-    return (
-        f"only {held:,} of {len(records):,} iterations found a task, and only these count: see why "
+    return Statement(
+        "remarks.few_tasks",
+        "only {found:,} of {iterations:,} iterations found a task, and only these count: see why "
         "tasks were turned down in the report; autobench.mean_threshold and median_threshold say "
-        "what passes"
+        "what passes",
+        found=held,
+        iterations=len(records),
     )
 
 
@@ -44,9 +48,20 @@ def _judges(records: Sequence[Record], protocol: Settings) -> Iterator[str]:
     """Yield who hardly gave a rating, and how those from outside, who have no line, did."""
     for judge, read in summary.parse_rates(records, protocol).items():
         if read.value is not None and read.value < _FEW:
-            yield f"of {judge}'s {read.n:,} ratings {_share(read)} could be read; only those count"
+            yield Statement(
+                "remarks.unreadable",
+                "of {judge}'s {ratings:,} ratings {share} could be read; only those count",
+                judge=judge,
+                ratings=read.n,
+                share=_share(read),
+            )
         elif judge not in protocol.models:
-            yield f"{judge}, from outside: ratings read {_share(read)}"
+            yield Statement(
+                "remarks.outsider",
+                "{judge}, from outside: ratings read {share}",
+                judge=judge,
+                share=_share(read),
+            )
 
 
 def _share(read: Estimate) -> str:
@@ -60,8 +75,11 @@ def _discarded(kept: Kept) -> str:
     took = kept.took
     if not took["discarded"]:
         return ""
-    return (
-        f"{took['discarded']:,} of {took['calls']:,} calls: their tasks were not accepted after all"
+    return Statement(
+        "remarks.discarded",
+        "{discarded:,} of {calls:,} calls: their tasks were not accepted after all",
+        discarded=took["discarded"],
+        calls=took["calls"],
     )
 
 
@@ -69,7 +87,13 @@ def _reused(kept: Kept) -> str:
     if kept.extended is None:
         return ""
     took, there = kept.took, len(kept.extended.replies)
-    told = f"{took['reused']:,} of {took['calls']:,} replies, of {kept.extended.folder}"
-    if took["reused"]:
-        return told
-    return f"{told}: none of its {there:,} fits what was asked (models, sampling, prompts, limits)"
+    why = f": none of its {there:,} fits what was asked (models, sampling, prompts, limits)"
+    return Statement(
+        "remarks.reused",
+        "{reused:,} of {calls:,} replies, of {folder}{why}",
+        reused=took["reused"],
+        calls=took["calls"],
+        folder=kept.extended.folder,
+        why="" if took["reused"] else why,
+        there=there,
+    )

@@ -14,6 +14,7 @@ from raybench.experiments.autobench import given, reuse
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline.store import fingerprint
+from raybench.statements import Statement
 from raybench.tracking.plan import turns
 from raybench.types import Plan
 
@@ -155,7 +156,12 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         unit="iteration",
         each=conf.iterations,
         referees=referees,
-        calls=f"{least_calls(config):,} to {most_calls(config):,}, where all models reply",
+        calls=Statement(
+            "plan.calls_between",
+            "{least:,} to {most:,}, where all models reply",
+            least=least_calls(config),
+            most=most_calls(config),
+        ),
         notes=(
             f"{at_once(config)} iterations at once",
             *_variants(config, extended),
@@ -188,7 +194,13 @@ def _variants(config: Config, extended: reuse.Extended | None) -> Iterator[str]:
     if conf.tasks is not None:
         count = len(given.read(conf.tasks))
         again = ", again and again: repeats count as no new tasks"
-        yield f"{count:,} tasks from {conf.tasks}{again * (count < conf.iterations)}"
+        yield Statement(
+            "plan.tasks",
+            "{tasks:,} tasks from {file}{again}",
+            tasks=count,
+            file=conf.tasks,
+            again=again * (count < conf.iterations),
+        )
     if extended is not None:
         count = len(extended.replies)
         yield f"what fits of the {count:,} replies of {extended.folder} is reused"

@@ -6,6 +6,7 @@ from raybench.autobench import summary
 from raybench.autobench.analysis.tables import Table
 from raybench.experiments.autobench.report import standing
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
+from raybench.statements import Statement
 
 
 def told(comparison: Comparison) -> str:
@@ -17,13 +18,15 @@ def _models(comparison: Comparison) -> Iterator[str]:
     full = comparison.played[0]
     scores = {model: {summary.SCORE: it} for model, it in comparison.scores(full).items()}
     text = standing.support(comparison.found.played[0].found, scores)
-    yield (
-        f"The models, under the full protocol: {text}"
-        if text
-        else (
-            "Of the models nothing is told: too few iterations of the full protocol found a task."
+    if text:
+        yield Statement(
+            "ablations.models", "The models, under the full protocol: {orders}", orders=text
         )
-    )
+    else:
+        yield Statement(
+            "ablations.too_few",
+            "Of the models nothing is told: too few iterations of the full protocol found a task.",
+        )
 
 
 def _rules(comparison: Comparison) -> Iterator[str]:
@@ -38,9 +41,14 @@ def _rules(comparison: Comparison) -> Iterator[str]:
         return
     label, least = min(found.items(), key=lambda it: it[1].value or 0.0)
     ends = f", 95 % from {least.ci95[0]:.2f} to {least.ci95[1]:.2f}" if least.ci95 else ""
-    yield (
-        f"The rules: of {len(found)} variants none orders the models less as the full protocol "
-        f"does than '{label}' (Kendall's τ {least.value:.2f}{ends})."
+    yield Statement(
+        "ablations.rules",
+        "The rules: of {variants} variants none orders the models less as the full protocol does "
+        "than '{variant}' (Kendall's τ {tau:.2f}{ends}).",
+        variants=len(found),
+        variant=label,
+        tau=least.value,
+        ends=ends,
     )
 
 
@@ -55,12 +63,14 @@ def _tables(comparison: Comparison) -> Iterator[str]:
             if sign in signs.values()
         ]
         open_ = sum(it == 0 for it in signs.values())
-        yield (
-            f"The table '{table.name}': "
-            + (f"the full protocol agrees with it {' and '.join(told)}. " if told else "")
-            + (f"Of {open_} of {len(signs)} variants nothing is told. " if open_ else "")
-            + "That is by Kendall's τ, where the interval of the difference excludes 0: each at "
-            "5 %."
+        yield Statement(
+            "ablations.table",
+            "The table '{table}': {agrees}{untold}That is by Kendall's τ, where the interval of "
+            "the difference excludes 0: each at 5 %.",
+            table=table.name,
+            agrees=f"the full protocol agrees with it {' and '.join(told)}. " if told else "",
+            untold=f"Of {open_} of {len(signs)} variants nothing is told. " if open_ else "",
+            signs=signs,
         )
 
 

@@ -11,6 +11,7 @@ from raybench.experiments.autobench.report.validation import FEW
 from raybench.experiments.autobench_ablations import findings
 from raybench.experiments.autobench_ablations.comparison import Comparison, Played
 from raybench.experiments.parts import supported
+from raybench.statements import Statement
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
@@ -85,9 +86,11 @@ def _apart(comparison: Comparison) -> Iterator[str]:
     found = zip(comparison.played, comparison.found.played, strict=True)
     several = [it.label for it, of in found if of.found.ballots.sources.shared is not None]
     if several:
-        yield (
-            f"The tasks of {', '.join(several)} come more than once: they are drawn apart from "
-            "those of other variants, each with all its iterations."
+        yield Statement(
+            "ablations.drawn_apart",
+            "The tasks of {variants} come more than once: they are drawn apart from those of "
+            "other variants, each with all its iterations.",
+            variants=", ".join(several),
         )
 
 

@@ -21,6 +21,7 @@ from raybench.experiments.autobench import setup as plain
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.paths import expanded
+from raybench.statements import Statement
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
@@ -91,7 +92,12 @@ def plan(config: Config, extended: reuse.Extended | None = None) -> Plan:
         each=len(several) * config.autobench.iterations,
         unit="iteration",
         referees=asked[models:],
-        calls=f"{least:,} to {most:,}, where all models reply",
+        calls=Statement(
+            "plan.calls_between",
+            "{least:,} to {most:,}, where all models reply",
+            least=least,
+            most=most,
+        ),
         notes=(
             *_variants(config),
             "what variants ask alike is asked once: the fewest calls are where all accept the "
@@ -157,4 +163,10 @@ def _variants(config: Config) -> Iterator[str]:
         yield f"{WORDS[name]}: {details[name]}" if name in details else WORDS[name]
     for name, why in left_out(conf, config.autobench, config.roster).items():
         if name in conf.variants:
-            yield f"left out: {WORDS[name]} ({why})"
+            yield Statement(
+                "ablations.left_out",
+                "left out: {title} ({why})",
+                title=WORDS[name],
+                why=why,
+                variant=name,
+            )

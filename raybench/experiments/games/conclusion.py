@@ -17,6 +17,7 @@ from raybench.experiments.games.report import Shown, reading, sections
 from raybench.experiments.games.standings import Standing
 from raybench.experiments.games.units import units as readable
 from raybench.experiments.parts.outcome import Outcome
+from raybench.statements import Statement
 from raybench.stats.joint import Joint
 from raybench.stats.ratings.outcome import Ratings
 from raybench.stats.ratings.scale import SPREAD
@@ -216,11 +217,7 @@ def _notes(
 ) -> dict[str, str]:
     counted = sum(it.void is None for it in matches)
     void = len(matches) - counted
-    some = f"{counted:,} of {len(matches):,} count, {void:,} {'is' if void == 1 else 'are'} void"
-    every = f"all {counted:,} count" if matches else "none was played"
-    notes = {"Matches": some if void else every}
-    if again := meetings.repeats(matches):
-        notes["Matches"] += f"; repeats of another: {again:,}, by models at temperature 0"
+    notes: dict[str, str] = {"Matches": _counted(counted, void, meetings.repeats(matches))}
     if anew := [it for it in matches if it.attempt]:
         notes["Begun anew"] = _again(anew)
     if end.stopped:
@@ -239,6 +236,31 @@ def _notes(
     return notes
 
 
+def _counted(counted: int, void: int, again: int) -> str:
+    """Return how many matches count, and how many are void or repeat another."""
+    repeats = f"; repeats of another: {again:,}, by models at temperature 0" if again else ""
+    if void:
+        return Statement(
+            "matches.some",
+            "{counted:,} of {matches:,} count, {void:,} {are} void{repeats}",
+            counted=counted,
+            matches=counted + void,
+            void=void,
+            are="is" if void == 1 else "are",
+            repeats=repeats,
+            again=again,
+        )
+    if not counted:
+        return Statement("matches.none", "none was played")
+    return Statement(
+        "matches.all",
+        "all {counted:,} count{repeats}",
+        counted=counted,
+        repeats=repeats,
+        again=again,
+    )
+
+
 def _jury(
     matches: Sequence[Match], models: Sequence[str], lost: Mapping[str, int]
 ) -> Iterator[str]:
@@ -249,12 +271,24 @@ def _jury(
     missing = sum(it.votes_missing for it in matches)
     if votes := sum(it.votes for it in matches) + missing:
         of = ", ".join(f"{juror} {count:,}" for juror, count in _lost(matches).items())
-        yield f"{missing:,} of {votes:,} votes are missing" + (f" ({of})" if of else "")
+        yield Statement(
+            "jury.missing",
+            "{missing:,} of {votes:,} votes are missing{of}",
+            missing=missing,
+            votes=votes,
+            of=f" ({of})" if of else "",
+        )
     failed = Counter({name: n for name, n in lost.items() if name not in models})
     for match in matches:
         failed.update({name: n for name, n in match.failed.items() if name not in models})
     for juror, count in sorted(failed.items()):
-        yield f"{count:,} request{'s' * (count > 1)} to {juror} got no reply"
+        yield Statement(
+            "jury.no_reply",
+            "{requests:,} request{s} to {juror} got no reply",
+            requests=count,
+            s="s" * (count > 1),
+            juror=juror,
+        )
 
 
 def _lost(matches: Sequence[Match]) -> dict[str, int]:
@@ -270,4 +304,12 @@ def _again(matches: Sequence[Match]) -> str:
     if (untold := sum(it.attempt for it in matches) - why.total()) > 0:  # an older journal
         why["for reasons that its journal does not have"] = untold
     told = "; ".join(f"{reason} ({count:,})" for reason, count in why.most_common(_REASONS))
-    return f"{len(matches):,} match{'es' if len(matches) > 1 else ''}: {told}{where}"
+    return Statement(
+        "matches.begun_anew",
+        "{matches:,} match{es}: {told}{where}",
+        matches=len(matches),
+        es="es" if len(matches) > 1 else "",
+        told=told,
+        where=where,
+        times=[*why.values()],
+    )

@@ -13,6 +13,7 @@ from raybench.paths import expanded
 from raybench.pipeline import compiled
 from raybench.pipeline.compiled import Entry
 from raybench.positions import Positions, load
+from raybench.statements import Statement
 from raybench.tournament.strategies import Strategies
 
 Found = Mapping[tuple[str, str], list[Entry]]
@@ -100,13 +101,27 @@ def _one_for_each(sets: Sequence[Positions], played: Collection[str]) -> None:
 
 def told(config: Config, played: Sequence[Game[Any]]) -> list[str]:
     """Return what there is to say of them: what each gained on held-out positions, or not."""
-    notes = []
+    notes = list[str]()
     by_rules = games.merged(config.games.roster_rules, config.games.rules)
     for (model, game), entries in entries_of(config, played).items():
         if not entries:
-            notes.append(f"{model}, {game}: no set of positions is of it, so no player is compiled")
+            notes.append(
+                Statement(
+                    "players.no_positions",
+                    "{model}, {game}: no set of positions is of it, so no player is compiled",
+                    model=model,
+                    game=game,
+                )
+            )
         if entries and by_rules.get(game):
-            notes.append(f"{model}, {game}: compiled by the game's own rules, not by those given")
+            notes.append(
+                Statement(
+                    "players.own_rules",
+                    "{model}, {game}: compiled by the game's own rules, not by those given",
+                    model=model,
+                    game=game,
+                )
+            )
         for entry in entries:
             gain = entry.made.get("held_out", {}).get("gain") or {}
             value, ci95 = gain.get("value"), gain.get("ci95")

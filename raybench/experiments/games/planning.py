@@ -11,6 +11,7 @@ from raybench.experiments.games import asking, manners, setup
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts import choice
+from raybench.statements import Statement
 from raybench.tournament import pairing
 from raybench.tracking.plan import turns
 from raybench.types import Plan
@@ -113,9 +114,13 @@ def told(config: Config) -> list[str]:
     if not again:
         return ignored(config)
     return [
-        f"{', '.join(again)}: models at temperature 0 play the same match again from the same "
-        "opening, topic, word or number. Such matches are counted as one group, which widens "
-        "intervals: games.temperature=0.7, say, has them play differently",
+        Statement(
+            "plan.same_match",
+            "{games}: models at temperature 0 play the same match again from the same opening, "
+            "topic, word or number. Such matches are counted as one group, which widens "
+            "intervals: games.temperature=0.7, say, has them play differently",
+            games=", ".join(again),
+        ),
         *ignored(config),
     ]
 
@@ -128,19 +133,31 @@ def notes(config: Config) -> Iterator[str]:
         yield f"{game.name}: {tables[game.name]} seats{f', {own}' if own else ''}"
     left_out = {game.name for game in choice.chosen(conf.names)} - set(tables)
     for name in sorted(left_out):
-        yield f"{name} is left out: nobody is left to judge (games.jury=[NAME])"
+        yield Statement(
+            "plan.game_left_out",
+            "{game} is left out: nobody is left to judge (games.jury=[NAME])",
+            game=name,
+        )
     many, wanted = setup.under_way(config), setup.at_once(config)
     most = "" if conf.narrow is None else "at most "  # rounds begin small
-    yield f"{conf.pairing.replace('_', ' ')}; {most}{many} matches at once" + (
-        f", not {wanted}: two rounds, as a third one waits for the results of the first"
-        if many < wanted
-        else ""
+    why = f", not {wanted}: two rounds, as a third one waits for the results of the first"
+    yield Statement(
+        "plan.at_once",
+        "{pairing}; {most}{matches} matches at once{why}",
+        pairing=conf.pairing.replace("_", " "),
+        most=most,
+        matches=many,
+        why=why if many < wanted else "",
     )
     models, each = len(config.roster.models), setup.units(config) / len(tables)
     if conf.pairing == "round_robin" and 2 in tables.values() and each < math.perm(models, 2):
-        yield (
-            f"{_so_many(each)} of each game, and it takes {math.perm(models, 2):,} for everybody "
-            "to meet everybody in both seats"
+        yield Statement(
+            "plan.few_matches",
+            "{matches} of each game, and it takes {meetings:,} for everybody to meet everybody in "
+            "both seats",
+            matches=_so_many(each),
+            meetings=math.perm(models, 2),
+            each=each,
         )
     if conf.narrow is not None:
         yield f"ends earlier where every rating is known to ±{conf.narrow:g} points"
@@ -150,13 +167,17 @@ def notes(config: Config) -> Iterator[str]:
     judged = [game.name for game in setup.chosen(config) if game.jury]
     if judged:
         who = ", ".join(conf.jury) if conf.jury else "all models that do not play in a match"
-        yield f"{', '.join(judged)}: judged by {who}"
+        yield Statement(
+            "plan.jury", "{games}: judged by {jurors}", games=", ".join(judged), jurors=who
+        )
     if bare := [
         it.name for it in everybody(config) if it.system_prompt and not conf.own_system_prompts
     ]:
-        yield (
-            f"the roster's system prompts of {', '.join(bare)} are left out "
-            "(games.own_system_prompts=true has them)"
+        yield Statement(
+            "plan.system_prompts",
+            "the roster's system prompts of {models} are left out "
+            "(games.own_system_prompts=true has them)",
+            models=", ".join(bare),
         )
     yield from (f"{name.lower()}: {text}" for name, text in manners.told(config).items())
     if any(game.sandboxed for game in setup.chosen(config)):

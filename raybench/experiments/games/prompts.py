@@ -21,6 +21,8 @@ from raybench.players.parts.contract import Try
 from raybench.tournament.strategies import DEFAULT
 from raybench.types import Observation
 
+NOTHING = "(nothing is asked here)"
+"""Stands where a strategy asks nothing."""
 MATCHES = 5
 """So many matches of each game are looked through: some kinds of turns do not come in every one."""
 _BEGINS = re.compile(rb'\{"match": (?P<match>\d+), "game": "(?P<game>\w+)"')
@@ -73,7 +75,7 @@ def written(
         for kind, title, prompts in asked:
             if kind not in shown:
                 shown.add(kind)
-                first_prompt, *then = prompts() or ["(nothing is asked here)"]
+                first_prompt, *then = prompts() or [NOTHING]
                 yield f"### {title}\n\n{_fenced(first_prompt)}\n\n"
                 for text in then:
                     yield f"Then:\n\n{_fenced(text)}\n\n"

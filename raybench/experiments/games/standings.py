@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from raybench.statements import Statement
 from raybench.stats.ratings.outcome import Bound, Ratings
 from raybench.stats.ratings.ranking import orders, ranks
 from raybench.stats.ratings.scale import SPREAD
@@ -31,7 +32,12 @@ class Standing:
             return Estimate(None, None, None, ratings.n.get(model, 0), method)
         if place.value is None:
             best, worst = place.ends
-            why = f"refused: somewhere from {best} to {worst}, as not all groups are compared"
+            why = Statement(
+                "refused.rank_between",
+                "refused: somewhere from {best} to {worst}, as not all groups are compared",
+                best=best,
+                worst=worst,
+            )
             return Estimate(None, None, (best, worst), ratings.n[model], why)
         method = f"rank among the {len(self.ranks)} that can be compared, 1 is the best"
         if len(ratings.components) > 1:

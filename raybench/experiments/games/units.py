@@ -16,6 +16,8 @@ from raybench.tracking.report import Body, Facet, Ply, Text, Unit, Units
 from raybench.tracking.report.units import Of
 from raybench.tracking.text import one_line
 
+INVALID = "no valid move"
+"""What the mistake of a turn is called."""
 _LINE = 200
 """Characters of a unit's line in the list."""
 _FACETS = (
@@ -169,7 +171,7 @@ def _turn(number: int, turn: Mapping[str, Any], record: Mapping[str, Any]) -> It
     cut = ", cut off" if turn["truncated"] else ""
     yield Text(f"reply ({turn['tokens']:,} tokens{cut})", turn["reply"])
     if turn["error"]:
-        yield Text("no valid move", turn["error"])
+        yield Text(INVALID, turn["error"])
     elif turn["move"] != turn["reply"]:
         yield Text("move", turn["move"])
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raybench.experiments.games_phrasings.comparison import Comparison
+from raybench.statements import Statement
 from raybench.tournament.records import Match
 from raybench.types import Estimate
 
@@ -57,10 +58,18 @@ def steadied(change: Estimate) -> str:
     low, high = change.ci95
     told = f"{change.value:+.0f} points of spread, 95 % from {low:+.0f} to {high:+.0f}"
     if high < 0:
-        return f"ratings hang less on wording after it: {told}"
+        return Statement(
+            "phrasings.steadier", "ratings hang less on wording after it: {change}", change=told
+        )
     if low > 0:
-        return f"ratings hang more on wording after it: {told}"
-    return f"whether ratings hang less on wording after it cannot be told from chance: {told}"
+        return Statement(
+            "phrasings.less_steady", "ratings hang more on wording after it: {change}", change=told
+        )
+    return Statement(
+        "phrasings.open",
+        "whether ratings hang less on wording after it cannot be told from chance: {change}",
+        change=told,
+    )
 
 
 def _spread(found: Estimate) -> str:

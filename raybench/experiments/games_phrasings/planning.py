@@ -11,6 +11,7 @@ from raybench.experiments.optimise_players import setup as learning
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.games.parts.wording import OWN
+from raybench.statements import Statement
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
@@ -63,9 +64,14 @@ def plan(config: Config) -> Plan:
 def _notes(config: Config) -> Iterator[str]:
     conf, several = config.games_phrasings, cells.cells(config)
     words = ", ".join(map(str, conf.wordings))
-    yield (
-        f"{len(several)} tournaments of the same {games.units(config):,} matches: in phrasings "
-        f"{words}; {' and '.join(cells.stages(config))} optimisation"
+    yield Statement(
+        "plan.tournaments",
+        "{tournaments} tournaments of the same {matches:,} matches: in phrasings {phrasings}; "
+        "{stages} optimisation",
+        tournaments=len(several),
+        matches=games.units(config),
+        phrasings=words,
+        stages=" and ".join(cells.stages(config)),
     )
     if learns(config):
         yield f"{len([*cells.studies(config)])} studies, which models do in each phrasing"
@@ -83,4 +89,8 @@ def _ignored(config: Config) -> Iterator[str]:
             "after (games_phrasings.stages=[before] plays by them)"
         )
     if ruled := ", ".join(name for name, of in games.rules(config).items() if of):
-        yield f"{ruled}: programs learn by the game's own rules, and not by those given"
+        yield Statement(
+            "plan.own_rules",
+            "{games}: programs learn by the game's own rules, and not by those given",
+            games=ruled,
+        )

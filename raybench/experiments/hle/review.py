@@ -10,6 +10,7 @@ from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam, Item
 from raybench.experiments.parts.questions.reading import Place
+from raybench.statements import Statement
 
 FILE, KEY = "review.jsonl", "review_key.jsonl"
 """In the run's folder: what people fill in where it says null, and what they had better not know
@@ -108,7 +109,13 @@ def note(wanted: Sequence[Drawn]) -> str:
     """Say what the sheet holds."""
     counts = Counter(it.stratum for it in wanted)
     told = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return (
-        f"{len(wanted)} responses to judge by hand in {FILE} ({told}): fill in your_verdict; {KEY} "
-        "has the judges'"
+    return Statement(
+        "review.note",
+        "{responses} responses to judge by hand in {file} ({told}): fill in your_verdict; {key} "
+        "has the judges'",
+        responses=len(wanted),
+        file=FILE,
+        told=told,
+        key=KEY,
+        drawn=dict(counts),
     )

@@ -17,10 +17,10 @@ from raybench.experiments.hle_screen.standing import CANDIDATES, DATASET, Standi
 from raybench.experiments.parts.questions import setup
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import QUESTIONS
+from raybench.statements import Statement
 from raybench.tracking import console
 
 _SHOWN = 3
-_BACK = "'question' left the dataset {}, and comes back as it was: mend what was found, or leave it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,13 @@ class Batch:
     def told(self) -> str:
         """Say how many candidates there are, and how many are valid."""
         counts = Counter(each.candidate.valid for each in self.entries)
-        return (
-            f"{len(self.entries):,} candidates in {self.origin}: {counts[True]:,} valid, "
-            f"{counts[False]:,} invalid"
+        return Statement(
+            "screening.candidates",
+            "{candidates:,} candidates in {origin}: {valid:,} valid, {invalid:,} invalid",
+            candidates=len(self.entries),
+            origin=self.origin,
+            valid=counts[True],
+            invalid=counts[False],
         )
 
     def caveats(self, config: Config) -> list[str]:
@@ -139,5 +143,11 @@ def _without(each: Entry, gone: Mapping[int, str]) -> Entry:
     candidate = each.candidate
     if not candidate.row or (when := gone.get(said(candidate.row))) is None:
         return each
-    told = (*candidate.reasons, _BACK.format(when))
+    back = Statement(
+        "screening.back",
+        "'question' left the dataset {when}, and comes back as it was: mend what was found, or "
+        "leave it",
+        when=when,
+    )
+    told = (*candidate.reasons, back)
     return replace(each, candidate=replace(candidate, reasons=told))

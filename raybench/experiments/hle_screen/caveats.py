@@ -8,6 +8,7 @@ from raybench.benchmarks.parts.hle.screening.attempts import NAME
 from raybench.config import Config
 from raybench.experiments.parts.questions.setup import repeats_of
 from raybench.pipeline.terms import models_of
+from raybench.statements import Statement
 
 
 def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
@@ -16,23 +17,29 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
     choice = sum(row["answer_type"] == CHOICE for row in questions)
     by_chance = conf.rule == "worse_than_chance"
     if choice and not by_chance and len(config.roster.models) == 1:
-        yield (
+        yield Statement(
+            "screening.one_model",
             "a panel of one model: of multiple choice one may answer, so that it turns none down "
-            f"({choice:,} here). Add models to the roster, or choose rule=worse_than_chance with "
-            "repeats"
+            "({choice:,} here). Add models to the roster, or choose rule=worse_than_chance with "
+            "repeats",
+            choice=choice,
         )
     repeats = repeats_of(config, NAME)
     if by_chance and repeats == 1:
-        yield (
+        yield Statement(
+            "screening.one_attempt",
             "rule=worse_than_chance compares repeated attempts with guesses, and each model has "
-            "one at a question: ask for more with repeats=N and a temperature above 0"
+            "one at a question: ask for more with repeats=N and a temperature above 0",
         )
     same = [model.name for model in models_of(config) if model.sampling.temperature == 0]
     if same and repeats > 1:
-        yield (
-            f"at temperature 0 attempts repeat one another: {repeats} of {', '.join(same)} at a "
-            "question tell little more than one does. Give a temperature above 0, or null for "
-            "each model's own"
+        yield Statement(
+            "screening.alike",
+            "at temperature 0 attempts repeat one another: {repeats} of {models} at a question "
+            "tell little more than one does. Give a temperature above 0, or null for each model's "
+            "own",
+            repeats=repeats,
+            models=", ".join(same),
         )
 
 
@@ -40,5 +47,9 @@ def judging(config: Config) -> Iterator[str]:
     """Yield which models of the panel judge themselves."""
     panel = [model.name for model in config.roster.models]
     if own := [name for name in config.hle_screen.judges if name in panel]:
-        verb = "judges itself" if len(own) == 1 else "judge themselves"
-        yield f"{' and '.join(own)} {verb} among others: a judge that is not of the panel does not"
+        yield Statement(
+            "screening.judges_itself",
+            "{judges} {verb} among others: a judge that is not of the panel does not",
+            judges=" and ".join(own),
+            verb="judges itself" if len(own) == 1 else "judge themselves",
+        )

@@ -22,6 +22,7 @@ from raybench.experiments.parts.questions import conditions, reading
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up
 from raybench.experiments.parts.questions.setup import repeats_of, shown_of
+from raybench.experiments.parts.questions.units import HIDDEN
 from raybench.experiments.parts.questions.units import units as readable
 from raybench.experiments.parts.questions.view import View
 from raybench.paths import expanded
@@ -111,7 +112,7 @@ def concluded(
 def _read(section: Section, hidden: Collection[str]) -> Section:
     if not hidden:
         return section
-    return replace(section, text=f"{section.text} Questions that are held out are not shown.")
+    return replace(section, text=f"{section.text} {HIDDEN}")
 
 
 def _published(

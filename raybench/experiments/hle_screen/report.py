@@ -16,6 +16,7 @@ from raybench.experiments.parts.questions import scores
 from raybench.experiments.parts.questions.supported import orders
 from raybench.experiments.parts.questions.view import View
 from raybench.pipeline.revisions import Revision
+from raybench.statements import Statement
 from raybench.stats import intervals
 from raybench.tracking import plots
 from raybench.tracking.leaderboard import Column
@@ -25,9 +26,11 @@ from raybench.types import Estimate
 NAME = attempts.NAME
 ACCURACY, ANSWERED = f"{NAME}/accuracy", f"{NAME}/answered"
 COLUMNS = (Column(ACCURACY, "Accuracy on candidates"), Column(ANSWERED, "Answered"))
+FUNNEL, REVIEWED = "What became of the candidates", "What reviewers decided"
+"""Titles of sections."""
 _MOST = 2000
 """Candidates whose evidence is on the page; the files have that of all."""
-_BIAS = (
+BIAS = (
     "Accuracies are over all candidates that were tried. Those that pass are chosen because this "
     "panel failed them: its accuracy on them is near 0 by that choice alone, and says nothing of "
     "models beside others that were not of the panel."
@@ -87,11 +90,20 @@ def _support(view: View, those: Sequence[Screened]) -> str:
     ends = f", 95 % from {share.ci95[0]:.0%} to {share.ci95[1]:.0%}" if share.ci95 else ""
     left = f"; of {undecided:,} nothing is decided" if undecided else ""
     rated = [it for it in view.ranked if view.metrics[it][ACCURACY].value is not None]
-    panel = f" Of the panel, on all candidates: {orders(view, ACCURACY)}" if rated[1:] else ""
-    return (
-        f"{passed:,} of {len(those):,} candidates that were tried pass this panel of "
-        f"{len(view.ranked)} ({passed / len(those):.0%}{ends}){left}. That other models fail on "
-        f"them does not follow.{panel}"
+    held = orders(view, ACCURACY) if rated[1:] else ""
+    return Statement(
+        "screening.support",
+        "{passed:,} of {tried:,} candidates that were tried pass this panel of {models} "
+        "({share:.0%}{ends}){left}. That other models fail on them does not follow.{panel}",
+        passed=passed,
+        tried=len(those),
+        models=len(view.ranked),
+        share=passed / len(those),
+        ends=ends,
+        left=left,
+        panel=f" Of the panel, on all candidates: {held}" if held else "",
+        undecided=undecided,
+        orders=held,
     )
 
 
@@ -110,7 +122,7 @@ def _funnel(batch: Batch, those: Sequence[Screened]) -> Section:
         ("held out", private, passed, "those that passed"),
     )
     return Section(
-        "What became of the candidates",
+        FUNNEL,
         "",
         table=Table(
             ("", "questions", "share", "of"),
@@ -144,7 +156,7 @@ def _panel(view: View, those: Sequence[Screened]) -> Section:
         )
     return Section(
         "The panel",
-        _BIAS,
+        BIAS,
         figure=plots.bars(
             {
                 column.title: {it: view.metrics[it][column.key].to_json() for it in view.ranked}
@@ -185,7 +197,7 @@ def _evidence(those: Sequence[Screened]) -> Section:
 
 def _reviews(batch: Batch) -> Section:
     return Section(
-        "What reviewers decided",
+        REVIEWED,
         batch.reviews.note(batch.standing.keys),
         table=Table(
             ("question", "state", "reviews", "disagreements"),
@@ -256,10 +268,16 @@ def notes(
 def _revision(config: Config, run: Path, revision: Revision | None) -> str:
     if revision is None:
         return "none: nothing was accepted yet"
-    same = "" if revision.about["run"] == run.name else " (as it was)"
-    return (
-        f"{revision.number}{same}: {len(revision.public):,} questions in {revision.folder}, "
-        f"{len(revision.private):,} held out in {config.hle_screen.dataset}/private"
+    return Statement(
+        "screening.revision",
+        "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
+        "{dataset}/private",
+        number=revision.number,
+        same="" if revision.about["run"] == run.name else " (as it was)",
+        public=len(revision.public),
+        folder=revision.folder,
+        private=len(revision.private),
+        dataset=config.hle_screen.dataset,
     )
 
 

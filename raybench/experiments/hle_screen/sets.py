@@ -19,11 +19,11 @@ from raybench.types import ScreeningRule
 
 DECISIONS: tuple[Decision, ...] = ("accepted", "rejected", "undecided")
 INVALID = "invalid.jsonl"
-_OTHER_REASONS = (
+OTHER_REASONS = (
     "the other reasons are withheld, for they may repeat a question that is held out: "
     "validate=true tells them"
 )
-_WITHHELD = "not told here, for it may repeat a question that is held out: the journal has it"
+WITHHELD = "not told here, for it may repeat a question that is held out: the journal has it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _reasons(each: Entry, hidden: Set[str]) -> list[str]:
     if not hidden & {each.key, *(key for key, _ in each.candidate.repeats)}:
         return told
     repeats = [reason for _, reason in each.candidate.repeats]
-    return [*repeats, *([_OTHER_REASONS] if len(told) > len(repeats) else [])]
+    return [*repeats, *([OTHER_REASONS] if len(told) > len(repeats) else [])]
 
 
 def failures(
@@ -155,4 +155,4 @@ def failures(
     common = {each["why"] for each in told if each["key"] not in hidden}
     for each in told:
         shown = each["key"] not in hidden or each["why"] in common
-        yield dict(each) if shown else {**each, "why": _WITHHELD}
+        yield dict(each) if shown else {**each, "why": WITHHELD}

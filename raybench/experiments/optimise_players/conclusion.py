@@ -32,6 +32,8 @@ _MANY = 0.05
 """Share of replies without a move of which it is said why."""
 _SHOWN = 3
 """Held-out positions of a study that the report shows."""
+TOLD = "What the players are told"
+"""The title of the section with their instructions."""
 _TEXT = (
     "What a move is worth on the average, from 0 to 1, in positions that no optimiser has seen: "
     "played by the program as it was, and as it is. Gains are of the same positions; those of one "
@@ -69,7 +71,7 @@ def concluded(
             Section(supported.TITLE, _support(by, found, ledger)),
             Section("Before and after", _TEXT, figure=_figure(found), table=_table(by, found)),
             Section(
-                "What the players are told",
+                TOLD,
                 "Their instructions, and how many examples stand before a position. The files hold "
                 "all of it.",
                 items=[*_items(by, ledger)],

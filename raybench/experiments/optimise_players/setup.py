@@ -21,6 +21,7 @@ from raybench.players.parts.programs.studies import Studies
 from raybench.positions import Positions
 from raybench.positions.parts.contract import Split
 from raybench.positions.parts.digest import digest
+from raybench.statements import Statement
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
 
@@ -155,10 +156,20 @@ def notes(config: Config) -> Iterator[str]:
     conf = config.optimise_players
     name, options = choice.optimiser(conf)
     with_ = ", ".join(f"{key}={value}" for key, value in options.items())
-    yield f"{conf.program}, optimised by {name}{f' ({with_})' if with_ else ''} for {conf.metric}"
-    yield (
-        f"{conf.train} positions to learn from, {conf.validation} to choose by, {conf.held_out} "
-        "held out"
+    yield Statement(
+        "plan.optimiser",
+        "{program}, optimised by {optimiser}{options} for {metric}",
+        program=conf.program,
+        optimiser=name,
+        options=f" ({with_})" if with_ else "",
+        metric=conf.metric,
+    )
+    yield Statement(
+        "plan.positions",
+        "{train} positions to learn from, {validation} to choose by, {held_out} held out",
+        train=conf.train,
+        validation=conf.validation,
+        held_out=conf.held_out,
     )
     if words := wording.told(config.games.phrasing):
         yield f"positions are told in {words}"

@@ -9,6 +9,7 @@ from raybench import positions
 from raybench.arena.studies import PHASES, Marked, Study
 from raybench.config import Config
 from raybench.experiments.games.rehearsed import rehearsed
+from raybench.experiments.games.units import INVALID
 from raybench.experiments.optimise_players import gains, setup
 from raybench.experiments.optimise_players.ledger import JOURNAL, Ledger
 from raybench.games.parts.wording import Wording
@@ -28,7 +29,7 @@ _FACETS = (
     Facet("worth", number=True),
     Facet("tokens", number=True),
 )
-_GONE = "(these positions are drawn otherwise today: this one is not among them)"
+GONE = "(these positions are drawn otherwise today: this one is not among them)"
 
 
 def units(config: Config, done: Collection[int], ledger: Ledger) -> Units:
@@ -119,7 +120,7 @@ def _body(mark: Marked, by: Program, seen: Observation | None) -> Body:
 def _asked(by: Program, seen: Observation | None) -> Iterator[Text]:
     """Yield the position, and the prompt that the program makes of it."""
     if seen is None:
-        yield Text("position", _GONE)
+        yield Text("position", GONE)
         return
     yield Text("position", f"{seen.view}\n\n{seen.task}")
     for prompt in rehearsed(by, seen):
@@ -131,7 +132,7 @@ def _replied(mark: Marked) -> Iterator[Text]:
     cut = ", cut off" if mark.truncated else ""
     yield Text(f"reply ({mark.tokens:,} tokens{cut})", mark.reply, reply=True)
     if mark.error is not None:
-        yield Text("no valid move", mark.error, reply=True)
+        yield Text(INVALID, mark.error, reply=True)
     else:
         yield Text("move", mark.move or "", reply=True)
     yield Text("grade", f"worth {mark.worth:.2f}, where 0 is the worst and 1 the best", reply=True)

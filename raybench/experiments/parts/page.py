@@ -108,10 +108,14 @@ def _asked(account: Mapping[str, Any]) -> str:
     )
 
 
+UNREPORTED = "not reported by any engine"
+"""What stands for a number that engines do not tell."""
+
+
 def _hit_rate(account: Mapping[str, Any]) -> str:
     total = account["total"]
     if total["prefix_hit_rate"] is None:
-        return "not reported by any engine" if total["requests"] else "nothing was asked"
+        return UNREPORTED if total["requests"] else "nothing was asked"
     return f"{total['prefix_hit_rate']:.3f} ({total['cached_tokens']:,} prompt tokens from caches)"
 
 

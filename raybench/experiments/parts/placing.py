@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from raybench.config import Config, labels
 from raybench.fleet.devices import OWN, address
+from raybench.statements import Statement
 from raybench.types import Plan
 
 
@@ -37,7 +38,17 @@ def ignored(config: Config, plan: Plan) -> list[str]:
         f"its models are {' or '.join(_WHO[it] for it in kinds)}" if kinds else "it asks no model"
     )
     here = ", and are asked from this process" if kinds and not plan.ray else ""
-    return [f"{', '.join(names)}: of no effect on this run, which {needs}: {asked}{here}"]
+    return [
+        Statement(
+            "plan.no_effect",
+            "{settings}: of no effect on this run, which {needs}: {asked}{here}",
+            settings=", ".join(names),
+            needs=needs,
+            asked=asked,
+            here=here,
+            kinds=kinds,
+        )
+    ]
 
 
 _WHO = {"openai": "at endpoints", "simulated": "simulated", "vllm": "hosted"}
@@ -61,7 +72,7 @@ def _cluster(config: Config, plan: Plan) -> Iterator[str]:
         by = "fleet.address" if fleet.address else "RAY_ADDRESS"
         yield f"{named.rpartition('@')[2]} ({by})"
     else:
-        yield "a Ray of its own, on this machine"
+        yield Statement("plan.own_ray", "a Ray of its own, on this machine")
     hosted = "vllm" in _kinds(plan)
     for setting, on, what in (
         ("fleet.nodes", fleet.nodes if hosted else {}, "engines"),
@@ -69,4 +80,10 @@ def _cluster(config: Config, plan: Plan) -> Iterator[str]:
         ("sandbox.nodes", config.sandbox.nodes, "programs"),
     ):
         if on:
-            yield f"{what} on nodes with {labels.told(on)} ({setting})"
+            yield Statement(
+                "plan.nodes",
+                "{what} on nodes with {labels} ({setting})",
+                what=what,
+                labels=labels.told(on),
+                setting=setting,
+            )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from raybench.statements import Statement
 from raybench.tracking import plots
 from raybench.tracking.plots.profiles import MOST_MODELS, MOST_PARTS
 from raybench.types import Estimate
@@ -40,7 +41,11 @@ def drawn(
     if not any(
         it["value"] is not None or it["ci95"] for them in found.values() for it in them.values()
     ):
-        return None, f"No number for any of these {kinds}, so that there is nothing to draw."
+        return None, Statement(
+            "profiles.nothing",
+            "No number for any of these {kinds}, so that there is nothing to draw.",
+            kinds=kinds,
+        )
     figure = plots.profiles(
         found,
         [f"{part} ({parts[part]:,})" for part in rows],

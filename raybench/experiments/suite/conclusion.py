@@ -14,6 +14,7 @@ from raybench.experiments.suite import words
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, compared, whole
 from raybench.experiments.suite.parts import Found, asked
 from raybench.experiments.suite.report import sections
+from raybench.statements import Statement
 from raybench.stats import consensus
 from raybench.stats.agreement import Agreement
 from raybench.tracking.leaderboard import Board, Column
@@ -93,8 +94,12 @@ def _metrics(
             of[SCORE.key] = place.score
         elif several:
             by = sum(model in ranking.models for ranking in all_of.rankings.values())
-            why = "no way ranks another model with it" if by else "no way ranks it"
-            refused = Estimate(None, None, None, by, f"refused: {why}")
+            why = (
+                Statement("refused.ranked_alone", "refused: no way ranks another model with it")
+                if by
+                else Statement("refused.unranked", "refused: no way ranks it")
+            )
+            refused = Estimate(None, None, None, by, why)
             of[RANK.key] = of[SCORE.key] = refused
         for part in found:
             score = part.estimate(model, part.metric)

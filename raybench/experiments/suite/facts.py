@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from raybench.experiments.suite.parts import Found
+from raybench.statements import Statement
 from raybench.tracking.leaderboard import COUNT_MEANINGS
 
 NOTHING = "The data do not say why: nothing that the two ways count sets it apart there."
@@ -113,7 +114,11 @@ def _guessing(part: Found, model: str) -> Iterator[str]:
         if _apart(part, model, partial(guesses, name, about.get("chance")))
     ]
     if found:
-        yield f"it cannot be told from guessing in {', '.join(found)}"
+        yield Statement(
+            "facts.guessing",
+            "it cannot be told from guessing in {benchmarks}",
+            benchmarks=", ".join(found),
+        )
 
 
 def _length(part: Found, model: str) -> Iterator[str]:
@@ -141,7 +146,9 @@ def _few(part: Found, model: str) -> Iterator[str]:
 
     score = part.estimate(model, part.metric)
     if score is not None and _apart(part, model, few):
-        yield f"its score rests on {score.n} {_WHAT[part.name]}"
+        yield Statement(
+            "facts.few", "its score rests on {n} {items}", n=score.n, items=_WHAT[part.name]
+        )
 
 
 def _apart(part: Found, model: str, has: Callable[[str], bool]) -> bool:

@@ -5,60 +5,89 @@ from collections.abc import Iterator, Mapping, Sequence
 from raybench.config.suite import TITLES
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, chances
 from raybench.experiments.suite.parts import Found
+from raybench.statements import Statement
 from raybench.stats.agreement import Agreement
 from raybench.stats.ranks import LEVEL
 
 _STRONG, _MODERATE, _WEAK = 0.7, 0.4, 0.15
 _Pairs = dict[tuple[str, str], Agreement]
+ONE_MODEL = Statement(
+    "suite.one_model", "One model has no order to agree on: its scores stand below."
+)
 _WORDS = ("no ways", "one way", "two ways", "three ways", "four ways")
 
 
 def answer(compared: Compared, failed: Mapping[str, str], models: int) -> str:
     """Return how far the ways agree, in some sentences."""
-    told = [*_missing(failed), *_answer(compared, models)]
-    return " ".join(told)
+    return " ".join(sentences(compared, failed, models))
+
+
+def sentences(compared: Compared, failed: Mapping[str, str], models: int) -> list[str]:
+    """Return how far the ways agree, sentence by sentence."""
+    return [*_missing(failed), *_answer(compared, models)]
 
 
 def _missing(failed: Mapping[str, str]) -> Iterator[str]:
     if failed:
         names = _listed([TITLES[name] for name in failed])
-        yield (
-            f"This suite is not over: {names} failed, and what follows is without "
-            f"{'it' if len(failed) == 1 else 'them'} or with what there was before."
+        yield Statement(
+            "suite.failed",
+            "This suite is not over: {parts} failed, and what follows is without {them} or with "
+            "what there was before.",
+            parts=names,
+            them="it" if len(failed) == 1 else "them",
         )
 
 
 def _answer(compared: Compared, models: int) -> Iterator[str]:
     ways = len(compared.rankings)
     if models < 2:
-        yield "One model has no order to agree on: its scores stand below."
+        yield ONE_MODEL
         return
     if ways < 2:
-        yield f"There is {'one ranking' if ways else 'no ranking'}: no other to agree with."
+        yield Statement(
+            "suite.one_way",
+            "There is {number} ranking: no other to agree with.",
+            number="one" if ways else "no",
+        )
         yield from _elsewhere(compared)
         return
     known: _Pairs = {
         pair: it for pair, it in compared.pairs.items() if it.kendall.value is not None
     }
     if not known:
-        yield "No two of the rankings have an order of the same models to compare."
+        yield Statement(
+            "suite.nothing_in_common",
+            "No two of the rankings have an order of the same models to compare.",
+        )
         yield from _elsewhere(compared)
         return
     named = _WORDS[ways] if ways < len(_WORDS) else f"{ways} ways"
     chance = ", as unrelated orders of so few models may by chance" if _may_be_chance(known) else ""
-    yield f"{_headline(named, known)}{chance}: Kendall's τ is {_span(known)}."
+    yield Statement(
+        "suite.agreement",
+        "{headline}{chance}: Kendall's τ is {span}.",
+        headline=_headline(named, known),
+        chance=chance,
+        span=_span(known),
+    )
     yield from _sure(known)
     yield from _shifted(compared)
     yield from _elsewhere(compared)
     if models <= 3:
-        yield (
-            f"With {models} models little can be told: "
-            + (
-                "two orders are the same or the opposite."
-                if models == 2
-                else "τ of two orders without equals can only be −1, −⅓, ⅓ or 1."
-            )
-        )
+        yield few(models)
+
+
+def few(models: int) -> str:
+    """Return what so few models can tell."""
+    return Statement(
+        "suite.few_models",
+        "With {models} models little can be told: {why}",
+        models=models,
+        why="two orders are the same or the opposite."
+        if models == 2
+        else "τ of two orders without equals can only be −1, −⅓, ⅓ or 1.",
+    )
 
 
 def _headline(named: str, known: _Pairs) -> str:
@@ -66,14 +95,27 @@ def _headline(named: str, known: _Pairs) -> str:
     agree, against, hardly, open_ = _sorted(known)
     told = agree | against | hardly
     if not told:
-        return f"Whether the {named} agree cannot be told from so little data"
+        return Statement(
+            "suite.open", "Whether the {ways} agree cannot be told from so little data", ways=named
+        )
     where = f" in the {len(told)} of {len(known)} pairs where that can be told" if open_ else ""
     if agree and against:
-        return (
-            f"Some of the {named} agree {_strength(_mean(agree))}, others contradict "
-            f"each other {_strength(-_mean(against))}{where}"
+        return Statement(
+            "suite.mixed",
+            "Some of the {ways} agree {agree}, others contradict each other {against}{where}",
+            ways=named,
+            agree=_strength(_mean(agree)),
+            against=_strength(-_mean(against)),
+            where=where,
         )
-    return f"The {named} agree {_strength(_mean(told))}{where}"
+    return Statement(
+        "suite.agree",
+        "The {ways} agree {strength}{where}",
+        ways=named,
+        strength=_strength(_mean(told)),
+        where=where,
+        pairs=len(told),
+    )
 
 
 def _sorted(known: _Pairs) -> tuple[_Pairs, _Pairs, _Pairs, _Pairs]:
@@ -91,13 +133,21 @@ def _mean(pairs: _Pairs) -> float:
 
 
 def _span(known: _Pairs) -> str:
-    mean = f"{_mean(known):z.2f}"
+    mean = _mean(known)
     if len(known) == 1:
-        return f"{mean}, {_interval(*known.values())}"
+        interval = _interval(*known.values())
+        return Statement("suite.tau", "{tau:z.2f}, {interval}", tau=mean, interval=interval)
     agree, against, *_ = _sorted(known)
-    span = f"from {_pair(known, least=True)} to {_pair(known, least=False)}"
+    span = Statement(
+        "suite.span",
+        "from {least} to {most}",
+        least=_pair(known, least=True),
+        most=_pair(known, least=False),
+    )
     # A mean of those that agree and those that contradict would be that of none.
-    return span if agree and against else f"{mean} on average, {span}"
+    if agree and against:
+        return span
+    return Statement("suite.mean", "{mean:z.2f} on average, {span}", mean=mean, span=span)
 
 
 def _strength(tau: float) -> str:
@@ -146,17 +196,33 @@ def _sure(known: _Pairs) -> Iterator[str]:
     if open_:
         rest = f"the other {len(open_)} pairs" if len(open_) > 1 else "the other pair"
         told.append(f"{rest} cannot be told from 0 with so little data")
-    yield f"{_capital('; '.join(told))}."
+    yield Statement(
+        "suite.sure",
+        "{parts}.",
+        parts=_capital("; ".join(told)),
+        agree=[*agree],
+        against=[*against],
+        hardly=[*hardly],
+        open=[*open_],
+    )
     raised = chances(known)
     for way, of in (("agree", agree), ("contradict each other", against)):
         if beyond := [pair for pair in of if raised[pair] < LEVEL]:
-            yield f"{_capital(_several(beyond))} {way} more than unrelated orders do by chance."
+            yield Statement(
+                "suite.beyond_chance",
+                "{pairs} {way} more than unrelated orders do by chance.",
+                pairs=_capital(_several(beyond)),
+                way=way,
+            )
 
 
 def _shifted(compared: Compared) -> Iterator[str]:
     held = [shift for shift in compared.shifts if shift.holds]
     if not held:
-        yield "No model ranks differently from one way to another by more than noise explains."
+        yield Statement(
+            "suite.no_shift",
+            "No model ranks differently from one way to another by more than noise explains.",
+        )
         return
     first = held[0]
     many = len(held)
@@ -173,10 +239,15 @@ def _elsewhere(compared: Compared) -> Iterator[str]:
     for name, of in compared.tables.items():
         found = of.get(alone or CONSENSUS)
         if found is not None and found.kendall.value is not None:
-            yield (
-                f"Between {alone or 'their consensus'} and the table '{name}' τ is "
-                f"{found.kendall.value:z.2f} ({_interval(found)}; {len(found.models)} models in "
-                "both)."
+            yield Statement(
+                "suite.table",
+                "Between {way} and the table '{table}' τ is {tau:z.2f} ({interval}; {models} "
+                "models in both).",
+                way=alone or "their consensus",
+                table=name,
+                tau=found.kendall.value,
+                interval=_interval(found),
+                models=len(found.models),
             )
         else:
             them = f"{alone} agrees" if alone else "they agree"

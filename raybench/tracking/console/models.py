@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from raybench.statements import Statement
 from raybench.tracking.console.words import clean, counted, duration
 
 WINDOW_S = 60.0
@@ -123,17 +124,30 @@ def notable(rows: Sequence[Row], told: dict[str, int]) -> list[str]:
         of = row.seen
         if of.errors - told.get(of.name, 0) >= _FAILING:
             told[of.name] = of.errors
-            lost = f"{counted(of.errors, 'error')} in {counted(of.replies, 'call')}"
-            failing.append((of.errors, f"{clean(of.name)} has {lost}"))
+            text = Statement(
+                "console.failing",
+                "{model} has {lost} in {calls}",
+                model=clean(of.name),
+                lost=counted(of.errors, "error"),
+                calls=counted(of.replies, "call"),
+                errors=of.errors,
+            )
+            failing.append((of.errors, text))
     among = [(row, row.seen.done, row.seen.total) for row in rows if row.seen.total]
     open_ = [it for it in among if it[1] < (it[2] or 0)]
     if len(among) > 2:
         middle = median(done for _, done, _ in among)
         for row, done, total in open_:
             if (total or 0) >= _SOME and done < _BEHIND * middle:
-                left = f", ETA {duration(row.eta)}" if row.eta is not None else ""
-                why = f", {row.seen.state}" if row.seen.state else ""
-                text = f"{clean(row.seen.name)} is behind with {done:,}/{total:,}{why}{left}"
+                text = Statement(
+                    "console.behind",
+                    "{model} is behind with {done:,}/{total:,}{why}{left}",
+                    model=clean(row.seen.name),
+                    done=done,
+                    total=total,
+                    why=f", {row.seen.state}" if row.seen.state else "",
+                    left=f", ETA {duration(row.eta)}" if row.eta is not None else "",
+                )
                 behind.append((done, text))
     return [
         *_few([text for _, text in sorted(failing, reverse=True)], "fail"),

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from time import monotonic
 
+from raybench.statements import Statement
 from raybench.tracking.mlflow import spool, sync
 from raybench.tracking.mlflow.writer import Writer
 from raybench.tracking.text import one_line
@@ -84,7 +85,14 @@ class Sender:
         self._wake.set()
         if not self._wait(lambda: self._over.is_set() or not self._thread.is_alive()):
             self._given_up = True
-            self._unsent(f"{redacted(self._uri)} has not answered for {self._patience:.0f} s")
+            self._unsent(
+                Statement(
+                    "mlflow.no_answer",
+                    "{uri} has not answered for {seconds:.0f} s",
+                    uri=redacted(self._uri),
+                    seconds=self._patience,
+                )
+            )
         elif self._over.is_set():
             self._wait_for_others()
 
@@ -92,16 +100,30 @@ class Sender:
         self._thread.join(min(_TELL_S, _OTHERS_S))
         if self._thread.is_alive():
             self._say(
-                f"MLflow is sent what earlier runs had not sent, for {_OTHERS_S:.0f} s at most"
+                Statement(
+                    "mlflow.sending_earlier",
+                    "MLflow is sent what earlier runs had not sent, for {seconds:.0f} s at most",
+                    seconds=_OTHERS_S,
+                )
             )
             self._thread.join(max(0.0, self._until - self._clock()))
         if self._helped:
-            runs = "an earlier run" if self._helped == 1 else f"{self._helped} earlier runs"
-            self._say(f"MLflow was sent what {runs} had not sent")
+            self._say(
+                Statement(
+                    "mlflow.sent_earlier",
+                    "MLflow was sent what {runs} had not sent",
+                    runs="an earlier run" if self._helped == 1 else f"{self._helped} earlier runs",
+                    number=self._helped,
+                )
+            )
         if self._more or self._thread.is_alive():
             self._say(
-                "Earlier runs have more for MLflow than there was time for: the next run sends it, "
-                f"or python -m raybench.tracking sync {self._runs_dir}"
+                Statement(
+                    "mlflow.more_left",
+                    "Earlier runs have more for MLflow than there was time for: the next run "
+                    "sends it, or python -m raybench.tracking sync {folder}",
+                    folder=self._runs_dir,
+                )
             )
 
     # ------------------------------------------------------------------ the thread
@@ -205,7 +227,12 @@ class Sender:
         if not self._failing:
             self._failing = True
             self._warn(
-                f"{why}. The run goes on without it: what it was to be told is safe in "
-                f"{self._folder}, and is sent when it answers, by the next run or by "
-                f"python -m raybench.tracking sync {self._folder}"
+                Statement(
+                    "mlflow.unsent",
+                    "{why}. The run goes on without it: what it was to be told is safe in "
+                    "{folder}, and is sent when it answers, by the next run or by "
+                    "python -m raybench.tracking sync {folder}",
+                    why=why,
+                    folder=self._folder,
+                )
             )

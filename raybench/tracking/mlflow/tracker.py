@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
+from raybench.statements import Statement
 from raybench.tracking.mlflow import entries, killed
 from raybench.tracking.mlflow.sender import Sender
 from raybench.tracking.mlflow.spool import PARENT, Entry, Spool, address, ended, give_up, sent_to
@@ -174,9 +175,14 @@ class Tracker:
             except OSError as error:
                 self._broken = True
                 self._warn(
-                    f"MLflow is not told the rest of this run: {self._cannot(error)}. What its "
-                    "results.json has, if it came so far, is told later all the same: by the next "
-                    f"run, or by python -m raybench.tracking sync {self._folder}"
+                    Statement(
+                        "mlflow.rest_untold",
+                        "MLflow is not told the rest of this run: {why}. What its results.json "
+                        "has, if it came so far, is told later all the same: by the next run, or "
+                        "by python -m raybench.tracking sync {folder}",
+                        why=self._cannot(error),
+                        folder=self._folder,
+                    )
                 )
             self._spool = None
         self._sender.close()
@@ -197,8 +203,12 @@ class Tracker:
             if not self._full:
                 self._full = True
                 self._warn(
-                    f"What MLflow is to be told waits in memory: {self._cannot(error)}. It is "
-                    "tried again while the run goes on"
+                    Statement(
+                        "mlflow.in_memory",
+                        "What MLflow is to be told waits in memory: {why}. It is tried again "
+                        "while the run goes on",
+                        why=self._cannot(error),
+                    )
                 )
         self._sender.wake()
 

@@ -17,6 +17,7 @@ from itertools import count, groupby
 from operator import attrgetter
 from typing import Any
 
+from raybench.statements import Statement
 from raybench.tracking.report.units import Body, Facet, Of, Unit, Units
 from raybench.types import several
 
@@ -107,21 +108,34 @@ class Packed:
         """Yield what has to be said of what is not in the page."""
         name, journal = several(self.units.name), self.units.journal
         if self.shown < self.count:
-            yield (
-                f"The list has {self.shown:,} of {self.count:,} {name}, drawn by chance: a page of "
-                f"more would not open. All are in {journal}."
+            yield Statement(
+                "units.listed",
+                "The list has {listed:,} of {all:,} {name}, drawn by chance: a page of more would "
+                "not open. All are in {journal}.",
+                listed=self.shown,
+                all=self.count,
+                name=name,
+                journal=journal,
             )
         without = self.shown - self.readable
         if without > self.too_long:
-            yield (
-                f"{self.readable:,} of the {self.shown:,} {name} listed have their texts in this "
-                f"page, drawn by chance; of the others it says at which line of {journal} they "
-                "stand."
+            yield Statement(
+                "units.readable",
+                "{readable:,} of the {listed:,} {name} listed have their texts in this page, "
+                "drawn by chance; of the others it says at which line of {journal} they stand.",
+                readable=self.readable,
+                listed=self.shown,
+                name=name,
+                journal=journal,
             )
         elif without:
-            yield (
-                f"{without:,} of the {name} are too long for this page; it says at which line of "
-                f"{journal} they stand."
+            yield Statement(
+                "units.too_long",
+                "{units:,} of the {name} are too long for this page; it says at which line of "
+                "{journal} they stand.",
+                units=without,
+                name=name,
+                journal=journal,
             )
         yield from self.units.notes
 

@@ -2,6 +2,8 @@
 
 from typing import cast
 
+from statements import values
+
 from raybench.autobench.steps import Reply
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.parts.session import Session
@@ -32,7 +34,10 @@ def test_known_replies_count_but_say_nothing_of_the_pace() -> None:
     came = Reply("yes", prompt_tokens=3, output_tokens=2)
     failed = Reply(None, finish="error", prompt_tokens=3)
     headway.asked([came, failed] * 250)
-    assert heard.phases == ["210 replies of at least 1,210", "710 replies of at least 1,210"]
+    assert [values(it) for it in heard.phases] == [
+        {"replies": 210, "least": 1210},
+        {"replies": 710, "least": 1210},
+    ]
     assert heard.shares == [0.0, 0.5]
     assert heard.spent == [{"prompt_tokens": 1_500, "output_tokens": 500, "errors": 250}]
 

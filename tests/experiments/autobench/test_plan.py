@@ -4,6 +4,7 @@ import itertools
 from pathlib import Path
 
 import pytest
+from statements import the, values
 
 from perf.residency_peers import replies
 from raybench import cli
@@ -44,11 +45,11 @@ def test_given_tasks_are_neither_posed_nor_rated(tmp_path: Path) -> None:
     tasks = tmp_path / "tasks.jsonl"
     tasks.write_text('{"task": "Why is the sky blue?", "topic": "science", "difficulty": "easy"}\n')
     planned = autobench.plan(config(f"autobench.tasks={tasks}"))
-    assert planned.calls == f"{30 * 156:,} to {30 * 156:,}, where all models reply"
-    (told,) = (note for note in planned.notes if "tasks from" in note)
-    assert told.endswith("tasks.jsonl, again and again: repeats count as no new tasks")
+    assert values(planned.calls) == {"least": 30 * 156, "most": 30 * 156}
+    told = the("plan.tasks", planned.notes)
+    assert (told["tasks"], told["file"]) == (1, str(tasks)) and told["again"]
     planned = autobench.plan(config(f"autobench.tasks={tasks}", "autobench.iterations=1"))
-    assert any(note.endswith("tasks.jsonl") for note in planned.notes)
+    assert not the("plan.tasks", planned.notes)["again"]
 
 
 @pytest.mark.parametrize("own", ["true", "false"])

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from peerage import journal
+from statements import the, values
 
 from raybench.autobench.analysis.whole import analysed
 from raybench.autobench.settings import Settings
 from raybench.autobench.steps import Reply
+from raybench.experiments.autobench import remarks as remarks_
 from raybench.experiments.autobench.remarks import remarks
 from raybench.experiments.autobench.reuse import Extended, Kept, spent
 
@@ -29,7 +31,7 @@ def test_few_tasks_are_told() -> None:
     for record in records[2:]:
         record |= {"task": None, "answers": {}, "judgments": {}}
     told = said(records, settings, Kept(0))
-    assert told["Tasks"].startswith("only 2 of 8 iterations found a task")
+    assert values(told["Tasks"]) == {"found": 2, "iterations": 8}
 
 
 def test_a_judge_that_cannot_be_read_and_one_from_outside_are_told() -> None:
@@ -39,11 +41,11 @@ def test_a_judge_that_cannot_be_read_and_one_from_outside_are_told() -> None:
         record["judgments"]["b"] = dict.fromkeys(record["judgments"]["b"])
         for attempt in record["attempts"]:
             attempt["ratings"]["b"] = None
-    told = said(records, settings, Kept(0))["Judges"]
-    assert told.startswith("of b's ")
-    assert " ratings none could be read" in told
-    assert "; x, from outside: ratings read 1.000" in told
-    assert " a, " not in told
+    told = [*remarks_._judges(records, settings)]
+    unread, outsider = the("remarks.unreadable", told), the("remarks.outsider", told)
+    assert (unread["judge"], unread["share"]) == ("b", "none")
+    assert outsider["judge"] == "x" and outsider["share"].startswith("1.000")
+    assert said(records, settings, Kept(0))["Judges"] == "; ".join(told)
 
 
 def test_what_was_reused_is_told_and_what_was_asked_in_vain() -> None:
@@ -52,8 +54,11 @@ def test_what_was_reused_is_told_and_what_was_asked_in_vain() -> None:
     kept = Kept(1, extended)
     kept.enter(spent(1, 100, 7, 40))
     told = said(journal(settings, 3), settings, kept)
-    assert told["Discarded"] == "7 of 100 calls: their tasks were not accepted after all"
-    assert told["Reused"] == "40 of 100 replies, of runs/autobench/R"
+    assert values(told["Discarded"]) == {"discarded": 7, "calls": 100}
+    reused = values(told["Reused"])
+    assert (reused["reused"], reused["calls"], reused["why"]) == (40, 100, "")
+    assert told["Reused"].endswith(" runs/autobench/R")
     nothing = Kept(1, extended)
     nothing.enter(spent(1, 100, 0, 0))
-    assert "none of its 1 fits" in said(journal(settings, 3), settings, nothing)["Reused"]
+    none = values(said(journal(settings, 3), settings, nothing)["Reused"])
+    assert (none["reused"], none["there"]) == (0, 1) and none["why"]

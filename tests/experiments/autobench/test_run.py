@@ -19,6 +19,7 @@ from stopped_runs import cut_off, held_at, kill_at, run_until
 from raybench import cli
 from raybench.autobench.protocol import replay
 from raybench.experiments.autobench.setup import settings
+from raybench.experiments.parts.page import UNREPORTED
 from raybench.tracking.mlflow import store
 
 pytestmark = pytest.mark.process
@@ -100,7 +101,7 @@ def test_the_report_needs_nothing_from_outside(finished: Path) -> None:
     page = (only_run(finished) / "report.html").read_text(encoding="utf-8")
     assert "sim-12" in page
     assert "<svg" in page
-    assert "<dt>prefix cache, this session</dt><dd>not reported by any engine</dd>" in page
+    assert f"<dd>{UNREPORTED}</dd>" in page
     assert asks_nothing(page)
 
 
@@ -201,7 +202,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_so(ready: Path) -> None:
     code, told = run_until("iterations", 1, signal.SIGINT, *ONE_BY_ONE, cwd=ready)
     assert code == 130
     assert "Traceback" not in told
-    assert "the same command goes on from there" in told
+    assert "same command" in told
     assert not (only_run(ready) / "results.json").exists()
 
 
@@ -209,7 +210,7 @@ def test_a_termination_ends_the_run_as_ctrl_c_does(ready: Path) -> None:
     command = (*ONE_BY_ONE, "resume=false")
     code, told = run_until("iterations", 1, signal.SIGTERM, *command, cwd=ready)
     assert code == 130
-    assert "the same command without resume=false goes on from there" in told
+    assert re.search("same command .*resume=false", told)
 
 
 def test_a_broken_journal_is_told_without_a_traceback(finished: Path, ready: Path) -> None:

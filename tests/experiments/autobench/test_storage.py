@@ -177,7 +177,7 @@ def test_who_ends_a_run_that_waits_for_its_store_does_not_wait_with_it(
         finally:
             store.start()
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "same command" in told
     assert "Traceback" not in told
 
 
@@ -196,7 +196,7 @@ def test_who_ends_a_run_whose_store_says_nothing_any_more_does_not_wait_for_it(
         finally:
             store.start()
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "same command" in told
     assert "Traceback" not in told
 
 

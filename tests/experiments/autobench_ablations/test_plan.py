@@ -4,12 +4,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from refusals import refused
+from statements import values
 
 from raybench import cli
 from raybench.autobench import faults
 from raybench.autobench.earlier import Earlier
 from raybench.autobench.settings import DIFFICULTIES, TOPICS
-from raybench.errors import ConfigurationError
+from raybench.config.autobench_ablations import VARIANTS, WORDS
+from raybench.errors import Code, ConfigurationError
 from raybench.experiments import autobench_ablations
 from raybench.experiments.autobench import given
 from raybench.experiments.autobench_ablations import setup
@@ -28,14 +31,9 @@ def test_it_tells_variants_and_calls() -> None:
     assert planned.units == 6 * 40
     assert [it.name for it in planned.referees] == ["sim-judge"]
     assert len(planned.models) == 12
-    assert planned.notes[:6] == (
-        "full protocol",
-        "single judge: the best-scored model of the full protocol",
-        "no self-judgement",
-        "uniform weights",
-        "judges from outside: sim-judge",
-        "fixed tasks: 30 of those that ship, again and again",
-    )
+    several = [it.partition(": ") for it in planned.notes[:6]]
+    assert [name for name, *_ in several] == [WORDS[name] for name in VARIANTS]
+    assert several[4][2] == "sim-judge" and several[5][2].startswith("30 ")
     # At best the full protocol, the outsider's ratings of it, and the fixed tasks are asked.
     assert planned.calls.startswith(f"{40 * (169 + 13 + 156):,} to ")
     config = cli.check(cli.compose(SIMULATED))
@@ -55,45 +53,46 @@ def test_variants_are_chosen_and_a_single_judge_from_outside_is_counted() -> Non
 
 
 @pytest.mark.parametrize(
-    ("setting", "why"),
+    ("setting", "variant"),
     [
-        ("roster.judges=[]", "judges from outside (the roster has no judges from outside"),
-        ("autobench.weights=uniform", "uniform weights (all judges weigh the same anyway"),
-        ("autobench.self_judgement=false", "no self-judgement (nobody judges itself anyway"),
-        ("autobench.judges=[sim-01]", "no self-judgement (nobody else would judge what sim-01"),
-        ("autobench.judges=[sim-01] single_judge=sim-01", "single judge (sim-01 is the panel"),
-        ("autobench.judges=[sim-judge]", "judges from outside (its judges are the panel already"),
-        ("autobench.tasks=tasks.jsonl", "fixed tasks (autobench.tasks gives the tasks anyway"),
+        ("roster.judges=[]", "outside_judges"),
+        ("autobench.weights=uniform", "uniform_weights"),
+        ("autobench.self_judgement=false", "no_self_judgement"),
+        ("autobench.judges=[sim-01]", "no_self_judgement"),
+        ("autobench.judges=[sim-01] single_judge=sim-01", "single_judge"),
+        ("autobench.judges=[sim-judge]", "outside_judges"),
+        ("autobench.tasks=tasks.jsonl", "fixed_tasks"),
     ],
 )
 def test_what_the_settings_do_not_allow_is_left_out_and_said(
-    setting: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    setting: str, variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tasks.jsonl").write_text('{"task": "Why do ships of steel float?"}\n')
     planned = plan(*setting.split())
     assert planned.units < 6 * 40
-    assert any(note.startswith(f"left out: {why}") for note in planned.notes)
+    out = [values(it) for it in planned.notes if it.startswith("left out: ")]
+    assert variant in [it["variant"] for it in out] and all(it["why"] for it in out)
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "code", "named"),
     [
-        ("variants=[full,single_juge]", "unknown variant 'single_juge'. Did you mean 'single_ju"),
-        ("variants=[full,full]", "names 'full' 2 times: once is enough"),
-        ("variants=[fixed_tasks]", "lacks 'full', with which the others are compared: add it"),
-        ("single_judge=sim-13", "single_judge is 'sim-13', which the roster does not have."),
-        ("tasks=nowhere.jsonl", "autobench_ablations.tasks: nowhere.jsonl cannot be read"),
-        ("autobench.tasks=nowhere.jsonl", "autobench.tasks: nowhere.jsonl cannot be read"),
-        ("autobench.extends=nowhere", "nowhere is not the folder of a peer assessment"),
-        ("++autobench.external.x=nowhere.csv", "there is no file 'nowhere.csv'"),
-        ("autobench.iterations=0", "autobench.iterations is 0: it is 1 or more"),
+        ("variants=[full,single_juge]", "setting.choice", "'single_judge'"),
+        ("variants=[full,full]", "setting.duplicate", "'full'"),
+        ("variants=[fixed_tasks]", "setting.missing", "'full'"),
+        ("single_judge=sim-13", "setting.choice", "'sim-13'"),
+        ("tasks=nowhere.jsonl", "file.unreadable", "autobench_ablations.tasks: "),
+        ("autobench.tasks=nowhere.jsonl", "file.unreadable", "autobench.tasks: "),
+        ("autobench.extends=nowhere", "run.missing", "nowhere"),
+        ("++autobench.external.x=nowhere.csv", "file.missing", "'nowhere.csv'"),
+        ("autobench.iterations=0", "setting.range", "autobench.iterations"),
     ],
 )
-def test_each_mistake_is_named(setting: str, told: str) -> None:
-    with pytest.raises(ConfigurationError) as error:
+def test_each_mistake_is_named(setting: str, code: Code, named: str) -> None:
+    with refused(code, kind=ConfigurationError) as error:
         plan(setting)
-    assert told in str(error.value)
+    assert named in str(error.value)
 
 
 def test_the_tasks_that_ship_are_sound_and_balanced() -> None:

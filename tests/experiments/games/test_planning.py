@@ -1,18 +1,22 @@
 """What a tournament would do, and what it takes for that."""
 
+import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import run_command
-from refusals import refused
+from refusals import json_refusals, refused
+from statements import the
 
 from raybench import cli
 from raybench.config import Config, everybody
 from raybench.config.games import FEWEST, PAIRINGS
 from raybench.errors import ConfigurationError
 from raybench.experiments.games import asking, planning, setup
+from raybench.statements import Statement
 from raybench.stats.ratings import scale
 from raybench.tournament.pairing import WAYS
 
@@ -43,7 +47,7 @@ def test_all_games_are_played_where_none_is_named() -> None:
 
 def test_debate_is_left_out_where_nobody_could_judge() -> None:
     assert "debate" not in [it.name for it in setup.chosen(config(TWO))]
-    assert "debate is left out" in notes(TWO)
+    assert the("plan.game_left_out", planning.plan(config(TWO)).notes) == {"game": "debate"}
     for jury in (["a"], ["a", "b"]):
         with refused("setting.conflict", "games.jury", kind=ConfigurationError) as caught:
             planning.plan(config(TWO, "names=[debate]", f"jury=[{','.join(jury)}]"))
@@ -53,8 +57,9 @@ def test_debate_is_left_out_where_nobody_could_judge() -> None:
 
 @pytest.mark.parametrize("jury", [["sim-01", "sim-02", "sim-03"], ["sim-judge"]])
 def test_somebody_is_always_left_to_judge(jury: Sequence[str]) -> None:
-    told = notes("names=[debate]", f"jury=[{','.join(jury)}]")
-    assert re.search(rf"debate: [\w ]+ {', '.join(jury)}", told)
+    plan = planning.plan(config("names=[debate]", f"jury=[{','.join(jury)}]"))
+    told = {"games": "debate", "jurors": ", ".join(jury)}
+    assert the("plan.jury", plan.notes) == told
 
 
 def test_jurors_from_outside_are_asked_and_not_ranked() -> None:
@@ -82,12 +87,14 @@ def test_players_of_games_are_no_examiners() -> None:
     assert any(it.system_prompt for it in conf.roster.models)
     assert not any(it.system_prompt for it in asking.asked(conf))
     assert not any(it.system_prompt for it in planning.plan(conf).models)
-    assert "system prompts of smollm2-greedy, " in notes_of(conf)
+    bare = the("plan.system_prompts", planning.plan(conf).notes)["models"]
+    assert bare.startswith("smollm2-greedy, ")
     own = config("roster=embedded", "own_system_prompts=true")
     assert [it.system_prompt for it in asking.asked(own)] == [
         it.system_prompt for it in everybody(own)
     ]
-    assert "system prompts" not in notes_of(own) + notes()
+    for given in (own, config()):
+        assert "own_system_prompts" not in notes_of(given)
 
 
 def test_a_models_own_system_prompt_is_part_of_it() -> None:
@@ -112,22 +119,28 @@ def test_a_cycle_bounds_the_matches() -> None:
 
 
 def test_few_matches_for_many_models_are_told() -> None:
-    for matches, told in {
-        (5, 8): "less than one match",
-        (8, 8): "1 match",
-        (10, 8): "about 1 match",
-        (1000, 8): "125 matches",
-        (1001, 8): "about 125 matches",
-        (50, 1): "50 matches",
+    def few(*given: str) -> dict[str, Any]:
+        return the("plan.few_matches", planning.plan(config(*given)).notes)
+
+    for given, each in {
+        ("matches=5",): 5 / 8,
+        ("matches=8",): 1,
+        ("matches=10",): 10 / 8,
+        ("matches=1000",): 125,
+        ("matches=1001",): 1001 / 8,
+        ("matches=50", "names=[chess]"): 50,
     }.items():
-        count, names = matches
-        asked = f"matches={count}", *(["names=[chess]"] if names == 1 else [])
-        assert re.search(rf"{told} of each [^\n]* 132 ", notes(*asked))
-    assert not re.search(r" of each [^\n]* 132 ", notes("names=[chess]", "matches=132"))
+        found = few(*given)
+        assert (found["each"], found["meetings"]) == (each, 132)
+        assert re.findall(r"\d+", found["matches"]) == [f"{each:.0f}"] * (each >= 1)
+    about = [few(f"matches={it}")["matches"].partition(" 125")[0] for it in (1000, 1001)]
+    assert about[0] != about[1], "about so many"
+    plan = planning.plan(config("names=[chess]", "matches=132"))
+    assert "plan.few_matches" not in {getattr(it, "code", "") for it in plan.notes}
 
 
 def test_games_with_more_seats_than_models_are_told() -> None:
-    assert re.search("werewolf .* 7 seats .* 2 models", notes(TWO))
+    assert re.search("werewolf .* 7 .* 2 models", notes(TWO))
 
 
 def test_every_engine_finds_a_full_batch() -> None:
@@ -214,43 +227,53 @@ def test_the_plan_shows_the_temperature_that_holds() -> None:
 
 
 def test_it_is_said_where_matches_would_be_the_same_again() -> None:
-    assert "the same match again" not in notes(GREEDY), "one alone meets others"
-    told = notes(GREEDY, "temperature=0", "names=[chess,poker,mathquiz]")
-    assert "chess, mathquiz: models at temperature 0 play the same match again" in told
-    assert "the same match again" in "\n".join(planning.told(config(GREEDY, "temperature=0")))
-    assert "the same match again" not in notes(GREEDY, "temperature=0", "names=[poker]")
-    assert "the same match again" not in notes()
+    def again(*given: str) -> list[str]:
+        of = (it for it in planning.told(config(*given)) if isinstance(it, Statement))
+        return [it.values["games"] for it in of if it.code == "plan.same_match"]
+
+    assert not again(GREEDY), "one alone meets others"
+    games = ("temperature=0", "names=[chess,poker,mathquiz]")
+    assert again(GREEDY, *games) == ["chess, mathquiz"]
+    assert {*planning.told(config(GREEDY, *games))} <= {*planning.notes(config(GREEDY, *games))}
+    assert not again(GREEDY, "temperature=0", "names=[poker]") and not again()
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "code", "setting", "named"),
     [
-        (["games.names=[ches]"], ["unknown game 'ches'", "Did you mean 'chess'"]),
-        (["games.rules.poker.player=3"], ["no rule 'player'", "Did you mean 'players'"]),
-        (["games.rules.chess.start=nonsense"], ["games.rules.chess"]),
-        (["games.pairing=swis"], ["games.pairing is 'swis'", "'swiss'"]),
-        (["games.cycles=1", "games.pairing=swiss"], ["only a round robin has cycles"]),
-        (["games.jury=[nobody]"], ["games.jury names 'nobody'"]),
-        (["games.tries=0"], ["games.tries is 0"]),
-        (["games.narrow=nan"], ["games.narrow is nan"]),
-        (["games.weights.chess=inf"], ["games.weights.chess is inf"]),
-        (["games.names=[chess]", "games.weights.chess=0"], ["no game that is played weighs"]),
+        (["games.names=[ches]"], "setting.choice", "games.names", "'chess'"),
+        (
+            ["games.rules.poker.player=3"],
+            "setting.unknown",
+            "games.rules.poker.player",
+            "'players'",
+        ),
+        (["games.rules.chess.start=nonsense"], "setting.range", "games.rules.chess.start", ""),
+        (["games.pairing=swis"], "setting.choice", "games.pairing", "'swiss'"),
+        (["games.cycles=1", "games.pairing=swiss"], "setting.conflict", "games.cycles", ""),
+        (["games.jury=[nobody]"], "setting.choice", "games.jury", "'nobody'"),
+        (["games.tries=0"], "setting.range", "games.tries", ""),
+        (["games.narrow=nan"], "setting.range", "games.narrow", ""),
+        (["games.weights.chess=inf"], "setting.range", "games.weights.chess", ""),
+        (["games.names=[chess]", "games.weights.chess=0"], "setting.range", "games.weights", ""),
         (
             ["games.names=[debate]", "games.jury=[sim-01,sim-02]"],
-            ["nobody is left to judge a match of sim-01 and sim-02", "a third juror"],
+            "setting.conflict",
+            "games.jury",
+            "sim-01 and sim-02",
         ),
-        (["games.matches=0"], ["games.matches is 0"]),
-        (["games.deadline_s=0"], ["games.deadline_s is 0"]),
-        (["games.weights.ches=2"], ["games.weights", "Did you mean 'chess'"]),
+        (["games.matches=0"], "setting.range", "games.matches", ""),
+        (["games.deadline_s=0"], "setting.range", "games.deadline_s", ""),
+        (["games.weights.ches=2"], "setting.choice", "games.weights.ches", "'chess'"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_starts(
-    given: list[str], told: list[str], tmp_path: Path
+    given: list[str], code: str, setting: str, named: str, tmp_path: Path
 ) -> None:
-    done = run_command("+experiment=games", "roster=simulated", *given, cwd=tmp_path)
+    done = run_command("+experiment=games", "roster=simulated", *given, "--json", cwd=tmp_path)
     assert done.returncode == 2
-    for words in told:
-        assert words in done.stderr
+    assert json_refusals(json.loads(done.stdout)) == [(code, setting)]
+    assert named in done.stderr
     assert not (tmp_path / "runs").exists()
 
 

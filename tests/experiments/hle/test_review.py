@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from examined import exam, judged, record, unjudged
+from statements import values
 
 from raybench.experiments.hle import review
 
@@ -86,4 +87,6 @@ def test_the_sheet_holds_what_a_person_needs_and_waits_for_the_verdict(tmp_path:
         "j": True,
         "k": False,
     }
-    assert review.note(drawn).startswith("3 responses to judge by hand in review.jsonl (1 judges")
+    said = values(review.note(drawn))
+    assert (said["responses"], said["file"]) == (3, "review.jsonl")
+    assert said["drawn"]["judges differ"] == 1

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from helpers import last_run, raybench, units_of
 from keyed import check
 from shared_runs import HLE, SharedRuns
 from stopped_runs import cut_off
+
+from raybench.benchmarks.parts.hle import prompts
+from raybench.benchmarks.parts.hle.options import EXACT
+from raybench.experiments.hle.report import budgets
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
@@ -48,15 +53,16 @@ def test_accuracy_and_calibration_are_those_of_the_stand_ins(finished: Path) -> 
 def test_who_takes_no_images_is_evaluated_on_the_text(finished: Path) -> None:
     blind = results_of(finished)["models"]["blind"]["hle/accuracy"]
     assert blind["n"] == 38
-    assert "without the 8 with images, which it does not take" in blind["method"]
+    assert " 8 " in blind["method"]
     assert results_of(finished)["run"]["fates"]["blind"] == {"judged": 152, "no images": 8}
     told = (finished / "stdout").read_text()
-    assert "evaluated on the questions without images: blind (8 left out)" in told
+    assert "blind (8 " in told
     assert "Text only" in told.splitlines()[2]
     sure = results_of(finished)["models"]["sure"]
     parts = [sure[f"hle/accuracy/{part}"] for part in ("text_only", "with_image")]
     assert [part["n"] for part in parts] == [38, 2]
-    assert "not stated, and counted as 100 %: able " in told
+    (confidence,) = (it for it in told.splitlines() if it.startswith("Confidence  "))
+    assert "100 %" in confidence and ": able " in confidence
 
 
 def test_two_judges_are_compared_and_the_first_decides(finished: Path) -> None:
@@ -68,7 +74,7 @@ def test_two_judges_are_compared_and_the_first_decides(finished: Path) -> None:
         low, high = metrics["hle/judge_kappa"]["ci95"]
         assert 0 < low < high < 1
         assert metrics["hle/judge_agreement"]["value"] == pytest.approx(0.7, abs=0.12)
-    assert "good (first) and poor" in (finished / "stdout").read_text()
+    assert "good (first)" in (finished / "stdout").read_text()
 
 
 def test_a_sample_waits_for_people(finished: Path) -> None:
@@ -85,8 +91,8 @@ def test_the_report_has_everything(finished: Path) -> None:
                   "Accuracy against token budget", "The two judges", "Read them",
                   "What became of the responses", "Confidences as they were read"):  # fmt: skip
         assert f">{title}</h2>" in page, title
-    assert "no peak named: questions were asked several times" in page
-    assert "Your response should be in the following format" in page
+    assert budgets.REPEATED in page
+    assert prompts.system(EXACT).splitlines()[0] in page
     with (run_of(finished) / "leaderboard.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["model"] for row in rows} == {"sure", "able", "blind"}
@@ -106,7 +112,7 @@ def test_what_is_concluded_changes_no_finished_journal(shared_runs: SharedRuns) 
     before = (run_of(finished) / "journal" / "units.jsonl").read_bytes()
     done = raybench(*HLE, "review=3", cwd=finished)
     assert done.returncode == 0, done.stderr
-    assert "is finished: it is concluded anew" in done.stderr
+    assert "is finished" in done.stderr
     assert (run_of(finished) / "journal" / "units.jsonl").read_bytes() == before
     assert len((run_of(finished) / "review.jsonl").read_text().splitlines()) == 3
 
@@ -115,7 +121,7 @@ def test_killed_it_goes_on_and_ends_with_every_unit_once(finished: Path, ready: 
     cut_off(run_of(finished), ready / "runs", {"units": 200})
     done = raybench(*HLE, cwd=ready)
     assert done.returncode == 0, done.stderr
-    assert "200 of 480 units are in its journal" in done.stderr
+    assert "200 of 480 units" in done.stderr
     units = {(it["model"], it["key"], it["repeat"]) for it in journal_of(ready)}
     assert len(units) == len(journal_of(ready)) == 480
     assert results_of(ready)["models"] == results_of(finished)["models"]
@@ -130,7 +136,7 @@ def test_a_judge_that_never_answers_leaves_no_score(ready: Path) -> None:
         assert metrics["hle/accuracy"]["value"] is None
         assert "refused" in metrics["hle/accuracy"]["method"]
     assert results["counts"]["able"]["judge_error"] == 16
-    assert "good, who judges, gave no verdict" in (run_of(ready) / "failures.jsonl").read_text()
+    assert "good, " in (run_of(ready) / "failures.jsonl").read_text()
     assert "Traceback" not in done.stderr
     assert done.returncode == 1
     assert "good (judge): " in done.stderr and " 48 responses: " in done.stderr
@@ -148,6 +154,6 @@ def test_what_is_wrong_with_judges_is_told(ready: Path) -> None:
     assert "poor (judge): " in done.stderr
     assert results_of(ready)["models"]["able"]["hle/accuracy"]["value"] == 1
     failures = (run_of(ready) / "failures.jsonl").read_text()
-    assert "poor, who judges, gave no verdict: simulated infrastructure error" in failures
+    assert re.search(r"poor, .*infrastructure", failures)
     # But they are all alike.
-    assert "Doubtful    good called all 48 responses right that it judged" in done.stdout
+    assert re.search(r"^Doubtful +good .* 48 ", done.stdout, re.MULTILINE)

@@ -1,6 +1,7 @@
 """Candidates as a screening finds them: read, and checked against the dataset as it is."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from refusals import refused
 from screening import Row, batch, configured, rows, screened
 from toys import WRITERS
 
-from raybench.errors import ConfigurationError
+from raybench.errors import Code, ConfigurationError
 from raybench.experiments.hle_screen import entries
 from raybench.pipeline import shards
 
@@ -68,27 +69,28 @@ def test_where_none_is_valid_all_is_told_by_kinds(tmp_path: Path) -> None:
         batch(config).prepared(config, folder)
     told = str(caught.value).splitlines()
     assert told[0].endswith("in.jsonl: 0 valid, 6 invalid.")
-    there = "(in.jsonl, line 1, in.jsonl, line 2, in.jsonl, line 3 and 2 more)"
-    assert told[1].startswith("  - 5: 'rationale' ") and told[1].endswith(there)
+    assert told[1].startswith("  - 5: 'rationale' ")
+    assert re.findall(r"in\.jsonl, line (\d)", told[1]) == ["1", "2", "3"]
+    assert "2" in told[1].partition("line 3")[2]
     assert "validate=true" in told[-1]
 
 
 @pytest.mark.parametrize(
     ("given", "mistake"),
     [
-        ("nowhere", "there is no 'DIR/nowhere': name a file or a folder, or 'samples'"),
-        ("empty", "'DIR/empty' holds no file that ends in one of .jsonl"),
-        ("notes.txt", "'DIR/notes.txt' has none of the endings .jsonl"),
-        ("broken.parquet", "DIR/broken.parquet cannot be read (as Parquet"),
+        ("nowhere", "file.missing"),
+        ("empty", "data.missing"),
+        ("notes.txt", "file.format"),
+        ("broken.parquet", "file.unreadable"),
     ],
 )
-def test_files_that_are_none_are_said(tmp_path: Path, given: str, mistake: str) -> None:
+def test_files_that_are_none_are_said(tmp_path: Path, given: str, mistake: Code) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("notes.txt", "broken.parquet"):
         (tmp_path / name).write_text("x")
-    with pytest.raises(ConfigurationError) as refused:
+    with refused(mistake, kind=ConfigurationError) as caught:
         batch(configured(tmp_path, None, candidates=str(tmp_path / given)))
-    assert mistake.replace("DIR", str(tmp_path)) in str(refused.value)
+    assert str(tmp_path / given) in str(caught.value)
 
 
 def test_the_shipped_candidates_are_there() -> None:
@@ -104,8 +106,9 @@ def test_what_the_dataset_has_is_not_screened_again_be_it_held_out(tmp_path: Pat
     again = [*rows("a"), rows("b")[0] | {"id": "another"}, *rows("c")]
     found = batch(configured(tmp_path, again))
     assert list(found.valid) == ["c"]
-    assert "which the dataset has already" in found.invalid[0].candidate.reasons[0]
-    assert "asks the same as question 'b'" in found.invalid[1].candidate.reasons[0]
+    assert [it.candidate.repeats[0][0] for it in found.invalid] == ["a", "b"]
+    assert found.invalid[0].candidate.reasons[0].startswith("'id' ")
+    assert found.invalid[1].candidate.reasons[0].startswith("'question' ")
 
 
 def test_a_screening_that_was_killed_finds_its_candidates_as_they_were(tmp_path: Path) -> None:

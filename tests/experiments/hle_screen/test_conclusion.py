@@ -13,10 +13,13 @@ from hle_rows import choice, png, uri
 from reading import read_back, whole
 from refusals import refused
 from screening import batch, configured, lines, rows, screened
+from statements import code, the, values
 
 from raybench.benchmarks.parts.hle.screening import holdout
 from raybench.config import Config
 from raybench.errors import ConfigurationError
+from raybench.experiments.hle_screen import report, sets
+from raybench.experiments.parts.questions.units import HIDDEN
 from raybench.pipeline import revisions
 
 KEYS = tuple(f"q{number:02d}" for number in range(40))
@@ -40,29 +43,28 @@ def test_every_candidate_is_in_one_set_with_its_evidence(tmp_path: Path) -> None
     marks = {"a": "ww", "b": "wR", "c": "we", "d": "wu", "e": "Ru", "f": "rw", "m": "Rw", "n": "RR"}
     config = configured(tmp_path, given, private=0.0)
     outcome, _ = screened(config, marks)
-    sets = {it: list(lines(outcome, it)) for it in ("accepted", "rejected", "undecided")}
-    assert sets == {
+    found = {it: list(lines(outcome, it)) for it in ("accepted", "rejected", "undecided")}
+    assert found == {
         "accepted": ["a", "f", "m"],
         "rejected": ["b", "e", "n"],
         "undecided": ["c", "d"],
     }
     accepted = lines(outcome, "accepted")
-    assert accepted["a"]["evidence"] == "none of 2 models answered it"
+    assert (accepted["a"]["answered"], len(accepted["a"]["models"])) == ((), 2)
     assert accepted["a"]["question"]["rationale"] == given[0]["rationale"]
-    assert accepted["f"]["notes"] == ("a model declined to answer: is the question harmless?",)
+    assert len(accepted["f"]["notes"]) == 1 and not accepted["a"]["notes"], "a model declined"
     assert lines(outcome, "rejected")["b"]["answered"] == ("dull",)
-    undecided = lines(outcome, "undecided")["c"]["evidence"]
-    assert undecided == "no verdict on 1 of 2 attempts: dull (1 failed)"
+    evidence = lines(outcome, "undecided")["c"]["evidence"]
+    assert "1 of 2 " in evidence and "dull (1 " in evidence
     (invalid,) = outcome.files["invalid.jsonl"]
     assert (invalid["file"], invalid["line"]) == ("in.jsonl", 9)
     told = outcome.about["screening"]
     assert (told["candidates"], told["invalid"], told["tried"]) == (9, 1, 8)
-    assert [told[it] for it in sets] == [3, 3, 2]
-    opening = outcome.sections[0].text
-    assert opening.startswith("3 of 8 candidates that were tried pass this panel of 2 (38%, 95 %")
-    assert opening.endswith(
-        "of 2 nothing is decided. That other models fail on them does not follow."
-    )
+    assert [told[it] for it in found] == [3, 3, 2]
+    opening = values(outcome.sections[0].text)
+    assert (opening["passed"], opening["tried"], opening["models"]) == (3, 8, 2)
+    assert opening["undecided"] == 2 and opening["share"] == 3 / 8 and "95 %" in opening["ends"]
+    assert opening["orders"] == "", "each has a candidate without a verdict"
     assert ids(dataset(config).public) == ["a", "f", "m"]
 
 
@@ -103,11 +105,9 @@ def test_the_rule_for_repeats_compares_with_guessing(tmp_path: Path) -> None:
     config = configured(tmp_path, given, private=0.0, rule="worse_than_chance", repeats=5)
     outcome, _ = screened(config, marks)
     assert list(lines(outcome, "accepted")) == ["a"]
-    assert "Of the panel, on all candidates: No order" in outcome.sections[0].text
-    assert (
-        "3 of 10 attempts are right, where guesses are in 20.0%"
-        in (lines(outcome, "rejected")["m"]["evidence"])
-    )
+    assert code(values(outcome.sections[0].text)["orders"]) == "orders.none"
+    evidence = lines(outcome, "rejected")["m"]["evidence"]
+    assert "3 of 10 " in evidence and "20.0%" in evidence
 
 
 # --------------------------------------------------------------------------------- held out
@@ -131,7 +131,7 @@ def test_nothing_of_what_is_held_out_is_told_but_its_id_and_the_evidence(tmp_pat
         for key in hidden:
             assert secret[key] not in text
             assert f"{key} {key * 2}" not in text
-    assert "Questions that are held out are not shown." in page
+    assert HIDDEN in page
     for key in set(KEYS) - hidden:
         assert secret[key] in told
     assert lines(outcome, "accepted").keys() >= {key for key in hidden if marks[key] == "ww"}
@@ -150,10 +150,10 @@ def test_a_reason_that_only_a_held_out_question_has_is_withheld(tmp_path: Path) 
     config = configured(tmp_path, rows("a", "b"), private=1.0)
     outcome, _ = screened(config, {"a": "wu", "b": "Ru"})
     # The same is said of b, which was turned down and may be shown.
-    assert all("gave no verdict" in each["why"] for each in outcome.failures)
+    assert outcome.failures and all(each["why"] != sets.WITHHELD for each in outcome.failures)
     config = configured(tmp_path, rows("c"), private=1.0)
     outcome, _ = screened(config, {"c": "wu"})
-    assert [each["why"][:13] for each in outcome.failures] == ["not told here"]
+    assert [each["why"] for each in outcome.failures] == [sets.WITHHELD]
 
 
 def test_of_what_repeats_a_held_out_question_only_that_is_told(tmp_path: Path) -> None:
@@ -176,14 +176,13 @@ def test_of_what_repeats_a_held_out_question_only_that_is_told(tmp_path: Path) -
     for place, same in ((2, "1"), (3, "old"), (4, "2")):
         told = found[place, same]
         assert "the secret" not in str(told)
-        assert ("asks the same as question" in told[0]) == (same != "old")
-        assert told[1].startswith("the other reasons are withheld")
-        assert len(told) == 2
+        assert told[0].startswith("'id' " if same == "old" else "'question' ")
+        assert told[1:] == [sets.OTHER_REASONS]
     for place, same in ((5, "3"), (6, "4"), (7, "4")):
-        assert "withheld" not in str(found[place, same])
-        assert "lists no options" in str(found[place, same])
+        assert sets.OTHER_REASONS not in found[place, same]
+        assert " options: " in str(found[place, same])
     # To whoever has the file itself all is told.
-    assert all("lists no options" in str(it.candidate.reasons) for it in batch(config).invalid[1:])
+    assert all(" options: " in str(it.candidate.reasons) for it in batch(config).invalid[1:])
 
 
 # --------------------------------------------------------------------------------- reviewers
@@ -220,7 +219,7 @@ def test_what_reviewers_turned_down_leaves_and_does_not_come_back_as_it_was(
     # Nobody was asked: nobody is ranked, and there are no sets.
     assert (outcome.metrics, outcome.counts) == ({}, {})
     assert list(outcome.files) == ["reviewed.jsonl"]
-    assert [it.title for it in outcome.sections] == ["What reviewers decided"]
+    assert [it.title for it in outcome.sections] == [report.REVIEWED]
     assert not {"Candidates", "Passed", "Sets", "Judged by"} & outcome.notes.keys()
     told = list(outcome.files["reviewed.jsonl"])
     states = {row["id"]: row["state"] for row in told}
@@ -233,7 +232,7 @@ def test_what_reviewers_turned_down_leaves_and_does_not_come_back_as_it_was(
         assert not batch(again).valid
         other = configured(tmp_path, [rows("a")[0] | {"id": "new"}], reviewed=sheets_given)
         (why,) = batch(other).invalid[0].candidate.reasons
-        assert "left the dataset in revision 3, and comes back as it was" in why
+        assert (code(why), values(why)) == ("screening.back", {"when": "in revision 3"})
     config = configured(tmp_path, mended, private=0.0, reviewed=sheets)
     screened(config, marks)
     assert (ids(dataset(config).public), ids(dataset(config).private)) == (["b", "a"], ["d", "c"])
@@ -255,7 +254,7 @@ def test_reviews_count_though_no_candidate_is_valid(tmp_path: Path) -> None:
     assert dataset(config).number == 2
     outcome, _ = screened(config, {})  # once more, and nothing changes
     assert dataset(config).number == 2
-    assert "(as it was)" in outcome.notes["Revision"]
+    assert values(outcome.notes["Revision"])["same"]
 
 
 def test_a_question_mended_in_the_same_screening_stays_on_its_side(tmp_path: Path) -> None:
@@ -308,16 +307,16 @@ def test_a_sheet_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 def test_the_panels_numbers_are_over_what_was_tried_and_say_so(tmp_path: Path) -> None:
     config = configured(tmp_path, rows("a", "b", "c", "d"), private=0.0)
     outcome, _ = screened(config, {"a": "ww", "b": "Rw", "c": "Rw", "d": "RR"})
-    values = {
+    shares = {
         model: (it["hle/accuracy"].value, it["hle/answered"].n)
         for model, it in outcome.metrics.items()
     }
-    assert values == {"able": (0.75, 4), "dull": (0.25, 4)}
+    assert shares == {"able": (0.75, 4), "dull": (0.25, 4)}
     panel = next(it for it in outcome.sections if it.title == "The panel")
-    assert "near 0 by that choice alone" in panel.text
+    assert panel.text == report.BIAS
     assert panel.table is not None
     assert list(panel.table.rows) == [("able", 4, 3, 2, 4, 3, 0), ("dull", 4, 1, 0, 4, 1, 0)]
-    funnel = next(it for it in outcome.sections if it.title == "What became of the candidates")
+    funnel = next(it for it in outcome.sections if it.title == report.FUNNEL)
     assert funnel.table is not None
     assert [row[1] for row in funnel.table.rows] == [4, 4, 4, 1, 3, 0, 1, 0]
 
@@ -330,24 +329,26 @@ def test_what_the_settings_keep_it_from_telling_is_told_at_the_end_too(tmp_path:
     alone.mkdir()
     config = configured(alone, [choice("m"), *rows("a")], private=0.0)
     del config.roster.models[1:]
+    before = batch(config).caveats(config)
     outcome, _ = screened(config, {"m": "R", "a": "w"})
-    assert "it turns none down (1 here)" in outcome.notes["Beware"]
+    assert the("screening.one_model", before) == {"choice": 1}
+    assert outcome.notes["Beware"] == "; ".join(before)
 
 
 def test_shares_are_of_those_that_came_so_far(tmp_path: Path) -> None:
     config = configured(tmp_path, [*rows("a", "b", "c", "d"), "{broken"], private=0.0)
     outcome, _ = screened(config, {"a": "ww", "b": "ww", "c": "Rw", "d": "we"})
-    funnel = next(it for it in outcome.sections if it.title == "What became of the candidates")
+    funnel = next(it for it in outcome.sections if it.title == report.FUNNEL)
     assert funnel.table is not None
-    assert list(funnel.table.rows) == [
-        ("candidates", 5, None, None),
-        ("valid", 4, 0.8, "candidates"),
-        ("tried", 4, 0.8, "candidates"),
-        ("passed the panel", 2, 0.5, "those tried"),
-        ("answered by the panel", 1, 0.25, "those tried"),
-        ("undecided", 1, 0.25, "those tried"),
-        ("published", 2, 1.0, "those that passed"),
-        ("held out", 0, 0.0, "those that passed"),
+    assert [tuple(row[1:3]) for row in funnel.table.rows] == [
+        (5, None),  # candidates
+        (4, 0.8),  # valid
+        (4, 0.8),  # tried
+        (2, 0.5),  # passed, of those tried
+        (1, 0.25),  # answered
+        (1, 0.25),  # undecided
+        (2, 1.0),  # published, of those that passed
+        (0, 0.0),  # held out
     ]
 
 
@@ -358,4 +359,4 @@ def test_a_model_without_a_verdict_answered_no_share_of_anything(tmp_path: Path)
     # Of b nothing is known of either.
     assert (answered["able"].value, answered["able"].n) == (0.5, 2)
     assert (answered["dull"].value, answered["dull"].n) == (None, 0)
-    assert answered["dull"].method == "refused: no candidates on which it has a verdict"
+    assert answered["dull"].method.startswith("refused: ")

@@ -8,12 +8,14 @@ import pytest
 from command import run_command
 from hle_rows import exact
 from refusals import refused
+from statements import code, the
 
 from raybench import cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle_screen
-from raybench.tracking.plan import describe
+from raybench.statements import Statement
+from raybench.tracking.plan import awake, describe
 
 MODELS = ", ".join(f"{{name: {name}, engine: simulated}}" for name in "abc")
 
@@ -30,56 +32,66 @@ def planned(*overrides: str) -> str:
 
 
 def test_the_plan_says_how_many_candidates_are_valid_and_what_is_asked() -> None:
-    told = planned("candidates=samples", "judges=[a]", "repeats=2", "dry_run=true")
-    assert "24 candidates in samples: 15 valid, 9 invalid" in told
-    assert "hle: 15 questions × 2 from samples" in told
-    assert "Units       90 units" in told
-    assert "hle: judged by a" in told
-    assert "the methodology counts" not in told
+    plan = hle_screen.plan(
+        configured("candidates=samples", "judges=[a]", "repeats=2", "dry_run=true")
+    )
+    counts = {"candidates": 24, "origin": "samples", "valid": 15, "invalid": 9}
+    assert the("screening.candidates", plan.notes) == counts
+    asked = {"benchmark": "hle", "questions": 15, "repeats": 2, "origin": "samples"}
+    assert the("plan.asked", plan.notes) == asked
+    assert the("plan.judged", plan.notes)["judges"] == "a"
+    assert "Units       90 units" in describe(plan)
+    assert "methodology" not in describe(plan)
 
 
 def test_the_plan_of_a_check_asks_nobody() -> None:
-    told = planned("candidates=samples", "validate=true", "dry_run=true")
-    assert "Units       24 candidates" in told
-    assert "candidates are checked" in told
-    assert "no model is asked" in told
+    plan = hle_screen.plan(configured("candidates=samples", "validate=true", "dry_run=true"))
+    assert "Units       24 candidates" in describe(plan)
+    assert plan.calls.startswith("0: ") and code(awake(plan)) == "plan.no_engine"
 
 
 def test_a_limit_is_of_the_valid_ones() -> None:
-    told = planned("candidates=samples", "judges=[a]", "limit=3", "dry_run=true")
-    assert "hle: 3 questions × 1 from samples" in told
+    given = configured("candidates=samples", "judges=[a]", "limit=3", "dry_run=true")
+    asked = the("plan.asked", hle_screen.plan(given).notes)
+    assert (asked["questions"], asked["repeats"]) == (3, 1)
 
 
-CAVEATS: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "one model": (("roster.models=[{name: a, engine: simulated}]",), "a panel of one model: of"),
-    "itself": (("judges=[a]",), "a judges itself among others"),
-    "themselves": (("judges=[a,b]",), "a and b judge themselves among others"),
-    "same": (("repeats=3",), "at temperature 0 attempts repeat one another: 3 of a, b, c at a"),
-    "own": (
-        ("repeats=3", "temperature=null"),
-        "at temperature 0 attempts repeat one another: 3 of a, b, c at a",
+ALIKE = {"repeats": 3, "models": "a, b, c"}
+CAVEATS: Mapping[str, tuple[tuple[str, ...], str, Mapping[str, object]]] = {
+    "one model": (
+        ("roster.models=[{name: a, engine: simulated}]",), "screening.one_model", {}
     ),
-    "once": (("rule=worse_than_chance",), "and each model has one at a question: ask for more"),
-}
+    "itself": (("judges=[a]",), "screening.judges_itself", {"judges": "a"}),
+    "themselves": (("judges=[a,b]",), "screening.judges_itself", {"judges": "a and b"}),
+    "same": (("repeats=3",), "screening.alike", ALIKE),
+    "own": (("repeats=3", "temperature=null"), "screening.alike", ALIKE),
+    "once": (("rule=worse_than_chance",), "screening.one_attempt", {}),
+}  # fmt: skip
+
+
+def caveats(*overrides: str) -> list[Statement]:
+    """Return what a plan says about the screening but how many candidates there are."""
+    notes = hle_screen.plan(configured("candidates=samples", "dry_run=true", *overrides)).notes
+    of = (it for it in notes if isinstance(it, Statement))
+    return [
+        it for it in of if it.code.startswith("screening.") and it.code != "screening.candidates"
+    ]
 
 
 @pytest.mark.parametrize("name", CAVEATS)
 def test_what_the_settings_keep_it_from_telling_is_told_before(name: str) -> None:
-    overrides, expected = CAVEATS[name]
+    overrides, expected, about = CAVEATS[name]
     outside = "+roster.judges=[{name: j, engine: simulated}]"
     judged = () if "judges" in overrides[0] else (outside, "judges=[j]")
-    told = planned("candidates=samples", "dry_run=true", *judged, *overrides)
-    assert expected in " ".join(told.split())
-    others = [it for it, (_, caveat) in CAVEATS.items() if caveat != expected]
-    assert not [it for it in others if CAVEATS[it][1] in " ".join(told.split())]
+    (told,) = caveats(*judged, *overrides)
+    assert told.code == expected and about.items() <= told.values.items()
 
 
 def test_settings_that_keep_it_from_nothing_are_not_told_of() -> None:
-    told = planned(
-        *("candidates=samples", "dry_run=true", "repeats=3", "temperature=0.7"),
+    assert not caveats(
+        *("repeats=3", "temperature=0.7"),
         *("+roster.judges=[{name: j, engine: simulated}]", "judges=[j]", "rule=worse_than_chance"),
     )
-    assert not [caveat for _, caveat in CAVEATS.values() if caveat in " ".join(told.split())]
 
 
 def test_it_publishes_where_the_exam_reads() -> None:

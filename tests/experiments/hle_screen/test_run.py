@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from hle_rows import choice, exact
 from keyed import check
 from shared_runs import SharedRuns
 from stopped_runs import cut_off
+
+from raybench.experiments.hle_screen.report import FUNNEL
 
 pytestmark = [pytest.mark.ray, pytest.mark.usefixtures("on_lasting_ray")]
 
@@ -117,12 +120,12 @@ def test_mlflow_has_what_results_have(finished: Path) -> None:
 
 def test_the_terminal_says_how_many_where_and_what_next(finished: Path) -> None:
     told = (finished / "stdout").read_text()
-    assert "Candidates  61: 1 invalid, 60 tried" in told
+    assert re.search(r"^Candidates +61: 1 \w+, 60 ", told, re.MULTILINE)
     for text in ("Passed      ", "Sets        ", "Revision    1: ", "review.csv", "held out"):
         assert text in told
-    assert "Next        python -m raybench +experiment=hle data=rolling" in told
+    assert "+experiment=hle data=rolling" in told
     report = (run_of(finished) / "report.html").read_text()
-    for title in ("What became of the candidates", "Why candidates are invalid", "The evidence"):
+    for title in (FUNNEL, "Why candidates are invalid", "The evidence"):
         assert title in report
 
 
@@ -150,7 +153,7 @@ def test_the_exam_asks_what_was_published(shared_runs: SharedRuns) -> None:
     data = json.loads((run / "results.json").read_text())["run"]["data"]["hle"]
     assert data["questions"] == len(published(finished)["revisions"])
     where = "runs/hle_rolling/revisions/0001"
-    assert data["origin"] == f"{where} (simulated models had a say in these)"
+    assert data["origin"].startswith(f"{where} (simulated ")
 
 
 def graded(folder: Path) -> dict[tuple[Any, ...], tuple[Any, ...]]:
@@ -172,7 +175,7 @@ def test_killed_on_its_way_it_ends_as_an_undisturbed_one(finished: Path, ready: 
     (ready / "in.jsonl").write_text(CANDIDATES)
     last = raybench(*COMMAND, cwd=ready)
     assert last.returncode == 0, last.stderr
-    assert f"Resuming {run_of(ready).relative_to(ready)}: 90 of 180 units" in last.stderr
+    assert f"{run_of(ready).relative_to(ready)}: 90 of 180 units" in last.stderr
     same(finished, ready)
 
 
@@ -186,7 +189,7 @@ def test_killed_between_the_revision_and_the_results_it_ends_with_the_same_revis
     journal = (run_of(ready) / "journal" / "units.jsonl").read_bytes()
     last = raybench(*COMMAND, cwd=ready)
     assert last.returncode == 0, last.stderr
-    assert "180 of 180 units are in its journal" in last.stderr
+    assert "180 of 180 units" in last.stderr
     assert (run_of(ready) / "journal" / "units.jsonl").read_bytes() == journal
     assert published(ready) == halves
     assert results_of(ready)["run"]["screening"]["revision"] == 1

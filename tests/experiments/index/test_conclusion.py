@@ -1,16 +1,19 @@
 """What the index concludes from a journal, without a run: columns, sections, what is looked up."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from statements import values
 
 from raybench import benchmarks, cli
 from raybench.benchmarks import Draw
 from raybench.config import Config
 from raybench.experiments.index.conclusion import Watch, concluded
+from raybench.experiments.parts import supported
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import withheld
@@ -75,9 +78,10 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 
 def test_what_is_refused_to_all_comes_last_and_the_rest_in_order(outcome: Outcome) -> None:
-    titles = [column.title for column in outcome.columns]
-    assert titles[:4] == ["Math Index", "Coding Index", "Multilingual Index", "MMLU-Pro"]
-    assert titles[-2:] == ["Intelligence Index", "SciCode main problems"]
+    keys = [column.key for column in outcome.columns]
+    indices = ["index/math", "index/coding", "index/multilingual"]
+    assert keys[:4] == [*indices, "mmlu_pro/accuracy"]
+    assert keys[-2:] == ["index/intelligence", "scicode/main_problems"]
 
 
 def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:
@@ -90,7 +94,7 @@ def test_guessing_has_a_level_where_there_are_options(outcome: Outcome) -> None:
 
 def test_every_part_has_a_section(outcome: Outcome) -> None:
     titles = [section.title for section in outcome.sections]
-    assert titles[:4] == ["What this run supports", "Indices", "Benchmarks", "MMLU-Pro"]
+    assert titles[:4] == [supported.TITLE, "Indices", "Benchmarks", "MMLU-Pro"]
     assert titles[-3:] == ["The questions", "The models", "Read them"]
     assert {"Differences", "MMLU-Pro by subject", "MGSM by language"} <= set(titles)
     assert len(titles) == len(set(titles))
@@ -98,11 +102,11 @@ def test_every_part_has_a_section(outcome: Outcome) -> None:
 
 def test_the_report_opens_with_which_orders_hold(outcome: Outcome) -> None:
     text = outcome.sections[0].text
-    assert text.startswith("By Math Index:") and "of the two models holds" in text
+    assert "Math Index" in text.partition(":")[0]
     figures = {it.title: it.figure for it in outcome.sections}
     assert "Math Index" in (figures["Indices"] or "")
     assert "stroke-dasharray" in (figures["Benchmarks"] or "")  # guessing has its line
-    assert "one scale" in next(it.text for it in outcome.sections if it.title == "MGSM by language")
+    assert "one scale" in next(it.text for it in outcome.sections if it.title.startswith("MGSM by"))
 
 
 def test_replies_are_shown_with_the_question_as_it_was_asked(outcome: Outcome) -> None:
@@ -110,14 +114,14 @@ def test_replies_are_shown_with_the_question_as_it_was_asked(outcome: Outcome) -
     groups = list(dict.fromkeys(item.group for item in items))
     assert groups[0] == "MMLU-Pro: 6 right, 3 unparsed"
     assert all("asked" in item.body for item in items)
-    assert "Think step by step" in items[0].body["asked"]
+    assert "Think step" in items[0].body["asked"]
 
 
 def test_what_came_from_the_cache_is_told_to_report_and_terminal(outcome: Outcome) -> None:
     units = 2 * sum(of["questions"] for of in outcome.about["data"].values())
-    told = f"{units // 2:,} of {units:,} replies came from earlier runs, {units // 2:,} were new"
-    assert outcome.notes["From cache"] == told
-    assert outcome.notes["Samples"].endswith("compare with nothing")
+    told = {"reused": units // 2, "replies": units, "new": units // 2}
+    assert values(outcome.notes["From cache"]) == told
+    assert "Samples" in outcome.notes
 
 
 def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> None:
@@ -128,7 +132,7 @@ def test_a_run_of_which_everything_is_refused_has_no_ranking(tmp_path: Path) -> 
     for record in records(data):
         ledger.enter(record | {"finish": "error", "error": "gone"})
     titles = [section.title for section in concluded(config, watch, data, ledger, NONE).sections]
-    assert titles[0] == "What this run supports"
+    assert titles[0] == supported.TITLE
     assert not {"Indices", "Benchmarks"} & {*titles}  # no figure of nothing
 
 
@@ -144,7 +148,7 @@ def test_an_index_of_many_languages_is_not_made_of_one(tmp_path: Path) -> None:
     metrics = outcome_of(tmp_path, *chosen).metrics["able"]
     assert metrics["mgsm/accuracy"].value is not None
     assert metrics["index/multilingual"].value is None
-    assert "not asked in bn, de" in metrics["index/multilingual"].method
+    assert "bn, de" in metrics["index/multilingual"].method
 
 
 def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(
@@ -152,14 +156,14 @@ def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(
 ) -> None:
     chosen = ("index.benchmarks=[math_500,aime_2024,mgsm]", "index.subset=[algebra]")
     outcome = outcome_of(tmp_path, *chosen)
-    lacks = "it has no questions about algebra (it names no subjects)"
-    assert f"Note: mgsm is left out: {lacks}" in capsys.readouterr().err
+    lacks = outcome.about["left_out"]["mgsm"]
+    assert "algebra" in lacks and f": {lacks}" in capsys.readouterr().err
     assert list(outcome.about["data"]) == ["math_500"]
     assert outcome.about["left_out"] == {"aime_2024": lacks, "mgsm": lacks}
     assert outcome.notes["Subjects"].startswith("only algebra")
     assert outcome.notes["Left out"] == f"aime_2024: {lacks}; mgsm: {lacks}"
     metrics = outcome.metrics["able"]
     assert metrics["math_500/accuracy"].value is not None
-    assert metrics["index/math"].method == (
-        "refused: aime_2024 is missing; math_500: asked only about algebra"
-    )
+    refused, *why = re.split(": |; ", metrics["index/math"].method)
+    assert refused == "refused" and "aime_2024" in why[0]
+    assert why[1] == "math_500" and "algebra" in why[2]

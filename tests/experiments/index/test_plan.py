@@ -13,6 +13,7 @@ import contest
 import pytest
 from command import run_command
 from refusals import assert_among, refused
+from statements import code, the, values
 
 from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
@@ -20,6 +21,7 @@ from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
 from raybench.sandbox import Settings, environments, interpreters
 from raybench.sandbox.environments import Environment
+from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples"
@@ -36,29 +38,38 @@ def planned(*overrides: str) -> str:
     return describe(index.plan(configured("data=samples", *overrides)))
 
 
+@pytest.fixture
+def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return what the self-check prints."""
+    lines: list[str] = []
+    monkeypatch.setattr("raybench.tracking.console.out", lines.append)
+    return lines
+
+
 @pytest.mark.sandbox
 @pytest.mark.parametrize("grader", ["parity", "improved"])
-def test_the_gold_of_all_samples_is_graded_right(
-    grader: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_gold_of_all_samples_is_graded_right(grader: str, said: list[str]) -> None:
     asyncio.run(index.run(configured("data=samples", "validate=true", f"grader={grader}"), {}))
-    told = capsys.readouterr().out
-    assert f"14 of 14 gold answers are graded right by grader={grader}" in told
+    graded = [values(it) for it in said if code(it) == "gold.graded"]
+    assert {it["right"] - it["graded"] for it in graded} == {0}
+    assert (14, 14) in [(it["right"], it["graded"]) for it in graded]
+    assert any(f"grader={grader}" in it["by"] for it in graded)
 
 
 @pytest.mark.sandbox
 def test_questions_without_a_known_right_answer_are_told_of(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: list[str]
 ) -> None:
     solved = contest.row() | {"solution": "input()\nprint(sum(map(int, input().split())))"}
     rows = [solved, *(contest.row() | {"question_id": f"rb9_{it}"} for it in "bc")]
     (tmp_path / "livecodebench.jsonl").write_text("".join(json.dumps(it) + "\n" for it in rows))
     config = configured(f"data.dir={tmp_path}", "benchmarks=[livecodebench]", "validate=true")
     asyncio.run(index.run(config, {}))
-    told, noted = capsys.readouterr()
-    assert "livecodebench: 1 of 1 gold answers are graded right by grader=parity" in told
-    assert "  2 cannot be graded (rb9_b, rb9_c): no right answer is published" in told
-    assert "Note: livecodebench: 3 questions are there; the methodology counts 315" in noted
+    graded = the("gold.graded", said)
+    assert (graded["benchmark"], graded["right"], graded["graded"]) == ("livecodebench", 1, 1)
+    ungraded = the("gold.ungraded", said)
+    assert (ungraded["questions"], ungraded["keys"]) == (2, "rb9_b, rb9_c")
+    assert re.search("Note: livecodebench: 3 .* 315", capsys.readouterr().err)
 
 
 @pytest.mark.sandbox
@@ -70,9 +81,9 @@ def test_gold_is_checked_behind_the_walls_of_the_run(capsys: pytest.CaptureFixtu
     finally:
         sandbox.configure(Settings())
     walls, graded = capsys.readouterr().out.splitlines()
-    assert walls.startswith("humaneval: replies are programs and run WITHOUT WALLS: a reply can")
+    assert walls.startswith("humaneval: ") and "WITHOUT WALLS" in walls
     assert re.search(r", in Python 3\.\d+", walls)
-    assert graded.startswith("humaneval: 12 of 12 gold answers are graded right")
+    assert graded.startswith("humaneval: 12 of 12 ")
 
 
 @pytest.mark.process
@@ -100,20 +111,19 @@ def test_the_plan_names_another_python_that_scientific_programs_run_in(
     own = interpreters.chosen()
     asked = ("benchmarks=[scicode]", "sandbox.scientific_python=/its/python")
     for there, told in (
-        (own, f", in Python {own.version}\n"),
-        (
-            replace(own, version="3.11.9"),
-            f", in Python {own.version}, scientific ones in Python 3.11.9 (sandbox.scientific_p",
-        ),
+        (own, [own.version]),
+        (replace(own, version="3.11.9"), [own.version, "3.11.9"]),
     ):
         found = Environment("/its/python", there, {}, (), (), {})
         monkeypatch.setattr(environments, "_configured", {"/its/python": found}.__getitem__)
-        assert told in f"{planned(*asked)}\n"
+        notes = index.plan(configured("data=samples", *asked)).notes
+        pythons = the("plan.programs", notes)["pythons"]
+        assert re.findall(r"\d+\.\d+\.\d+", pythons) == told
 
 
 @pytest.mark.sandbox
 def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_is_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: list[str]
 ) -> None:
     shutil.copy(SAMPLES / "scicode.jsonl", tmp_path)  # without its targets
     contests = [
@@ -124,13 +134,14 @@ def test_what_keeps_grades_from_saying_what_they_should_is_told_before_anybody_i
     (tmp_path / "livecodebench.jsonl").write_text(lines)
     chosen = (f"data.dir={tmp_path}", "benchmarks=[scicode,livecodebench]")
     told = describe(index.plan(configured(*chosen)))
-    assert "scicode: 20 of 20 questions have no target, so that no reply to them can" in told
-    assert "livecodebench: 1 of 2 questions have no private tests, so that programs pass" in told
+    assert "scicode: 20 of 20 " in told and "livecodebench: 1 of 2 " in told
     asyncio.run(index.run(configured(*chosen, "validate=true"), {}))
-    checked, noted = capsys.readouterr()
-    assert "Note: scicode: 20 of 20 questions have no target" in noted
-    assert "scicode: no gold answer can be graded by grader=parity" in checked
-    assert "  20 cannot be graded (901.1, 901.2, 901.3, 902.1, 902.2 and 15 more): no " in checked
+    assert "scicode: 20 of 20 " in capsys.readouterr().err
+    none = [values(it)["benchmark"] for it in said if code(it) == "gold.none"]
+    assert "scicode" in none
+    ungraded = [values(it) for it in said if code(it) == "gold.ungraded"]
+    (scicode,) = (it for it in ungraded if it["questions"] == 20)
+    assert scicode["keys"] == "901.1, 901.2, 901.3, 902.1, 902.2" and "15" in scicode["more"]
 
 
 def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
@@ -145,29 +156,41 @@ def test_a_wrong_gold_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("known_python")
 def test_the_plan_counts_units_and_names_the_data() -> None:
-    told = planned("limit=2")
+    plan = index.plan(configured("data=samples", "limit=2"))
+    told = describe(plan)
     # 2 questions of mmlu_pro, gpqa x 5, math x 3, aime x 10, a whole problem of scicode (2) x 3,
     # livecodebench x 3, and 8 languages x 2 of the other two
     assert f"Units       {3 * (2 + 10 + 6 + 20 + 6 + 6 + 16 + 16)} units" in told
-    assert "scicode, livecodebench: replies are programs and run behind the best walls" in told
-    assert "gpqa_diamond: 2 questions × 5 from samples" in told
+    programs = the("plan.programs", plan.notes)
+    assert programs["benchmarks"] == "scicode, livecodebench"
+    (gpqa,) = (values(it) for it in plan.notes if it.startswith("gpqa_diamond: "))
+    assert (gpqa["questions"], gpqa["repeats"], gpqa["origin"]) == (2, 5, "samples")
     assert "no checker" in told
 
 
 def test_the_plan_of_a_self_check_asks_nobody() -> None:
-    told = planned("validate=true", "benchmarks=[mmlu_pro,math_500]")
-    assert "Models      0" in told
-    assert "Units       28 gold answers" in told
-    assert "Calls       0: the gold answers are graded, by grader=parity" in told
+    plan = index.plan(configured("data=samples", "validate=true", "benchmarks=[mmlu_pro,math_500]"))
+    assert (plan.models, plan.units, plan.unit) == ((), 28, "gold answer")
+    assert (code(plan.calls), values(plan.calls)) == ("plan.gold", {"grader": "parity"})
+    assert f" {plan.calls}\n" in describe(plan)
 
 
 def test_the_plan_says_what_is_left_out() -> None:
     chosen = "benchmarks=[mmlu_pro,multilingual_mmlu,mgsm]"
-    told = planned(chosen, "languages=[te,en]")
-    assert "Note        multilingual_mmlu has no questions in te" in told
-    told = planned(chosen, "languages=[te]")
-    assert "Note        mmlu_pro: 14 questions" in told  # it is in one language
-    assert "Note        multilingual_mmlu is left out: it has no questions in te" in told
+
+    def notes(languages: str) -> list[str]:
+        return [*index.plan(configured("data=samples", chosen, languages)).notes]
+
+    def asked(told: list[str]) -> list[str]:
+        of = (it for it in told if isinstance(it, Statement) and it.code == "plan.asked")
+        return [it.values["benchmark"] for it in of]
+
+    both = notes("languages=[te,en]")
+    assert any(it.startswith("multilingual_mmlu ") and it.endswith(" te") for it in both)
+    assert "multilingual_mmlu" in asked(both)
+    alone = notes("languages=[te]")
+    assert asked(alone) == ["mmlu_pro", "mgsm"], "the first is in one language"
+    assert any(it.startswith("multilingual_mmlu ") and it.endswith(" te") for it in alone)
 
 
 MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str | None, object, str]] = {

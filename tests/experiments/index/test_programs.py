@@ -62,7 +62,7 @@ def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     command = (*INDEX, "limit=2", "sandbox.backend=unsafe", f"sandbox.python={_open_python()}")
     plan = run_command(*command, "dry_run=true", cwd=ready)
     assert plan.returncode == 0, plan.stderr
-    assert "humaneval: replies are programs and run WITHOUT WALLS" in plan.stdout
+    assert "WITHOUT WALLS" in plan.stdout
     done = raybench(*command, cwd=ready, timeout=240)
     assert done.returncode == 0, done.stderr
     (ran,) = results_of(ready)["run"]["programs"]["ran"]
@@ -73,7 +73,7 @@ def test_no_walls_are_told_of_everywhere(ready: Path) -> None:
     assert warning in report
     table = (run_of(ready) / "leaderboard.md").read_text()
     assert f"**unsafe: {warning}" in table
-    assert "- Samples: questions shipped to try things out" in table
+    assert "\n- Samples: " in table
     for unit in journal_of(ready):
         assert unit["details"]["backend"] == "unsafe"
 

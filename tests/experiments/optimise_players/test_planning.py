@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from refusals import refused
+from statements import the
 
 from raybench import cli, positions
 from raybench.config import Config
@@ -46,9 +47,11 @@ def test_every_model_learns_every_set() -> None:
         ("b", "mathquiz_pose"),
     ]
     assert [it.engine for it in setup.studies(config(TWO, "positions=[poker_river]"))] == [0, 1]
-    told = "\n".join(plan.notes)
-    assert "predict, optimised by BootstrapFewShot for worth" in told
-    assert "50 positions to learn from, 50 to choose by, 200 held out" in told
+    told = the("plan.optimiser", plan.notes)
+    assert (told["program"], told["optimiser"]) == ("predict", "BootstrapFewShot")
+    assert told["metric"] == "worth"
+    sizes = {"train": 50, "validation": 50, "held_out": 200}
+    assert the("plan.positions", plan.notes) == sizes
 
 
 def test_who_writes_instructions_is_asked_too() -> None:

@@ -8,8 +8,9 @@ from reading import page, read_back
 from raybench import cli, positions
 from raybench.arena.studies import Marked
 from raybench.config import Config
+from raybench.experiments.games.units import INVALID
 from raybench.experiments.optimise_players.ledger import Ledger
-from raybench.experiments.optimise_players.units import units
+from raybench.experiments.optimise_players.units import GONE, units
 
 pytest.importorskip("dspy", reason="programs need DSPy")
 
@@ -36,7 +37,7 @@ def ledger(*marks: Marked) -> Ledger:
 
 
 def test_a_position_shows_what_was_asked_replied_read_and_what_that_is_worth() -> None:
-    marks = played("before", 1, "call"), played("after", 1, None, "there is no bid to call")
+    marks = played("before", 1, "call"), played("after", 1, None, "no bid")
     read = dict(read_back(page(units(config("held_out=2"), [1], ledger(*marks)))))
     assert [*read] == ["study-1-before-1", "study-1-after-1"]
     found = units(config("held_out=2"), [1], ledger(*marks)).each()
@@ -50,14 +51,14 @@ def test_a_position_shows_what_was_asked_replied_read_and_what_that_is_worth() -
     assert told["position"] == learned["position"] and told["position"].startswith(view)
     assert view in told["asked"] and view in learned["asked"]
     assert INSTRUCTIONS in learned["asked"] and INSTRUCTIONS not in told["asked"]
-    assert (told["move"], learned["no valid move"]) == ("call", "there is no bid to call")
+    assert (told["move"], learned[INVALID]) == ("call", "no bid")
     assert told["grade"].startswith("worth 0.25")
 
 
 def test_positions_that_are_drawn_otherwise_today_are_told_as_such() -> None:
     found = units(config("held_out=2"), [1], ledger(played("before", 7, "call")))
     (unit,) = found.each()
-    assert unit.body().texts[0].text.startswith("(these positions are drawn otherwise today")
+    assert unit.body().texts[0].text == GONE
 
 
 def test_a_study_that_is_not_done_shows_nothing() -> None:

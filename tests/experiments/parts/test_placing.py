@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from helpers import SIMULATED
 from in_process import run_here
+from statements import codes, values
 
 from raybench import cli
 from raybench.config import Config
@@ -33,15 +34,15 @@ def plan(*models: ModelSpec, ray: bool = False) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("models", "why"),
+    ("models", "kinds"),
     [
-        ([STAND_IN], "its models are simulated, and are asked from this process"),
-        ([ENDPOINTS, STAND_IN], "its models are at endpoints or simulated, and are"),
-        ([], "it asks no model"),
+        ([STAND_IN], ["simulated"]),
+        ([ENDPOINTS, STAND_IN], ["openai", "simulated"]),
+        ([], []),
     ],
 )
 def test_what_names_a_cluster_has_no_effect_where_none_is_needed(
-    models: list[ModelSpec], why: str
+    models: list[ModelSpec], kinds: list[str]
 ) -> None:
     given = config(
         *FAR,
@@ -51,10 +52,9 @@ def test_what_names_a_cluster_has_no_effect_where_none_is_needed(
         "fleet.start_deadline_s=9",
     )
     (told,) = ignored(given, plan(*models))
-    assert told.startswith(
-        "fleet.address, fleet.nodes, fleet.gpus, fleet.work_nodes, sandbox.nodes: "
-    )
-    assert why in told
+    settings = "fleet.address, fleet.nodes, fleet.gpus, fleet.work_nodes, sandbox.nodes"
+    assert (values(told)["settings"], values(told)["kinds"]) == (settings, kinds)
+    assert bool(values(told)["here"]) is bool(models), "they are asked from this process"
 
 
 def test_what_is_said_of_engines_has_no_effect_where_none_is_hosted() -> None:
@@ -75,14 +75,15 @@ def test_a_plan_says_where_it_works_and_is_kept(monkeypatch: pytest.MonkeyPatch)
     given = config(*FAR, "fleet.nodes={a: b}", "sandbox.nodes={c: d}")
     given.storage = "s3://bucket/runs?region=x"
     shown = placed(given, plan(OURS, ray=True))
-    assert shown.cluster == (
-        "127.0.0.1:1 (fleet.address)",
-        "engines on nodes with a=b (fleet.nodes)",
-        "work on nodes with far=yes (fleet.work_nodes)",
-        "programs on nodes with c=d (sandbox.nodes)",
-    )
+    address, *nodes = shown.cluster
+    assert address == "127.0.0.1:1 (fleet.address)"
+    assert [(it["labels"], it["setting"]) for it in map(values, nodes)] == [
+        ("a=b", "fleet.nodes"),
+        ("far=yes", "fleet.work_nodes"),
+        ("c=d", "sandbox.nodes"),
+    ]
     assert shown.storage == "s3://bucket/runs"
-    assert placed(config(), plan(OURS, ray=True)).cluster == ("a Ray of its own, on this machine",)
+    assert codes(placed(config(), plan(OURS, ray=True)).cluster) == ["plan.own_ray"]
     monkeypatch.setenv("RAY_ADDRESS", "me:geheim@head:6379")
     assert placed(config(), plan(OURS, ray=True)).cluster == ("head:6379 (RAY_ADDRESS)",)
     assert placed(config(), plan(STAND_IN)).cluster == ()
@@ -113,7 +114,7 @@ def test_who_needs_a_cluster(given: list[str], ray: bool) -> None:
 
 @pytest.mark.slow
 def test_a_run_and_its_plan_say_it(tmp_path: Path) -> None:
-    told = "Note: fleet.address, fleet.work_nodes: of no effect on this run"
+    told = "Note: fleet.address, fleet.work_nodes: "
     done = run_here(*SIMULATED, "autobench.iterations=2", *FAR, cwd=tmp_path)
     assert done.returncode == 0
     assert (done.stdout + done.stderr).count(told) == 1

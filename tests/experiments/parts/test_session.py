@@ -15,6 +15,7 @@ from typing import Any, cast
 import pytest
 from helpers import SIMULATED, only_run, with_store
 from in_process import without_plots
+from statements import values
 
 from raybench import cli
 from raybench.config import FleetConf
@@ -111,8 +112,7 @@ def test_the_run_ends_as_failed_with_one_message(failed: Ended) -> None:
     assert end.startswith("1 of 12 models ")
     assert f"{BROKEN}: {REASON}" in end
     assert str(only_run(failed.folder).relative_to(failed.folder)) in end
-    assert "the same command starts a new one" in end
-    assert "goes on from there" not in failed.err
+    assert "same command" in end and "Failed: " not in failed.err
 
 
 def test_the_reason_is_told_once_when_it_is_known_while_the_others_go_on(failed: Ended) -> None:
@@ -157,12 +157,12 @@ def test_the_same_command_then_starts_a_new_run(failed: Ended) -> None:
 def test_swaps_are_shown_and_reach_mlflow(ready: Path) -> None:
     run = ended(ready, broken=False)
     assert run.code == 0
-    assert "3 swaps (25% of the time)" in run.err
+    assert "3 swaps (25%" in run.err
     total = run.results["fleet"]["this_session"]["total"]
     assert (total["swaps"], total["swap_seconds"], total["swap_share"]) == (3, 12.5, 0.25)
     assert "failed" not in run.results["run"]
     page = (only_run(ready) / "report.html").read_text()
-    assert "3, which took 12.5 s, 25.0% of the devices" in page
+    assert "12.5 s, 25.0%" in page
     parent = runs(ready)[""]
     assert parent.info.status == "FINISHED"
     shown = {name: parent.data.metrics[f"fleet/{name}"] for name in total if "swap" in name}
@@ -215,7 +215,7 @@ def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> N
     config = cli.check(cli.compose([*roster, "fleet.kv_cache_gib=0.1", "fleet.slots=2"]))
     plan = autobench.plan(config)
     assert plan.slots == 2
-    assert "3 engines take turns, about 2 awake at once" in plan.notes[-1]
+    assert values(plan.notes[-1]) == {"engines": 3, "slots": 2}
     config.fleet.slots = 3
     assert autobench.plan(config).slots == 3
     assert "turns" not in str(autobench.plan(config).notes)
@@ -224,9 +224,9 @@ def test_the_plan_counts_the_engines_that_are_awake_at_once(tmp_path: Path) -> N
 def test_who_never_replied_has_failed_for_the_commonest_reason() -> None:
     counts = {"mute": Counts(infra_error=3), "shaky": Counts(ok=1, infra_error=2), "well": Counts()}
     failures = [{"model": "mute", "why": why} for why in ("HTTP 500", "HTTP 401", "HTTP 401")]
-    assert silent(counts, failures) == {
-        "mute": "no reply came to any of 3 calls: HTTP 401",
-    }
+    found = silent(counts, failures)
+    assert [*found] == ["mute"]
+    assert "3" in found["mute"] and found["mute"].endswith(": HTTP 401")
 
 
 def test_why_calls_got_no_reply_is_told_by_those_that_got_none() -> None:

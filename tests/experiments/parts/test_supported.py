@@ -2,6 +2,7 @@ from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.experiments.parts import supported
 
@@ -9,29 +10,32 @@ HOW = "by a test"
 
 
 def test_a_single_model_has_no_order() -> None:
-    assert "no order" in supported.orders(["a"], set(), HOW)
+    assert code(supported.orders(["a"], set(), HOW)) == "orders.of_one"
 
 
 def test_nothing_holds() -> None:
     text = supported.orders(["a", "b", "c"], set(), HOW)
-    assert text.startswith("No order") and "chance" in text
+    assert (code(text), values(text)["models"]) == ("orders.none", 3)
 
 
 def test_all_holds() -> None:
     models = ["a", "b", "c"]
-    assert supported.orders(models, {*combinations(models, 2)}, HOW).startswith("All 3 orders")
+    text = supported.orders(models, {*combinations(models, 2)}, HOW)
+    assert (code(text), values(text)["held"]) == ("orders.all", 3)
 
 
 def test_neighbours_that_are_not_told_apart_are_named() -> None:
     text = supported.orders(["a", "b", "c"], {("a", "c"), ("a", "b")}, HOW)
-    assert text.startswith("2 of 3 orders")
-    assert "1 of 2 pairs of neighbours" in text and "b and c" in text and "a and b" not in text
+    found = values(text)
+    assert [found[it] for it in ("held", "pairs", "open", "neighbours")] == [2, 3, 1, 2]
+    assert found["named"] == "b and c" and not found["more"]
 
 
 def test_many_neighbours_are_counted_and_names_stay_on_a_line() -> None:
     models = [f"m{number}\n<b>" for number in range(12)]
     text = supported.orders(models, {(models[0], models[-1])}, HOW)
-    assert "11 of 11 pairs of neighbours" in text and "and 5 more" in text
+    assert (values(text)["open"], values(text)["neighbours"]) == (11, 11)
+    assert "5" in values(text)["more"]
     assert "\n" not in text
 
 
@@ -41,6 +45,7 @@ def test_whatever_holds_is_counted_once(models: list[str], data: st.DataObject) 
     sure = data.draw(st.sets(st.sampled_from(pairs)))
     turned = {pair[::-1] if data.draw(st.booleans()) else pair for pair in sure}
     text = supported.orders(models, turned, HOW)
-    whole = "The order of the two" if len(pairs) == 1 else f"All {len(pairs)} orders"
-    said = {0: "No order", len(pairs): whole}
-    assert text.startswith(said.get(len(sure), f"{len(sure)} of {len(pairs)} orders"))
+    whole = "orders.of_two" if len(pairs) == 1 else "orders.all"
+    said = {0: {"orders.none"}, len(pairs): {whole}}
+    assert code(text) in said.get(len(sure), {"orders.some", "orders.neighbours"})
+    assert values(text).get("held", len(sure)) == len(sure)

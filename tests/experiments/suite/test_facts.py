@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from statements import code, values
 
 from raybench.experiments.suite.facts import facts
 from raybench.experiments.suite.parts import Found
@@ -25,21 +26,22 @@ def part(low: dict[str, float], n: dict[str, int]) -> Found:
     return Found("index", results, "score", Joint.read([]), Path())
 
 
-GUESSES = "it cannot be told from guessing in gpqa"
+GUESSES = "facts.guessing", {"benchmarks": "gpqa"}
+FEW = "facts.few", {"n": 20, "items": "questions"}
 
 
 @pytest.mark.parametrize(
     ("guessing", "few", "told"),
     [
         ("abcd", "abcd", []),
-        ("ab", "ab", [GUESSES, "its score rests on 20 questions"]),
+        ("ab", "ab", [GUESSES, FEW]),
         ("a", "abcd", [GUESSES]),
         ("bcd", "bcd", []),
     ],
 )
 def test_only_what_fewer_than_half_of_the_others_share(
-    guessing: str, few: str, told: list[str]
+    guessing: str, few: str, told: list[tuple[str, dict[str, Any]]]
 ) -> None:
     low = {name: 0.2 if name in guessing else 0.7 for name in "abcd"}
     found = part(low, {name: 20 if name in few else 300 for name in "abcd"})
-    assert facts(found, "a") == told
+    assert [(code(it), values(it)) for it in facts(found, "a")] == told

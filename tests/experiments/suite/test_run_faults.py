@@ -11,6 +11,8 @@ from shared_runs import SharedRuns
 from stopped_runs import cut_off
 from suites import COMPARED, EXTERNAL, PARTS, SMALL, part, roster
 
+from raybench.experiments.suite import words
+
 pytestmark = [
     pytest.mark.ray,
     pytest.mark.timeout(900),  # several runs each
@@ -70,8 +72,8 @@ def test_a_part_that_fails_does_not_lose_the_others(tmp_path: Path) -> None:
     run = last_run(folder, "suite")
     assert not (run / "results.json").exists()
     page = (run / "report.html").read_text()
-    assert "This suite is not over: Exam failed" in page
-    assert "the two ways" in page.lower()
+    assert "Exam failed" in page
+    assert "two ways" in page
     for name in ("autobench", "games"):
         assert (part(folder, name) / "results.json").exists()
     again = raybench(*command, cwd=folder, timeout=300)
@@ -87,7 +89,7 @@ def test_one_model_is_told_what_can_be_told(tmp_path: Path) -> None:
     folder = with_store(tmp_path / "few")
     done = raybench(*SMALL, *roster([0.5]), "suite.parts=[index,hle]", cwd=folder, timeout=300)
     assert done.returncode == 0, done.stderr
-    told = "One model has no order to agree on"
+    told = words.ONE_MODEL
     assert told in done.stdout
     assert told in (last_run(folder, "suite") / "report.html").read_text()
 
@@ -97,6 +99,6 @@ def test_two_models_are_told_what_can_be_told(tmp_path: Path) -> None:
     given = (*SMALL, *roster([0.2, 0.8]), "suite.parts=[autobench,games]")
     done = run_here(*given, cwd=folder)
     assert done.returncode == 0, done.stderr
-    told = "two orders are the same or the opposite"
+    told = words.few(2)
     assert told in done.stdout
     assert told in (last_run(folder, "suite") / "report.html").read_text()

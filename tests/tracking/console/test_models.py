@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
+from statements import code, values
 
 from raybench.tracking.console.models import WINDOW_S, Models, Row, Seen, busiest, notable
 
@@ -91,16 +92,19 @@ def row(name: str, done: int = 50, errors: int = 0, replies: int = 100, state: s
 def test_who_fails_is_told_of_once_for_the_same_errors() -> None:
     told: dict[str, int] = {}
     assert notable([row("a", errors=2)], told) == [], "two errors are no news"
-    assert notable([row("a", errors=5)], told) == ["a has 5 errors in 100 calls"]
+    (first,) = notable([row("a", errors=5)], told)
+    assert (code(first), values(first)["errors"]) == ("console.failing", 5)
+    assert (values(first)["model"], values(first)["calls"]) == ("a", "100 calls")
     assert notable([row("a", errors=6)], told) == []
-    assert notable([row("a", errors=8)], told) == ["a has 8 errors in 100 calls"]
+    (again,) = notable([row("a", errors=8)], told)
+    assert values(again)["errors"] == 8
 
 
 def test_who_is_behind_is_told_of_with_what_it_does() -> None:
     slow = row("slow\x1b[2J", done=10, state="waiting")
-    assert notable([row("a"), row("b"), slow], {}) == [
-        "slow\ufffd[2J is behind with 10/100, waiting, ETA 1 min 30 s"
-    ]
+    (behind,) = notable([row("a"), row("b"), slow], {})
+    assert (code(behind), values(behind)["model"]) == ("console.behind", "slow\ufffd[2J")
+    assert "10/100" in behind and "waiting" in behind and "1 min 30 s" in behind
     assert notable([row("a"), row("b"), row("c", done=30)], {}) == []
     assert notable([row("a"), slow], {}) == [], "of two, one is behind for nothing"
 

@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import re
 import threading
 
 import pytest
@@ -71,21 +72,24 @@ def test_models_are_told_of_every_few_minutes_and_only_where_there_is_something(
     view.stop()
     text = stream.getvalue()
     assert "\x1b" not in text
-    about = [line for line in text.splitlines() if line.startswith("  ")]
-    assert about == ["  bad\ufffd[2J has 40 errors in 50 calls"]
+    (about,) = (line for line in text.splitlines() if line.startswith("  "))
+    assert about.startswith("  bad\ufffd[2J ") and re.findall(r"\d+", about)[1:] == ["40", "50"]
 
 
 def test_the_last_lines_say_what_took_how_long() -> None:
     clock, stream = Clock(), io.StringIO()
     state = State(2, "units", clock=clock)
-    for stage, seconds in [("preparing", 0.1), ("starting engines", 45), ("asking", 130)]:
+    for stage, seconds in [("preparing", 0.1), ("loading", 45), ("asking", 130)]:
         state.stage(stage)
         clock.now += seconds
     state.end()
     view = Plain(state, stream, clock=clock)
     view.start()
     view.stop()
-    assert stream.getvalue().splitlines()[-1] == "  starting engines 45 s · asking 2 min 10 s"
+    last = stream.getvalue().splitlines()[-1]
+    assert [it.split(maxsplit=1) for it in last.split(" · ")] == [
+        ["loading", "45 s"], ["asking", "2 min 10 s"],
+    ]  # fmt: skip
 
 
 def test_a_stage_that_comes_again_goes_on_where_it_was() -> None:

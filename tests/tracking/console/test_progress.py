@@ -91,13 +91,13 @@ def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:
     progress.swapped(0, 0.0)
     assert "swap" not in progress.line()
     progress.swapped(1, 0.004)
-    assert "1 swap (0% of the time)" in progress.line()
+    assert "1 swap (0%" in progress.line()
     progress.swapped(3, 0.123)  # so far, not more
-    assert "3 swaps (12% of the time)" in progress.line()
+    assert "3 swaps (12%" in progress.line()
     progress.swapped(3, 0.2, ["small", "large"])
-    assert "bringing in small, large" in progress.line()
+    assert "small, large" in progress.line()
     progress.swapped(4, 0.2)
-    assert "bringing in" not in progress.line()
+    assert "large" not in progress.line()
 
 
 def test_a_finished_run_has_no_time_left(clock: Clock) -> None:
@@ -112,7 +112,7 @@ def test_words_go_above_the_progress_and_control_characters_nowhere(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     progress = Progress(1, "units", clock=clock)
-    progress.phase("waiting for \x1b[2Jalpha\nand beta")
+    progress.phase("waiting \x1b[2Jalpha\nbeta")
     with progress:
         console.say("resuming")
         console.warn("odd \x1b]0;title\x07")
@@ -120,8 +120,9 @@ def test_words_go_above_the_progress_and_control_characters_nowhere(
     text = capsys.readouterr().err
     assert "\x1b" not in text
     assert "\x07" not in text
-    assert "resuming\nwarning: odd" in text
-    assert "alpha and beta" in text
+    lines = text.splitlines()
+    assert lines[lines.index("resuming") + 1].startswith("warning: odd")
+    assert "alpha beta" in text
     assert text.endswith("after\n")
 
 

@@ -54,14 +54,15 @@ def test_its_one_event_is_the_call_by_which_tables_find_messages() -> None:
     assert event["output"] == found["output"]
     (hidden,) = made(None)["events"]
     assert [it["content"] for it in hidden["input"]] == [WITHHELD]
-    (broken,) = made(finish="error", error="the server hung", by=None)["events"]
-    assert (broken["error"], broken["output"]["choices"]) == ("the server hung", [])
+    (broken,) = made(finish="error", error="hung", by=None)["events"]
+    assert (broken["error"], broken["output"]["choices"]) == ("hung", [])
 
 
 def test_a_verdict_comes_with_the_answer_and_the_judge_s_words() -> None:
     score = made(correct=True)["scores"]["hle"]
     assert (score["value"], score["answer"]) == ("C", "42")
-    assert score["explanation"] == "right, says j\n\nSo."
+    said, _, why = score["explanation"].partition("\n\n")
+    assert "j" in said.split() and why == "So."
     assert score["metadata"]["judgements"]["j"]["confidence"] == 80
     assert made(correct=False)["scores"]["hle"]["value"] == "I"
 
@@ -101,9 +102,9 @@ def test_a_question_that_was_not_put_has_neither_score_nor_error() -> None:
 
 
 def test_a_grade_without_the_checker_s_word_is_there_and_says_so() -> None:
-    found = made(by="script", judge_error="the checker said nothing", judgements={})
+    found = made(by="script", judge_error="nothing said", judgements={})
     assert found["scores"]["hle"]["value"] == "C"
-    assert found["metadata"]["judge_error"] == "the checker said nothing"
+    assert found["metadata"]["judge_error"] == "nothing said"
 
 
 def test_no_reply_is_no_message() -> None:
@@ -135,13 +136,13 @@ def test_tokens_from_a_cache_are_counted_once() -> None:
 
 
 def test_images_are_parts_of_a_message_and_stay_out_of_the_list() -> None:
-    put = Put((Message("user", "What is it?", images=("data:image/png;base64,AA",)),), "a cat")
+    put = Put((Message("user", "What?", images=("data:image/png;base64,AA",)),), "a cat")
     found = made(put)
     assert found["input"][0]["content"] == [
-        {"type": "text", "text": "What is it?"},
+        {"type": "text", "text": "What?"},
         {"type": "image", "image": "data:image/png;base64,AA"},
     ]
-    assert summary(found)["input"][0]["content"] == "What is it?\n(image)"
+    assert summary(found)["input"][0]["content"] == "What?\n(image)"
 
 
 def test_translations_of_a_question_are_samples_of_their_own_and_one_cluster() -> None:

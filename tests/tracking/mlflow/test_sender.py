@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from statements import code, codes, values
 from stores import VirtualTime
 from tracked import UNEXPECTED, wait_for
 
@@ -41,7 +42,7 @@ def test_what_a_server_has_only_heard_the_beginning_of_is_not_said_to_be_there(
     wait_for(lambda: run.complete, 60)
     run.close()
     assert not run.complete
-    assert "has not answered for" in warnings[0]
+    assert code(values(warnings[0])["why"]) == "mlflow.no_answer"
     silent.set()
     run._thread.join(60)
     assert not run.complete  # the person was told so, and how it is mended
@@ -110,10 +111,9 @@ def test_earlier_runs_hold_up_the_end_for_a_while_only_and_it_is_said(
     run._thread.join(60)
     assert not run._thread.is_alive()
     assert run.complete
-    begun, helped, left = said
-    assert f"{sender._OTHERS_S:.0f} s" in begun
-    assert "earlier runs had not sent" in helped
-    assert f"python -m raybench.tracking sync {tmp_path}" in left
+    assert codes(said) == ["mlflow.sending_earlier", "mlflow.sent_earlier", "mlflow.more_left"]
+    assert values(said[0]) == {"seconds": sender._OTHERS_S}
+    assert f"python -m raybench.tracking sync {tmp_path}" in said[2]
 
 
 def test_an_earlier_run_of_which_there_is_much_does_not_keep_this_one_from_its_end(
@@ -146,7 +146,7 @@ def test_an_earlier_run_of_which_there_is_much_does_not_keep_this_one_from_its_e
     run._thread.join(60)
     assert run.complete
     assert order == ["own", "0", "own end", "0"]  # it is gone on with while there is time
-    assert "the next run sends it" in said[-1]
+    assert code(said[-1]) == "mlflow.more_left"
 
 
 def test_what_mlflow_refuses_of_an_earlier_run_is_told(
@@ -154,13 +154,13 @@ def test_what_mlflow_refuses_of_an_earlier_run_is_told(
 ) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(sync, "waiting", lambda *_, **__: iter([tmp_path / "one"]))
-    monkeypatch.setattr(sync, "send", lambda *_, **__: Done("sent", "id", ["a name too long"]))
+    monkeypatch.setattr(sync, "send", lambda *_, **__: Done("sent", "id", ["'too-long'"]))
     run = Sender(tmp_path, NOWHERE, warn=warnings.append, say=print, runs_dir=tmp_path)
     run.start()
     run.close()
     (told,) = warnings
     assert str(tmp_path / "one") in told
-    assert "a name too long" in told
+    assert "'too-long'" in told
 
 
 @pytest.mark.parametrize("done", [Done("busy"), ConnectionError("down")])

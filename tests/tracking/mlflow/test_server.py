@@ -159,7 +159,7 @@ def test_a_run_whose_server_dies_in_the_middle_is_the_same_run(
         f"tracking.uri={server.uri}", cwd=tmp_path, timeout=500,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "MLflow was sent what an earlier run had not sent" in done.stderr
+    assert "earlier run" in done.stderr
     found = contents(server.uri, "raybench")
     parents = {run["tags"]["experiment"]: run for run in found if run["model"] == ""}
     assert {run["status"] for run in found} == {"FINISHED"}
@@ -172,4 +172,5 @@ def test_a_run_whose_server_dies_in_the_middle_is_the_same_run(
         [sys.executable, "-m", "raybench.tracking", "sync", str(folder)],
         cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
-    assert (again.returncode, "nothing to send" in again.stdout) == (0, True), again.stderr
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.startswith(f"{folder}: nothing ")

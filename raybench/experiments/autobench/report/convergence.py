@@ -8,6 +8,12 @@ from raybench.autobench.settings import Settings
 from raybench.tracking import plots
 from raybench.tracking.report import Section
 
+FALLS = (
+    "Scores are means over all iterations so far, so that it falls as 1/t by construction, with "
+    "judges at random too: it says how little one more iteration can move, not that judges agree."
+)
+"""What to know of any distance between successive weights."""
+
 
 def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]:
     """Yield the weights over iterations and how far each moved them, where any can."""
@@ -34,9 +40,7 @@ def moved(text: str, distances: Mapping[str, Sequence[float]]) -> Iterator[Secti
     """Yield L1 distances over iterations, and what is left of them without their fall by 1/t."""
     yield Section(
         "Convergence",
-        f"{text} Scores are means over all iterations so far, so that it falls as 1/t by "
-        "construction, with judges at random too: it says how little one more iteration can move, "
-        "not that judges agree.",
+        f"{text} {FALLS}",
         figure=plots.lines(distances, xlabel="iteration", ylabel="L1 distance"),
     )
     yield Section(

@@ -7,6 +7,7 @@ from raybench.autobench.analysis.echoes import Company
 from raybench.autobench.analysis.estimates import scores
 from raybench.autobench.analysis.swaps import LIKELY, Swap
 from raybench.autobench.analysis.whole import Analysed
+from raybench.statements import Statement
 from raybench.tracking.report import Section, Table, Value
 
 _MOST = 8
@@ -17,9 +18,10 @@ def sections(analysed: Analysed) -> Iterator[Section]:
     """Yield clusters, the order without the largest, and families with theirs."""
     found = analysed.echoes
     told = [f"Warning: {text}." for text in warned.warnings(found, analysed.families)]
+    clusters = _clusters(analysed)
     yield Section(
         "Echo chambers",
-        "\n".join([*told, _clusters(analysed)]),
+        "\n".join([*told, clusters]) if told else clusters,
         table=Table(
             ("Cluster", "Judges", "Share of the judging weight"),
             [(one.name, ", ".join(one.judges), one.weight) for one in found.clusters],
@@ -43,12 +45,15 @@ def note(analysed: Analysed) -> str:
 def _clusters(analysed: Analysed) -> str:
     found = analysed.echoes
     if found.refusal:
-        return f"Clusters of judges are {found.refusal}."
+        return Statement(
+            "echoes.refused", "Clusters of judges are {refusal}.", refusal=found.refusal
+        )
     if not found.clusters:
-        return (
+        return Statement(
+            "echoes.none",
             "No judges share a taste beyond what chance would make of independent ones: with what "
             "they all see taken out, and how severe each is at a task, their ratings go separate "
-            "ways."
+            "ways.",
         )
     return (
         "Clusters are judges whose ratings go together once what all judges see is taken out, and "

@@ -7,6 +7,7 @@ from raybench.autobench.protocol import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import is_empty
 from raybench.experiments.autobench.report.texts import LONG, counted, cut, given
+from raybench.statements import Statement
 from raybench.tracking import addresses
 from raybench.tracking.report import Item, Section
 
@@ -38,7 +39,7 @@ def chosen(records: Sequence[Record]) -> Iterator[tuple[Record, str]]:
     """
     played = [record for record in records if record["task"] is not None]
     taken: set[int] = set()
-    for why, measure in _EXTREMES.items():
+    for why, measure in EXTREMES.items():
         best: tuple[float, Record] | None = None
         for record in played:
             value = measure(record) if record["iteration"] not in taken else None
@@ -55,7 +56,13 @@ def chosen(records: Sequence[Record]) -> Iterator[tuple[Record, str]]:
         if left:
             record = left[turn % len(left)]
             taken.add(record["iteration"])
-            yield record, f"one of {len(those)} on its topic" if those[1:] else "alone on its topic"
+            yield record, _of_topic(len(those))
+
+
+def _of_topic(iterations: int) -> str:
+    if iterations == 1:
+        return Statement("reading.alone", "alone on its topic")
+    return Statement("reading.topic", "one of {iterations} on its topic", iterations=iterations)
 
 
 def _highest(record: Record) -> float | None:
@@ -80,7 +87,9 @@ def _alike(record: Record) -> float | None:
     return None if apart is None else -apart
 
 
-_EXTREMES: Mapping[str, Measure] = {
+RATINGS = "who gave which rating"
+"""What all ratings stand under where judges are many."""
+EXTREMES: Mapping[str, Measure] = {
     "the highest score of an answer": _highest,
     "the lowest score of an answer": _lowest,
     "an answer that judges disagree on most": _widest,
@@ -135,7 +144,7 @@ def _item(record: Record, why: str) -> Item:
         text = "no reply" if answer is None else unanswered.get(model, answer)
         body[f"{model}: {told}{rated(got.get(model, {}))}"] = cut(text, _MOST)
     if not few:
-        body["who gave which rating"] = "\n\n".join(
+        body[RATINGS] = "\n\n".join(
             f"{what}\n  {given(ratings, chr(10) + '  ')}"
             for what, ratings in (("task", of_task), *got.items())
             if ratings

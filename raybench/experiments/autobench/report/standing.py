@@ -9,6 +9,7 @@ from raybench.autobench.analysis.resample import Resampled
 from raybench.autobench.analysis.whole import Analysed
 from raybench.experiments.autobench.report.texts import LONG
 from raybench.experiments.parts import supported
+from raybench.statements import Statement
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
@@ -47,9 +48,11 @@ def support(found: Resampled, metrics: Mapping[str, Mapping[str, Estimate]]) -> 
     ranked = [it for it in best_first(metrics) if metrics[it][summary.SCORE].value is not None]
     sure = {(it, other) for it, of in estimates.surely(found).items() for other in of}
     how = "were the tasks others of the same kind; at 5 % by Holm's steps over all pairs"
-    return (
-        f"{supported.orders(ranked, sure, how)} It is what these judges hold: others may see it "
-        "otherwise, which no interval here knows."
+    return Statement(
+        "standing.support",
+        "{orders} It is what these judges hold: others may see it otherwise, which no interval "
+        "here knows.",
+        orders=supported.orders(ranked, sure, how),
     )
 
 
@@ -61,7 +64,14 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
         named = "iterations with a task" if which == "iteration" else "different tasks"
         yield Section(
             title,
-            f"Refused: it takes {estimates.FEWEST} {named}, there are {found.ballots.distinct}.",
+            Statement(
+                "standing.refused",
+                "Refused: it takes {least} {what}, there are {there}.",
+                least=estimates.FEWEST,
+                what=named,
+                there=found.ballots.distinct,
+                by=which,
+            ),
         )
         return
     sure, surely = estimates.above(found), estimates.surely(found)
@@ -85,8 +95,13 @@ def _above(analysed: Analysed, models: Sequence[str]) -> Iterator[Section]:
         return
     yield Section(
         "Orders that hold",
-        f"{held:,} of {pairs:,} pairs hold by Holm's steps over all of them: where no two models "
-        "differ, one run in twenty names any.",
+        Statement(
+            "standing.pairs",
+            "{held:,} of {pairs:,} pairs hold by Holm's steps over all of them: where no two "
+            "models differ, one run in twenty names any.",
+            held=held,
+            pairs=pairs,
+        ),
         table=Table(
             ("model", "stands above", "which"),
             [

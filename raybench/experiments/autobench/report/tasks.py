@@ -8,6 +8,7 @@ from raybench.autobench.settings import Settings
 from raybench.autobench.sources import Sources
 from raybench.autobench.tasks import FATES, Attempt, Tally
 from raybench.experiments.autobench.report.texts import LONG, cut
+from raybench.statements import Statement
 from raybench.tracking.report import Item, Section, Table, Value
 
 _SHOWN = 8
@@ -20,16 +21,29 @@ def sections(records: Sequence[Record], protocol: Settings) -> Iterator[Section]
     """Yield what became of the tasks by generator, topic and difficulty; given ones are counted."""
     tried = list(tasks.attempts(records, protocol))
     found = sum(record["task"] is not None for record in records)
-    total = f"{found:,} of {len(records):,} iterations had a task"
     if not tried:
         again = Sources.of(records, protocol).again
-        yield Section("Tasks", f"{total}; none was generated. {again}".strip())
+        text = Statement(
+            "tasks.given",
+            "{found:,} of {iterations:,} iterations had a task; none was generated.{again}",
+            found=found,
+            iterations=len(records),
+            again=f" {again}" if again else "",
+        )
+        yield Section("Tasks", text)
         return
     by = tasks.tallies(tried, lambda it: it.generator, protocol.models)
     yield Section(
         "Tasks",
-        f"{total}, {len(tried):,} tries were made. A generator's share of accepted tasks is over "
-        "those that its judges could decide upon: broken calls are nobody's bad task.",
+        Statement(
+            "tasks.tried",
+            "{found:,} of {iterations:,} iterations had a task, {tries:,} tries were made. A "
+            "generator's share of accepted tasks is over those that its judges could decide upon: "
+            "broken calls are nobody's bad task.",
+            found=found,
+            iterations=len(records),
+            tries=len(tried),
+        ),
         table=_table("generator", by),
         folded=f"Tasks of {len(by)} generators" * (len(by) > LONG),
     )
@@ -88,8 +102,14 @@ def _rejected(tried: Sequence[Attempt], protocol: Settings) -> Iterator[Section]
     if items:
         yield Section(
             "Rejected tasks",
-            f"{len(rejected):,} of {len(tried):,} tries were turned down; {len(items):,} of them "
-            "can be read here, by generator, and all of them in the journal.",
+            Statement(
+                "tasks.rejected",
+                "{rejected:,} of {tries:,} tries were turned down; {shown:,} of them can be read "
+                "here, by generator, and all of them in the journal.",
+                rejected=len(rejected),
+                tries=len(tried),
+                shown=len(items),
+            ),
             items=items,
         )
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from raybench.statements import Statement
+
 LONG = 12
 """Longer tables are folded away."""
 
@@ -10,7 +12,13 @@ def cut(text: str, most: int) -> str:
     """Return the beginning of a long text, and how much was left out."""
     if len(text) <= most:
         return text
-    return f"{text[:most]}…\n\n[{most:,} of {len(text):,} characters; the journal has all]"
+    return Statement(
+        "texts.cut",
+        "{beginning}…\n\n[{shown:,} of {all:,} characters; the journal has all]",
+        beginning=text[:most],
+        shown=most,
+        all=len(text),
+    )
 
 
 def counted(ratings: Mapping[str, int | None]) -> str:

@@ -8,6 +8,7 @@ from raybench.autobench.analysis.whole import Analysed
 from raybench.tracking.report import Section, Table
 from raybench.types import Estimate
 
+TITLE = "Agreement with other tables"
 _TASKS = (
     "Every row is made from the same ratings; the tasks stay those that were accepted in the run."
 )
@@ -18,7 +19,7 @@ def sections(analysed: Analysed) -> Iterator[Section]:
     if not analysed.tables:
         return
     yield Section(
-        "Agreement with other tables",
+        TITLE,
         "Kendall's τ and Spearman's ρ of the scores with each table's, as run and as other rules "
         f"would have made them. {_TASKS}",
         table=Table(_columns(analysed), _rows(analysed, "iterations"), _caption(analysed)),

@@ -10,7 +10,7 @@ from raybench.stats.budgets import Budget, Peak
 from raybench.tracking import plots
 from raybench.tracking.report import Section, Table
 
-_REPEATED = (
+REPEATED = (
     "no peak named: questions were asked several times, and responses to one are counted here as "
     "if they were to several, so that the intervals are too narrow"
 )
@@ -39,7 +39,7 @@ def told(exam: Exam, models: Sequence[str]) -> dict[str, Any]:
 
 def _peak(exam: Exam, model: str, found: Sequence[Budget]) -> dict[str, Any]:
     repeated = any(item.repeat for item in exam.items(model))
-    peak = Peak(None, _REPEATED) if repeated else budgets.peak(found)
+    peak = Peak(None, REPEATED) if repeated else budgets.peak(found)
     budget = peak.budget
     return {
         "from": budget and budget.low,

@@ -10,6 +10,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.benchmarks.parts.scores import Rules, Scores
 from raybench.benchmarks.parts.tally import Tally, Unit
+from raybench.statements import Statement
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Estimate
 
@@ -25,7 +26,8 @@ NOTE = (
     "number"
 )
 """What report and terminal say of who graded."""
-_THEIRS = "graded by the methodology's script alone"
+TITLE = "Where the improved grader differs from parity"
+THEIRS = "graded by the methodology's script alone"
 _TOLD = {
     "agree": "agree",
     "improved": "right to improved, wrong to parity",
@@ -77,7 +79,7 @@ class Differences:
             for name in self.parity.benchmarks():
                 theirs = scores.accuracy(model, name)
                 if theirs.value is not None:
-                    theirs = replace(theirs, method=f"{theirs.method}; {_THEIRS}")
+                    theirs = replace(theirs, method=f"{theirs.method}; {THEIRS}")
                 found[model][f"{name}/parity_accuracy"] = theirs
         return found
 
@@ -96,22 +98,29 @@ class Differences:
         ]
         heads = ("benchmark", "model", "accuracy", "parity's accuracy", *_TOLD.values())
         return Section(
-            "Where the improved grader differs from parity",
+            TITLE,
             "This run was graded by grader=improved, which is stricter than the methodology's "
             "rules and reads more: its scores compare with no published ones. Parity is what those "
             "rules say of the same replies. Both are counted as their scripts decide; the accuracy "
-            "has the checker's decisions too, where there is a checker." + self._more(),
+            "has the checker's decisions too, where there is a checker. " + self.told(),
             table=Table(heads, rows),
             items=[_item(place, each) for place in sorted(self._examples)
                    for each in self._examples[place]],
         )  # fmt: skip
 
-    def _more(self) -> str:
+    def told(self) -> str:
+        """Say in how many replies the two differ."""
         differing = sum(n for (_, _, kind), n in self._counts.items() if kind != "agree")
         shown = sum(map(len, self._examples.values()))
         if not differing:
-            return " They differ nowhere."
-        return f" They differ in {differing:,} replies, all in {FILE}; {shown:,} are shown below."
+            return Statement("graders.agree", "They differ nowhere.")
+        return Statement(
+            "graders.differ",
+            "They differ in {replies:,} replies, all in {file}; {shown:,} are shown below.",
+            replies=differing,
+            file=FILE,
+            shown=shown,
+        )
 
 
 def differing(journal: Path) -> Iterator[dict[str, Any]]:

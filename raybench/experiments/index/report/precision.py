@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from raybench import benchmarks
 from raybench.benchmarks.parts import summary
 from raybench.experiments.parts.questions.view import LONG, View
+from raybench.statements import Statement
 from raybench.stats.repeats import Spread
 from raybench.tracking.report import Section, Table, Value
 
@@ -53,10 +54,14 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
         ]
         clauses = [refusal.split("; ") for refusal in refusals]
         shared = [each for each in clauses[0] if all(each in of for of in clauses)]
-        return (
-            f"Whether the {title} is within {target}, as the methodology claims, cannot be said: "
-            "it is refused for every model"
-            + (f" ({'; '.join(shared)})." if shared else ", each for reasons of its own.")
+        return Statement(
+            "precision.refused",
+            "Whether the {index} is within {target}, as the methodology claims, cannot be said: "
+            "it is refused for every model{why}.",
+            index=title,
+            target=target,
+            why=f" ({'; '.join(shared)})" if shared else ", each for reasons of its own",
+            shared=shared,
         )
     most = "at most " if any(spread.bounded for spread in spreads.values()) else ""
     widths = sorted(spread.half_width() for spread in spreads.values())
@@ -77,7 +82,18 @@ def claim(view: View, spreads: Mapping[str, Spread]) -> str:
         f"it is refused for {refused} of {len(view.ranked)} models" if refused else "",
         "of the whole index a partial one says nothing" if view.partial(_CLAIMED) else "",
     ]
-    return "; ".join(part for part in (moves, reached, *ends) if part) + "."
+    return Statement(
+        "precision.claim",
+        "{parts}.",
+        parts="; ".join(part for part in (moves, reached, *ends) if part),
+        index=title,
+        widths=(widths[0], widths[-1]),
+        repeats=(repeats[0], repeats[-1]),
+        bounded=bool(most),
+        within=widths[-1] <= summary.TARGET,
+        refused=refused,
+        partial=view.partial(_CLAIMED),
+    )
 
 
 def _rows(view: View, spreads: Mapping[str, Mapping[str, Spread]]) -> Iterator[Sequence[Value]]:

@@ -8,6 +8,7 @@ from raybench.config import Config
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.terms import Terms
+from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
 _DIGEST = 16
@@ -56,9 +57,14 @@ def settings(config: Config) -> dict[str, str]:
     """Return the settings that the numbers depend on, in words."""
     terms = Terms.of(config)
     conf = terms.conf
-    most = "all of them" if conf.limit is None else f"{conf.limit:,} of each benchmark and language"
     found = {
-        "questions": most + ("" if conf.limit is None else ", drawn by the seed"),
+        "questions": Statement("questions.all", "all of them")
+        if conf.limit is None
+        else Statement(
+            "questions.some",
+            "{most:,} of each benchmark and language, drawn by the seed",
+            most=conf.limit,
+        ),
         "subjects": ", ".join(conf.subset),
         "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
         "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
@@ -95,8 +101,16 @@ def reused(config: Config, reused: int, units: int) -> str:
     if not Terms.of(config).conf.cache:
         return "not used (cache=false)"
     if not reused:
-        return f"none of the {units:,} replies came from earlier runs"
-    return f"{reused:,} of {units:,} replies came from earlier runs, {units - reused:,} were new"
+        return Statement(
+            "cache.none", "none of the {replies:,} replies came from earlier runs", replies=units
+        )
+    return Statement(
+        "cache.some",
+        "{reused:,} of {replies:,} replies came from earlier runs, {new:,} were new",
+        reused=reused,
+        replies=units,
+        new=units - reused,
+    )
 
 
 def _languages(questions: Mapping[str, int]) -> str:

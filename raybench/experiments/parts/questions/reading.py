@@ -10,6 +10,7 @@ from raybench import benchmarks
 from raybench.pipeline import put
 from raybench.pipeline.stages import Asking
 from raybench.pipeline.units import unit_id, unit_seed
+from raybench.statements import Statement
 from raybench.tracking import addresses
 from raybench.tracking.report import Item, Section
 from raybench.tracking.text import clipped
@@ -121,9 +122,15 @@ def _line(record: Record) -> str:
     told = record["answer"] is not None and not benchmarks.load(record["benchmark"]).sandboxed
     found = f"{model}, answer '{record['answer']}'" if told else model
     why = "" if record["reason"] == kind else f", {record['reason']}"
-    return (
-        f"{kind}: {found}{why}; question {record['key']} ({record['language']}), "
-        f"asking {record['repeat'] + 1}"
+    return Statement(
+        "sample.line",
+        "{kind}: {found}{why}; question {key} ({language}), asking {asking}",
+        kind=kind,
+        found=found,
+        why=why,
+        key=record["key"],
+        language=record["language"],
+        asking=record["repeat"] + 1,
     )
 
 

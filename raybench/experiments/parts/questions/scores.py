@@ -9,6 +9,7 @@ from raybench.benchmarks.parts.scores import Scores
 from raybench.benchmarks.parts.tally import safe
 from raybench.experiments.parts import profiles
 from raybench.experiments.parts.questions.view import LONG, View
+from raybench.statements import Statement
 from raybench.tracking.report import Section, Table, Value
 from raybench.types import Estimate
 
@@ -159,8 +160,13 @@ def differences(view: View) -> Iterator[Section]:
         pairs = "Every pair of models" if few else "Neighbours in rank"
         yield Section(
             "Differences",
-            f"{pairs}, compared over the same questions, which tells models apart better than "
-            "their intervals do: where the interval of a difference excludes 0.",
+            Statement(
+                "differences.compared",
+                "{pairs}, compared over the same questions, which tells models apart better than "
+                "their intervals do: where the interval of a difference excludes 0.",
+                pairs=pairs,
+                every=few,
+            ),
             table=Table(
                 heads,
                 rows,

@@ -15,6 +15,7 @@ from raybench.pipeline.judges import as_judge
 from raybench.pipeline.programs import Slots
 from raybench.pipeline.terms import Terms, bare, models_of
 from raybench.sandbox import Settings, places
+from raybench.statements import Statement
 from raybench.tracking import console
 from raybench.tracking.plan import turns
 from raybench.types import ModelSpec, Plan
@@ -102,9 +103,15 @@ def planned(config: Config, data: Prepared) -> Plan:
     awake = slots(engines, config.fleet)
     units = units_of(config, data)
     checked = [part.benchmark for part in data if benchmarks.load(part.benchmark).checked]
-    notes = [
-        f"{part.benchmark}: {part.questions:,} questions × "
-        f"{repeats_of(config, part.benchmark)} from {part.origin}"
+    notes: list[str] = [
+        Statement(
+            "plan.asked",
+            "{benchmark}: {questions:,} questions × {repeats} from {origin}",
+            benchmark=part.benchmark,
+            questions=part.questions,
+            repeats=repeats_of(config, part.benchmark),
+            origin=part.origin,
+        )
         for part in data
     ]
     if checked and terms.checker is None:
@@ -115,12 +122,25 @@ def planned(config: Config, data: Prepared) -> Plan:
     if judged := [part.benchmark for part in data if benchmarks.load(part.benchmark).judged]:
         names = [model.name for model in models]
         own = [name for name in terms.conf.judges if name in names]
-        told = f", {' and '.join(own)} among others itself" if own else ""
-        notes.append(f"{', '.join(judged)}: judged by {' and '.join(terms.conf.judges)}{told}")
+        notes.append(
+            Statement(
+                "plan.judged",
+                "{benchmarks}: judged by {judges}{itself}",
+                benchmarks=", ".join(judged),
+                judges=" and ".join(terms.conf.judges),
+                itself=f", {' and '.join(own)} among others itself" if own else "",
+                own=own,
+            )
+        )
     if without := bare(config):
         notes.append(
-            f"the roster's system prompts of {', '.join(without)} are left out: the exam has its "
-            f"own ({terms.section}.own_system_prompts=true has both)"
+            Statement(
+                "plan.own_prompt",
+                "the roster's system prompts of {models} are left out: the exam has its own "
+                "({section}.own_system_prompts=true has both)",
+                models=", ".join(without),
+                section=terms.section,
+            )
         )
     return Plan(
         experiment=terms.section,
@@ -130,18 +150,24 @@ def planned(config: Config, data: Prepared) -> Plan:
         ray=True,
         units=units,
         unit="unit",
-        calls=f"{units:,}{_calls(terms, data)}",
+        calls=_calls(units, terms, data),
         notes=(*notes, *data.notes, *turns(len(engines), awake)),
         referees=tuple(others),
         each=units // len(models),
     )
 
 
-def _calls(terms: Terms, data: Prepared) -> str:
+def _calls(units: int, terms: Terms, data: Prepared) -> str:
     others = ["the checker"] if terms.checker else []
     if is_judged(data):
         others.append("the judges" if len(terms.conf.judges) > 1 else "the judge")
-    return f" and those to {' and '.join(others)}" if others else ""
+    return Statement(
+        "plan.calls",
+        "{calls:,}{more}",
+        calls=units,
+        more=f" and those to {' and '.join(others)}" if others else "",
+        others=others,
+    )
 
 
 def sandboxed(config: Config, data: Prepared) -> list[str]:
@@ -154,7 +180,13 @@ def sandboxed(config: Config, data: Prepared) -> list[str]:
         "unsafe": "WITHOUT WALLS: a reply can read and change whatever you can",
     }.get(config.sandbox.backend, f"behind {config.sandbox.backend}")
     return [
-        f"{', '.join(names)}: replies are programs and run {walls}, in {_pythons(slots_of(config))}"
+        Statement(
+            "plan.programs",
+            "{benchmarks}: replies are programs and run {walls}, in {pythons}",
+            benchmarks=", ".join(names),
+            walls=walls,
+            pythons=_pythons(slots_of(config)),
+        )
     ]
 
 
@@ -176,7 +208,11 @@ def _self_check(config: Config, data: Prepared) -> Plan:
         slots=0,
         units=sum(part.questions for part in data),
         unit="gold answer",
-        calls=f"0: the gold answers are graded, by grader={Terms.of(config).grader}",
+        calls=Statement(
+            "plan.gold",
+            "0: the gold answers are graded, by grader={grader}",
+            grader=Terms.of(config).grader,
+        ),
         notes=(
             *(f"{it.benchmark}: {it.questions:,} from {it.origin}" for it in data),
             *sandboxed(config, data),

@@ -36,7 +36,8 @@ _FACETS = (
     Facet("tokens", number=True),
     Facet("seconds", number=True, shown=False),
 )
-_ABSENT = "(the question is not among those that this run asks)"
+HIDDEN = "Questions that are held out are not shown."
+ABSENT = "(the question is not among those that this run asks)"
 
 
 def units(
@@ -55,7 +56,7 @@ def units(
     if names:
         notes.append(f"Without texts: {', '.join(names)}, {_WHY}.")
     if hidden:
-        notes.append("Questions that are held out are not shown.")
+        notes.append(HIDDEN)
     return Units(
         "sample",
         f"journal/{journal.name}",
@@ -167,7 +168,7 @@ def _shut() -> Sequence[Text]:
 def _texts(record: Record, row: Any, asking: Asking, kind: str) -> Iterator[Text]:
     """Yield what was asked and replied, how it was read and graded, and what judges said."""
     for label, text in (
-        put.asked(record, row, asking) if row is not None else {"asked": _ABSENT}
+        put.asked(record, row, asking) if row is not None else {"asked": ABSENT}
     ).items():
         yield Text(label, text)
     for label, text in replied(record).items():

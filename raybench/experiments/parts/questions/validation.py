@@ -6,12 +6,12 @@ from raybench import benchmarks
 from raybench.benchmarks.parts.contract import UngradableError
 from raybench.errors import Problem, RunFailed
 from raybench.pipeline.datasets import Prepared
+from raybench.statements import Statement
 from raybench.tracking import console
 from raybench.types import Grader
 
 _SHOWN = 5
 _NO_GOLD = "no right answer is published"
-_NONE = "no gold answer can be graded"
 
 
 def validate(data: Prepared, grader: Grader) -> None:
@@ -38,12 +38,30 @@ def validate(data: Prepared, grader: Grader) -> None:
                     f"{benchmark.truth(row)!r} is graded '{grade.reason}'"
                 )
         graded = part.questions - sum(map(len, ungraded.values()))
-        right_of = f"{right:,} of {graded:,} gold answers are graded right" if graded else _NONE
         by = f"by grader={grader}" if not benchmark.judged else "by a script, replies by a judge"
         source = f"{part.origin}, sha256 {part.digest[:12]}"
-        console.out(f"{part.benchmark}: {right_of} {by} ({source})")
+        if graded:
+            told = Statement(
+                "gold.graded",
+                "{benchmark}: {right:,} of {graded:,} gold answers are graded right {by} "
+                "({source})",
+                benchmark=part.benchmark,
+                right=right,
+                graded=graded,
+                by=by,
+                source=source,
+            )
+        else:
+            told = Statement(
+                "gold.none",
+                "{benchmark}: no gold answer can be graded {by} ({source})",
+                benchmark=part.benchmark,
+                by=by,
+                source=source,
+            )
+        console.out(told)
         for line in _told(ungraded):
-            console.out(f"  {line}")
+            console.out(line)
     if wrong:
         shown = "\n".join(f"  - {each}" for each in wrong[:_SHOWN])
         more = f"\n  and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
@@ -57,6 +75,17 @@ def _told(ungraded: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for why in reasons[:_SHOWN]:
         keys = ungraded[why]
         more = f" and {len(keys) - _SHOWN:,} more" if len(keys) > _SHOWN else ""
-        yield f"{len(keys):,} cannot be graded ({', '.join(keys[:_SHOWN])}{more}): {why}"
+        yield Statement(
+            "gold.ungraded",
+            "  {questions:,} cannot be graded ({keys}{more}): {why}",
+            questions=len(keys),
+            keys=", ".join(keys[:_SHOWN]),
+            more=more,
+            why=why,
+        )
     if others := sum(len(ungraded[why]) for why in reasons[_SHOWN:]):
-        yield f"{others:,} more cannot be graded, for other reasons"
+        yield Statement(
+            "gold.ungraded_otherwise",
+            "  {questions:,} more cannot be graded, for other reasons",
+            questions=others,
+        )

@@ -8,6 +8,7 @@ from raybench.experiments.suite import facts, words
 from raybench.experiments.suite.comparison import CONSENSUS, Compared, Rank, chances
 from raybench.experiments.suite.parts import Found
 from raybench.pipeline.store import REPORT
+from raybench.statements import Statement
 from raybench.stats.agreement import Agreement
 from raybench.stats.consensus import Consensus
 from raybench.stats.disagreement import Shift
@@ -225,7 +226,6 @@ def _external(compared: Compared, tables: Sequence[Scores]) -> Iterator[Section]
 def _consensus(compared: Compared) -> Section:
     agreed = compared.consensus
     same = agreed.unsettled == 0
-    kemeny = _the_same(agreed) if same else f"another in {agreed.unsettled} pairs of models"
     less = [place for place in agreed.places if len(place.rankings) < len(compared.rankings)]
     return Section(
         "How the consensus is made",
@@ -234,7 +234,7 @@ def _consensus(compared: Compared) -> Section:
         "what is left by the pairs in which the model is surely above or below others. "
         f"Kemeny's order, which contradicts the ways in the fewest pairs"
         f"{'' if agreed.exact else ' (looked for, not found for sure, of so many models)'}, is "
-        f"{kemeny}"
+        f"{kemeny(agreed)}"
         + ("." if same else f": {', '.join(agreed.kemeny)}.")
         + (
             " Placed by fewer ways: "
@@ -246,15 +246,24 @@ def _consensus(compared: Compared) -> Section:
     )
 
 
-def _the_same(agreed: Consensus) -> str:
-    """Return that Kemeny's order is the same, and how it has those that are equal in this one."""
+def kemeny(agreed: Consensus) -> str:
+    """Return whether Kemeny's order is another, and how it has those that are equal in this one."""
+    if agreed.unsettled:
+        return Statement(
+            "suite.other_order", "another in {pairs} pairs of models", pairs=agreed.unsettled
+        )
     equals: dict[int, list[str]] = {}
     ranks = {it.model: it.rank for it in agreed.places}
     for model in agreed.kemeny:
         equals.setdefault(ranks[model], []).append(model)
-    told = [" before ".join(each) for each in equals.values() if len(each) > 1]
-    return (
-        f"the same; of those that are equal here it has {', '.join(told)}" if told else "the same"
+    apart = [each for each in equals.values() if len(each) > 1]
+    if not apart:
+        return Statement("suite.same_order", "the same")
+    return Statement(
+        "suite.same_order_but_equals",
+        "the same; of those that are equal here it has {orders}",
+        orders=", ".join(" before ".join(each) for each in apart),
+        equals=apart,
     )
 
 

@@ -9,12 +9,12 @@ ALONE = Rules({}, programs=frozenset({"humaneval"}))
 def test_other_scores_stand_behind_the_one_of_their_benchmark() -> None:
     steps = [unit("scicode", f"1.{n}", n == 0, cluster="1") for n in range(2)]
     several = [*asked("humaneval", "RRwww", "wwwww"), *steps, *asked("mmlu_pro", "R")]
-    assert [column.title for column in columns(view(several, ALONE))] == [
-        "HumanEval",
-        "HumanEval pass@5",
-        "SciCode",
-        "SciCode main problems",
-        "MMLU-Pro",
+    assert [column.key for column in columns(view(several, ALONE))] == [
+        "humaneval/accuracy",
+        "humaneval/pass_at_5",
+        "scicode/accuracy",
+        "scicode/main_problems",
+        "mmlu_pro/accuracy",
     ]
     once = [*asked("humaneval", "R", "w")]
     assert [column.title for column in columns(view(once, ALONE))] == ["HumanEval"]

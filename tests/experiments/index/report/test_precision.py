@@ -1,5 +1,6 @@
 import pytest
 from graded import RULES, WEIGHTS, asked, unit, view
+from statements import code, values
 
 from raybench.benchmarks.parts.scores import Rules
 from raybench.benchmarks.parts.tally import Unit
@@ -19,33 +20,29 @@ def whole(*, model: str = "a") -> list[Unit]:
 def test_the_claim_is_answered_in_one_sentence() -> None:
     # 1.959964·√0.0001 = 1.96 %; replies of 0.0003 need 0.0003·(1.959964/0.01)² = 11.5 repeats.
     spreads = {"a": Spread(questions=0.0004, replies=0.0003, now=0.0001)}
-    assert precision.claim(view(whole()), spreads) == (
-        "The same questions asked anew would move the Intelligence Index by ±1.96 % (95 %); the "
-        "±1 % that the methodology claims takes 12 repeats of every question."
-    )
+    said = values(precision.claim(view(whole()), spreads))
+    assert said["widths"] == (pytest.approx(0.0196, abs=5e-5),) * 2
+    assert said["repeats"] == (12, 12) and said["index"] == "Intelligence Index"
+    assert not said["bounded"] and not said["within"] and not said["refused"]
     spreads["b"] = Spread(0.0, 0.00003, 0.00001)
-    assert precision.claim(view([*whole(), *whole(model="b")]), spreads) == (
-        "The same questions asked anew would move the Intelligence Index by ±0.62 % to ±1.96 % "
-        "(95 %), depending on the model; the ±1 % that the methodology claims takes 2 to 12 "
-        "repeats of every question."
-    )
+    text = precision.claim(view([*whole(), *whole(model="b")]), spreads)
+    assert values(text)["widths"] == pytest.approx((0.0062, 0.0196), abs=5e-5)
+    assert values(text)["repeats"] == (2, 12)
+    assert "±0.62 % to ±1.96 %" in text and "2 to 12" in text
 
 
 def test_a_run_that_bears_the_claim_says_so() -> None:
-    said = precision.claim(view(whole()), {"a": Spread(0.0, 1e-6, 1e-6, ("mmlu_pro",))})
-    assert said == (
-        "The same questions asked anew would move the Intelligence Index by at most ±0.20 % "
-        "(95 %), within the ±1 % that the methodology claims; at most 1 repeat of every question "
-        "would do."
-    )
+    text = precision.claim(view(whole()), {"a": Spread(0.0, 1e-6, 1e-6, ("mmlu_pro",))})
+    said = values(text)
+    assert said["bounded"] and said["within"] and said["repeats"] == (1, 1)
+    assert "±0.20 %" in text
 
 
 def test_an_index_that_is_refused_bears_no_claim_and_says_why() -> None:
     section = precision.section(view(list(asked("math_500", "Rw"))))
-    assert section.text == (
-        "Whether the Intelligence Index is within ±1 %, as the methodology claims, cannot be said: "
-        "it is refused for every model (mmlu_pro is missing)."
-    )
+    assert code(section.text) == "precision.refused"
+    (why,) = values(section.text)["shared"]
+    assert "mmlu_pro" in why
     assert section.table is None
 
 
@@ -54,19 +51,20 @@ def test_of_reasons_that_differ_the_shared_ones_are_told() -> None:
     units = [*asked("math_500", "Rw"), *asked("math_500", "Rw", model="b")]
     broken = unit("math_500", "9", model="b", finish="error", parsed=False, by=None)
     section = precision.section(view([*units, broken], rules))
-    assert section.text.endswith("it is refused for every model (aime_2024 is missing).")
+    (why,) = values(section.text)["shared"]
+    assert "aime_2024" in why
 
 
 def test_a_partial_index_says_nothing_of_the_whole_one() -> None:
     section = precision.section(view(list(asked("math_500", "Rw", "RR")), PARTIAL))
-    assert "would move the Intelligence Index (partial) by" in section.text
-    assert section.text.endswith("; of the whole index a partial one says nothing.")
+    assert values(section.text)["partial"]
+    assert values(section.text)["index"].endswith(" (partial)")
 
 
 def test_models_of_which_the_index_is_refused_are_counted() -> None:
     broken = unit("mmlu_pro", "9", model="b", finish="error", parsed=False, by=None)
     section = precision.section(view([*whole(), *whole(model="b"), broken]))
-    assert "; it is refused for 1 of 2 models." in section.text
+    assert values(section.text)["refused"] == 1 and "1 of 2 models" in section.text
 
 
 def test_every_index_has_a_line_and_bounds_are_explained_once() -> None:
@@ -80,7 +78,7 @@ def test_every_index_has_a_line_and_bounds_are_explained_once() -> None:
     assert str(maths[2]).startswith("≤ ±")
     assert str(maths[3]).startswith("≤ ")
     assert str(maths[5]).startswith("≥ ±")
-    assert section.table.caption.count("the noise of AIME 2024 is bounded") == 1
+    assert section.table.caption.count("AIME 2024") == 1
 
 
 @pytest.mark.parametrize(("models", "folded"), [(7, False), (8, True)])

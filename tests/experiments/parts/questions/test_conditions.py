@@ -1,6 +1,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from statements import code, values
+
 from raybench.config import Config, IndexConf
 from raybench.experiments.parts import models
 from raybench.experiments.parts.questions import conditions
@@ -62,21 +64,20 @@ def test_a_limit_goes_by_either_of_its_names() -> None:
 
 def test_settings_are_said_in_words() -> None:
     said = conditions.settings(Config(index=IndexConf(limit=60, temperature=None)))
-    assert said["questions"] == "60 of each benchmark and language, drawn by the seed"
+    assert values(said["questions"]) == {"most": 60}
     assert said["temperature"] == "each model's own"
     assert said["most tokens of a reply"].startswith("4,096")
     assert "subjects" not in said
     said = conditions.settings(Config(index=IndexConf(subset=["math"], judges=["one"])))
-    assert (said["questions"], said["subjects"]) == ("all of them", "math")
+    assert (code(said["questions"]), said["subjects"]) == ("questions.all", "math")
     assert said["judges"] == "one"
 
 
 def test_what_came_from_the_cache_is_said_in_words() -> None:
     config = Config()
-    assert conditions.reused(config, 0, 9) == "none of the 9 replies came from earlier runs"
-    assert conditions.reused(config, 1200, 24840) == (
-        "1,200 of 24,840 replies came from earlier runs, 23,640 were new"
-    )
+    assert code(conditions.reused(config, 0, 9)) == "cache.none"
+    some = values(conditions.reused(config, 1200, 24840))
+    assert some == {"reused": 1200, "replies": 24840, "new": 23640}
     config.index.cache = False
     assert conditions.reused(config, 0, 9) == "not used (cache=false)"
 
@@ -86,5 +87,5 @@ def test_what_scores_do_not_compare_with_is_said() -> None:
     lacking = replace(PART, origin="folder", caveats={"no target": 2})
     said = conditions.narrowed(Config(index=IndexConf(subset=["math"])), prepared(PART, lacking))
     assert list(said) == ["Subjects", "Samples", "Questions"]
-    assert said["Questions"] == "mgsm: 2 of 5 questions have no target"
+    assert said["Questions"].startswith("mgsm: 2 of 5 ")
     assert conditions.about(lacking, 1, None)["caveats"] == {"no target": 2}

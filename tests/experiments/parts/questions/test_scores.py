@@ -1,6 +1,8 @@
+import re
 from typing import Any
 
 from graded import HALF, asked, unit, view
+from statements import values
 
 from raybench.benchmarks.parts.scores import Rules
 from raybench.experiments.parts.questions import scores
@@ -25,7 +27,8 @@ def test_a_refused_score_is_an_estimate_whose_reason_becomes_a_footnote() -> Non
     )
     first, second = lines(section)
     assert isinstance(first["accuracy"], Estimate)
-    assert second["accuracy"].method == "refused: 1 unit awaits review: without a reply"
+    assert second["accuracy"].value is None
+    assert second["accuracy"].method.startswith("refused: 1 unit ")
     assert "95 % interval" not in table(section).columns
     assert [line["infra error"] for line in (first, second)] == [0, 1]
     assert "truncated" not in table(section).columns
@@ -81,13 +84,13 @@ def test_languages_that_are_averaged_are_marked_and_come_first() -> None:
     assert "marked •" in section.text
     (section,) = scores.broken_out(view(units), "mgsm")
     assert [line["language"] for line in lines(section)] == ["bn", "de", "te"]
-    assert "all of them" in section.text
+    assert "•" not in section.text
 
 
 def test_many_subjects_are_folded_away() -> None:
     units = [unit("mmlu_pro", str(n), True, subject=f"s{n}") for n in range(16)]
     (section,) = scores.broken_out(view(units), "mmlu_pro")
-    assert section.folded == "Accuracies of 1 model in 16 subjects"
+    assert re.findall(r"\d+", section.folded) == ["1", "16"]
 
 
 def test_differences_are_named_in_the_order_of_the_scores_and_say_who_is_compared() -> None:
@@ -103,7 +106,7 @@ def test_differences_are_named_in_the_order_of_the_scores_and_say_who_is_compare
     assert [line["score"] for line in found] == ["Intelligence Index", "MMLU-Pro", "MATH-500"]
     assert {line["models"] for line in found} == {"a − b"}
     assert isinstance(found[0]["difference"], Estimate)
-    assert section.text.startswith("Every pair of models")
+    assert values(section.text)["every"]
 
 
 def test_of_many_models_neighbours_are_compared_and_the_report_says_so() -> None:
@@ -111,7 +114,7 @@ def test_of_many_models_neighbours_are_compared_and_the_report_says_so() -> None
         each for n in range(7) for each in asked("mmlu_pro", "Rw", "R" * n + "w", model=f"m{n}")
     ]
     (section,) = scores.differences(view(units))
-    assert section.text.startswith("Neighbours in rank")
+    assert not values(section.text)["every"]
     assert len(lines(section)) == 6
 
 
@@ -140,7 +143,7 @@ def test_another_verdict_has_a_column_and_is_explained() -> None:
     section = scores.benchmark(view(units), "math_500")
     (line,) = lines(section)
     assert (line["accuracy"].value, line["official accuracy"].value) == (1.0, 0.5)
-    assert "Official accuracy: by the rules of those who published" in table(section).caption
+    assert "Official accuracy: " in table(section).caption
     without = scores.benchmark(view([*asked("math_500", "R")]), "math_500")
     assert "official accuracy" not in lines(without)[0]
     assert "Official accuracy" not in table(without).caption

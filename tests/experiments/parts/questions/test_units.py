@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from reading import page, read_back
 
-from raybench.experiments.parts.questions.units import units
+from raybench.experiments.parts.questions.units import ABSENT, HIDDEN, units
+from raybench.pipeline import put
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.stages import Asking
 from raybench.pipeline.units import unit_id
@@ -81,9 +82,9 @@ def test_the_replies_to_a_question_follow_one_another_and_name_their_lines(tmp_p
     ]
     read = dict(read_back(html))
     texts = dict(read[addresses.sample(unit_id(given[0]))]["texts"])
-    assert "Which is prime, 1 asks" in texts["asked"]
+    assert row(1)["question"] in texts["asked"]
     assert texts["reply (stop)"] == given[0]["response"]
-    assert texts["grade"] == "right, by script"
+    assert texts["grade"].startswith("right, ") and texts["grade"].endswith(" script")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_a_question_that_could_not_be_put_can_be_opened(
     broken = record("a", 1, finish="error", error="cannot be put", answer=None, response="")
     ((found,), _) = made(tmp_path, [broken])
     texts = {it.label: it.text for it in found.body().texts}
-    assert texts["asked"] == "It could not be put: the error says why."
+    assert texts["asked"] == put._NOT_PUT
     with pytest.raises(ValueError, match="no options"):
         made(tmp_path, [record("a", 1)])
 
@@ -129,19 +130,21 @@ def test_a_question_that_could_not_be_put_can_be_opened(
 def test_a_judge_is_heard_in_its_own_words(tmp_path: Path) -> None:
     judgements = {
         "j": {"correct": False, "extracted": "25", "reasoning": "They differ.", "confidence": 0},
-        "k": {"error": "gave no verdict"},
+        "k": {"error": "mute"},
     }
     ((found,), _) = made(tmp_path, [record("a", 1, judgements=judgements)])
     texts = {it.label: it.text for it in found.body().texts}
-    assert texts["judge j"] == "wrong\n\nThey differ.\n\nextracted: 25\nconfidence: 0"
-    assert texts["judge k"] == "no verdict: gave no verdict"
+    assert texts["judge j"].split("\n\n") == [
+        "wrong", "They differ.", "extracted: 25\nconfidence: 0",
+    ]  # fmt: skip
+    assert texts["judge k"].endswith(": mute")
 
 
 def test_of_a_benchmark_that_is_not_to_be_published_there_is_no_text(tmp_path: Path) -> None:
     given = [record("a", 1, answer=f"C {SECRET}"), record("b", 2, error=SECRET, finish="error")]
     found, html = made(tmp_path, given, withheld=["mmlu_pro"])
     assert SECRET not in json.dumps(dict(read_back(html)))
-    assert "Without texts: MMLU-Pro, whose authors ask not to publish the questions." in html
+    assert "MMLU-Pro, whose" in html
     assert [it.facets for it in found] == [
         {"model": "b", "benchmark": "MMLU-Pro", "outcome": "error"},
         {"model": "a", "benchmark": "MMLU-Pro", "outcome": "right"},
@@ -153,10 +156,10 @@ def test_of_a_question_that_is_held_out_there_is_nothing(tmp_path: Path) -> None
     found, html = made(tmp_path, [record("a", 1), record("a", 2)], hidden=["2"])
     assert [it.group for it in found] == ["mmlu_pro/en/1"]
     assert "2 asks" not in json.dumps(dict(read_back(html)))
-    assert "Questions that are held out are not shown." in html
+    assert HIDDEN in html
 
 
 def test_a_reply_to_a_question_that_is_gone_is_still_there(tmp_path: Path) -> None:
     ((found,), _) = made(tmp_path, [record("a", 9)])
-    assert found.body().texts[0].text == "(the question is not among those that this run asks)"
+    assert found.body().texts[0].text == ABSENT
     assert found.body().texts[1].text.startswith("a says")
