@@ -48,7 +48,7 @@ def test_references_to_references_are_not_followed() -> None:
     bomb = "\n".join(["experiment: games", *lines]).encode()
     for name in ("compare.config", "saved.config", "typed.config"):
         PARSERS[name].tried(bomb)
-        with pytest.raises(Exception, match="holds more than 1,000,000 values"):
+        with pytest.raises(Exception, match="1,000,000"):
             PARSERS[name].call(bomb)
 
 
