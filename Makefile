@@ -18,8 +18,8 @@ setup:   ## .venv from the pinned lists (nothing to do when it is there)
 demo: setup   ## a peer assessment of the embedded models, to its leaderboard
 	$(bin)/python -m raybench +experiment=autobench $(ARGS)
 
-# Two files run at once: small matrices in many threads only hold each other up. Hundreds of processes
-# import the same files: their bytecode is kept, whatever the machine's habit is.
+# Several files run at once: threads of linear algebra would only slow each other down. Hundreds of
+# processes import the same files: keep their bytecode, whatever the machine's own setting is.
 pytest := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(bin)/python -m pytest \
 	-n auto --dist loadfile --no-loadscope-reorder
 
@@ -32,13 +32,12 @@ test: lint   ## everything that guards a release; what CI runs
 test-long: setup   ## long forms: chaos, soak, all attacks, fresh examples of properties; hours
 	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS)
 
-coverage: setup   ## branch coverage of make test per package (BEFORE=FILE: against an earlier coverage.json)
+coverage: setup   ## line and branch coverage of make test per package (BEFORE=FILE: against a copy of an earlier coverage.json)
 	rm -f .coverage .coverage.*
 	OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= PYTHONHASHSEED=0 $(bin)/coverage run -m pytest \
-		-n auto --dist loadfile --no-loadscope-reorder -m "not long" $(ARGS)
-	$(bin)/coverage combine --quiet
-	$(bin)/coverage json --quiet
-	$(bin)/python scripts/coverage_by_package.py coverage.json $(BEFORE)
+		-n auto --dist loadfile --no-loadscope-reorder -m "not long" $(ARGS); tests=$$?; \
+	$(bin)/coverage combine --quiet && $(bin)/coverage json --quiet && \
+	$(bin)/python scripts/coverage_by_package.py coverage.json $(BEFORE) && exit $$tests
 
 goldens: setup   ## rewrite the texts that tests compare word for word; review the difference
 	$(bin)/python tests/goldens.py

@@ -145,7 +145,7 @@ class RaybenchError(Exception):
     ) -> None:
         """Take one problem or several.
 
-        The heading stands above a list of several, the ending below whatever there is.
+        The heading is shown above several problems; the ending is always shown.
         """
         problems = (problem,) if isinstance(problem, Problem) else tuple(problem)
         super().__init__(problems, heading, ending)

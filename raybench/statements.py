@@ -11,7 +11,9 @@ class Statement(str):
     It is the text, wherever one is expected: in a report, in a table, in JSON. Tests and programs
     look at `code` and `values`, which stay when the text is reworded.
 
-        Statement("budget.calls", "{spent:,} calls of {budget:,} were spent", spent=11, budget=10)
+        Statement("stopped.spent", "{spent} of {limit} {unit}", spent=11, limit=10, unit="calls")
+
+    Code and template are literals: tests/statements.txt lists them from the sources.
     """
 
     __slots__ = ("code", "values")

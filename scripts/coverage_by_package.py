@@ -1,4 +1,4 @@
-"""Print the branch coverage of every package of raybench; with a second file, the change as well.
+"""Print the line and branch coverage of every package of raybench; with a second file, the change.
 
     python scripts/coverage_by_package.py coverage.json [BEFORE.json]
 
@@ -55,6 +55,7 @@ def table(
             if change < -TOLERANCE:
                 losers.append(name)
         lines.append(line)
+    lines += [f"{name:<16}{'gone':>8}" for name in sorted((before or {}).keys() - after.keys())]
     covered, every = (sum(column) for column in zip(*after.values(), strict=True))
     lines.append(f"{'all':<16}{percent((covered, every)):>8.2f}{every:>9}")
     return lines, losers

@@ -24,9 +24,9 @@ from shared_runs import shared_runs as shared_runs
 from virtual_time import VirtualLoop
 
 os.environ[MARK] = str(os.getpid())
-# Runs in CI show no live table, wherever tests of terminals run: those that mean CI say so.
+# With CI set raybench shows no live table. Tests about CI set it themselves.
 os.environ.pop("CI", None)
-# To import MLflow and to send it a run takes seconds: runs do so whose tests look (mark: mlflow).
+# To import MLflow and to send a run takes seconds: only tests marked `mlflow` do it.
 os.environ["RAYBENCH_TRACKING_SEND"] = "later"
 if "PYTEST_XDIST_WORKER" in os.environ and len(os.sched_getaffinity(0)) > 1:
     # Beside another file an engine on all cores is up to four times slower (perf/engine_cores.py).
@@ -52,6 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Measure every test; print the measurements where they are asked for."""
+    if config.getoption("--tiers") and config.getoption("numprocesses", None):
+        raise pytest.UsageError("--tiers lists without -n: .venv/bin/python -m pytest --tiers")
     config.stash[_TIMED] = WorkerMeasurements()
     config.pluginmanager.register(config.stash[_TIMED], "measurements")
     config.pluginmanager.register(skips.plugin(), "skips")
@@ -62,9 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return how many test files run at once: engines of two would want the same GPUs.
+    """Return how many test files run at once.
 
-    One more than there are cores to keep busy: most files wait for programs that they started.
+    One more than there are cores, at most 8: most files wait for programs that they started. One
+    on a GPU, because two engines would want the same one.
     """
     return 1 if ON_GPU else min(len(os.sched_getaffinity(0)) + 1, 8)
 
@@ -99,6 +102,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         session.items.clear()
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Let a listing end well, although no test ran."""
+    if session.config.getoption("--tiers"):
+        session.exitstatus = pytest.ExitCode.OK
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a test that its markers call pure where it starts a program or sleeps."""
@@ -115,7 +124,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _told(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Have the runs of what is marked so tell MLflow while they go on."""
+    """Send runs to MLflow while they go on if the file or the test is marked `mlflow`."""
     with pytest.MonkeyPatch.context() as patched:
         if request.node.get_closest_marker("mlflow"):
             patched.setenv("RAYBENCH_TRACKING_SEND", "now")
@@ -128,7 +137,7 @@ told_by_test = pytest.fixture(autouse=True)(_told)
 
 @pytest.fixture(scope="session", autouse=True)
 def compositions() -> Iterator[None]:
-    """Have every choice of configuration groups composed once."""
+    """Remember every composition of configuration groups for the session."""
     with composing.remembered():
         yield
 
@@ -173,7 +182,7 @@ def ready(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def own(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A module of somebody's own, where raybench is started: what the test's file has as OWN."""
+    """Write the test file's OWN as a module into the working directory; return its name."""
     name: str = request.module.__name__.rpartition(".")[2].replace("test_", "own_")
     (tmp_path / f"{name}.py").write_text(request.module.OWN)
     monkeypatch.chdir(tmp_path)
@@ -184,7 +193,7 @@ def own(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.fixture(autouse=True)
 def nothing_goes_on() -> Iterator[None]:
-    """End what a test that failed has left running: the ones after it are to run alone."""
+    """Kill processes that a failed test left running."""
     yield
     while STARTED:
         process = STARTED.pop()

@@ -224,11 +224,11 @@ def summary_lines(
     collection = sums["phase"].setdefault("collection", Sum())
     for wall, cpu in collected:
         collection.add(wall, cpu)
-    lines = ["", f"{'worker seconds':<64}{'wall':>9}{'CPU':>9}{'tests':>8}"]
+    lines = ["", f"{'wall':>9}{'CPU':>9}{'tests':>8}  worker seconds"]
 
     def append(title: str, entry: Sum) -> None:
         count = len(entry.tests) or ""
-        lines.append(f"{title[-64:]:<64}{entry.wall:>9.1f}{entry.cpu:>9.1f}{count:>8}")
+        lines.append(f"{entry.wall:>9.1f}{entry.cpu:>9.1f}{count:>8}  {title}")
 
     for title, by, most in (
         ("by phase", "phase", len(PHASES)),
@@ -236,14 +236,14 @@ def summary_lines(
         ("ten slowest files", "file", 10),
         ("ten slowest tests", "test", 10),
     ):
-        lines.append(title)
+        lines.append(f"{'':>28}{title}")
         slowest = sorted(sums[by].items(), key=lambda named: -named[1].wall)
         for key, entry in slowest[:most]:
-            append(f"  {key[-62:]}", entry)
+            append(f"  {key}", entry)
     total = Sum()
     for entry in sums["phase"].values():
         total.add(entry.wall, entry.cpu)
         total.tests |= entry.tests
     append("total", total)
-    lines.append(f"{'elapsed':<64}{elapsed:>9.1f}")
+    lines.append(f"{elapsed:>9.1f}{'':>17}  elapsed")
     return lines

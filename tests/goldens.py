@@ -1,4 +1,4 @@
-"""Write anew what tests compare word for word: `make goldens`, then review the difference.
+"""Rewrite what tests compare word for word: `make goldens`, then review the difference.
 
 Sentences of refusals (tests/messages.txt), templates of all other sentences (tests/statements.txt),
 and playthroughs of games (tests/games/playthroughs/).

@@ -44,7 +44,10 @@ def assert_among(
             and (given is _ANY or problem.given == given)
         ):
             return problem
-    pytest.fail(f"no {code} of {setting!r} among {[refusal(it) for it in listed]}")
+    wanted = {"code": code, "setting": setting, "given": given}
+    told = {name: value for name, value in wanted.items() if value is not _ANY}
+    there = [{name: getattr(it, name) for name in told} for it in listed]
+    pytest.fail(f"no problem with {told} among {there}")
 
 
 def refusal(problem: Problem) -> Refusal:

@@ -1,7 +1,7 @@
 """Finished runs that tests share: each command runs once per session, and test files get copies.
 
-The store lies where both workers of pytest-xdist see it. A file lock has the second worker wait for
-a run that the first one is making.
+All workers of pytest-xdist see the store. A file lock makes a worker wait for a run that another one
+is making.
 """
 
 import hashlib

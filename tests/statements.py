@@ -11,18 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import raybench
+from raybench.errors import Problem
 from raybench.statements import Statement
 
 FILE = Path(__file__).parent / "statements.txt"
 
 
 def code(text: object) -> str:
-    """Return the code of a statement, or of an error that was raised with one."""
+    """Return the code of a statement, or of an exception whose first argument is one.
+
+    For a RaybenchError use tests/refusals.py.
+    """
     return _statement(text).code
 
 
 def values(text: object) -> dict[str, Any]:
-    """Return the values in a statement, or in one that an error was raised with."""
+    """Return the values of a statement, or of an exception whose first argument is one."""
     return dict(_statement(text).values)
 
 
@@ -60,7 +64,9 @@ def write() -> None:
 def _statement(text: object) -> Statement:
     if isinstance(text, BaseException):
         text = text.args[0]
-    assert isinstance(text, Statement), f"no statement with a code: {text!r}"
+    if isinstance(text, tuple) and text and isinstance(text[0], Problem):
+        raise TypeError("a RaybenchError has its codes in problems: use tests/refusals.py")
+    assert isinstance(text, Statement), f"no Statement: {text!r}"
     return text
 
 

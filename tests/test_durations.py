@@ -14,12 +14,12 @@ def test_the_report_adds_up_by_phase_kind_and_file() -> None:
         Measurement("b.py::two", "ray", "call", "passed", 4.0, 0.5, 0.0),
     ]
     lines = [line.split() for line in summary_lines(rows, [(1.0, 1.0), (2.0, 1.0)], 6.0)]
-    assert ["collection", "3.0", "2.0"] in lines
-    assert ["call", "6.0", "1.5", "2"] in lines
-    assert ["pure", "3.0", "1.5", "1"] in lines
-    assert ["b.py", "4.0", "0.5", "1"] in lines
-    assert ["total", "10.0", "4.0", "2"] in lines
-    assert ["elapsed", "6.0"] in lines
+    assert ["3.0", "2.0", "collection"] in lines
+    assert ["6.0", "1.5", "2", "call"] in lines
+    assert ["3.0", "1.5", "1", "pure"] in lines
+    assert ["4.0", "0.5", "1", "b.py"] in lines
+    assert ["10.0", "4.0", "2", "total"] in lines
+    assert ["6.0", "elapsed"] in lines
 
 
 def test_sleeps_are_recorded() -> None:

@@ -27,7 +27,7 @@ KIND_BY_FIXTURE = {
 
 
 _OTHERS_END = 0.85
-"""After which share of a run the last file that is not pure begins."""
+"""Files that are not pure start within this share of the order."""
 _ANSWERS = {
     "raybench.sandbox.environments": ("_configured", "_prepared"),
     "raybench.sandbox.interpreters": ("_configured", "_found"),
@@ -43,7 +43,7 @@ class Suite:
     tiers: dict[str, str] = field(default_factory=dict)
     """The tier of every test."""
     short_forms: dict[str, str] = field(default_factory=dict)
-    """Of every long test, the one of `make test` on the same code path."""
+    """The short form of every long test."""
 
 
 SUITE = pytest.StashKey[Suite]()
@@ -101,7 +101,7 @@ def sort_by_cost(items: list[pytest.Item]) -> None:
 
 
 def forget_programs() -> None:
-    """Forget what programs answered in earlier tests: else the order of tests hides a start."""
+    """Clear these caches: an earlier answer hides that a pure test starts a program."""
     for module, names in _ANSWERS.items():
         if module in sys.modules:
             for name in names:  # without a memory where a test has replaced it
@@ -111,7 +111,7 @@ def forget_programs() -> None:
 def impurity(programs: list[str], slept: float) -> str | None:
     """Return why a test that did this is not pure, or None where it is."""
     if programs:
-        return f"it starts a program ({programs[0]}): mark it `process`, `sandbox` or `ray`"
+        return f"it starts a program ({programs[0]}): mark it with one of {', '.join(KINDS[:-1])}"
     if slept > 0.2:
         return f"it sleeps for {slept:.1f} s: wait for an event, or inject the clock"
     return None

@@ -214,7 +214,7 @@ def test_all_wait_meanwhile_and_then_go_on_but_who_was_stopped_by_another() -> N
         return [fields[0] for _, fields in proc._below(family.pid)]
 
     def until(state: str, count: int) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while states().count(state) != count:
             assert time.monotonic() < end, states()
             time.sleep(0.01)
