@@ -1,7 +1,7 @@
 """Finished runs that tests share: each command runs once per session, and test files get copies.
 
-All workers of pytest-xdist see the store. A file lock makes a worker wait for a run that another one
-is making.
+All workers of pytest-xdist see the store. A file lock makes a worker wait for a run that another
+one is making.
 """
 
 import hashlib
