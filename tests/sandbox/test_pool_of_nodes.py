@@ -1,4 +1,8 @@
-"""Slots on several nodes: as many as these have, and fewer when one of them dies."""
+"""Slots on several nodes: as many as these have, and fewer when one of them dies.
+
+Processes of Ray import this module for the functions that slots run. They do not see tests/, so
+helpers are imported where they are used.
+"""
 
 import asyncio
 import os
@@ -11,7 +15,6 @@ import psutil
 import pytest
 from ray.cluster_utils import Cluster
 from ray.exceptions import RayActorError
-from statements import code, codes, values
 
 from raybench.sandbox import SandboxUnavailableError, Settings, slots
 from raybench.sandbox.pool import Pool
@@ -160,6 +163,8 @@ async def test_work_goes_on_where_there_are_nodes_left(
             await asyncio.sleep(0.1)
         last = nodes.add_node(num_cpus=1)
         assert await waiting == last.node_id
+    from statements import codes
+
     assert codes(said) == ["sandbox.no_nodes"]
     pool.close()
 
@@ -184,6 +189,8 @@ async def test_programs_run_on_the_nodes_that_are_meant_and_can_confine_them(
     await pool.ready()
     assert set(await asyncio.gather(*(pool.call(where) for _ in range(4)))) == {one.node_id}
     (told,) = said
+    from statements import code, values
+
     assert code(told) == "sandbox.no_programs_on" and "moat" in values(told)["why"]
     pool.close()
 
