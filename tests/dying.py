@@ -12,7 +12,8 @@ def with_parent(number: signal.Signals) -> Callable[[], None]:
     """Return a `preexec_fn`: the kernel sends the program this signal when the parent ends."""
 
     def ask_kernel() -> None:
-        signal.signal(number, signal.SIG_DFL)
+        if number is not signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)
         _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
     return ask_kernel

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import dying
 import psutil
 import pytest
 from clusters import NO_TOKEN, PATIENT, RAY
@@ -309,6 +310,7 @@ def _namespaces(
     process = subprocess.Popen(
         ["unshare", *kinds, "--fork", "--kill-child=KILL", "sh", "-ec", script],
         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+        preexec_fn=dying.with_parent(signal.SIGKILL),
     )  # fmt: skip
     try:
         assert process.stdout is not None
