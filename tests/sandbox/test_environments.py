@@ -265,7 +265,7 @@ def test_a_wait_for_another_process_ends(
     cache.mkdir(parents=True)
     with (
         FileLock(cache / f".{place.name}.lock"),
-        refused("sandbox.python", None, kind=RunFailed) as caught,
+        refused("sandbox.python", "sandbox.scientific_python", kind=RunFailed) as caught,
     ):
         environments.scientific(base)
     assert f".{place.name}.lock" in (caught.value.fix or "")
@@ -275,7 +275,7 @@ def test_without_the_packages_the_mends_are_named(
     cache: Path, base: Interpreter, tmp_path: Path
 ) -> None:
     (tmp_path / "wheels" / f"scipy-{VERSION}-py3-none-any.whl").unlink()
-    with refused("sandbox.python", None, kind=RunFailed) as caught:
+    with refused("sandbox.python", "sandbox.scientific_python", kind=RunFailed) as caught:
         environments.scientific(base)
     for part in (
         "numpy 1.0, scipy 1.0, sympy 1.0",
@@ -302,7 +302,7 @@ def test_what_nothing_can_be_forked_off_is_not_taken(
     cache: Path, base: Interpreter, tmp_path: Path, numpy: str, why: str
 ) -> None:
     wheels(tmp_path / "wheels", numpy=numpy)
-    with refused("sandbox.python", None, kind=RunFailed) as caught:
+    with refused("sandbox.python", "sandbox.scientific_python", kind=RunFailed) as caught:
         environments.scientific(base)
     assert re.search(why, str(caught.value))
     assert not environments.ready(base)
@@ -313,7 +313,7 @@ def test_a_cache_that_cannot_be_written_is_named(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with refused("sandbox.python", None, kind=RunFailed) as caught:
+    with refused("sandbox.python", "sandbox.scientific_python", kind=RunFailed) as caught:
         environments.scientific(base)
     assert f" {tmp_path}/file" in str(caught.value)
     assert os.strerror(errno.ENOTDIR) in str(caught.value)
@@ -323,7 +323,7 @@ def test_a_step_that_hangs_is_ended(
     cache: Path, base: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(environments, "_INSTALL_S", 0.05)
-    with refused("sandbox.python", None, kind=RunFailed) as caught:
+    with refused("sandbox.python", "sandbox.scientific_python", kind=RunFailed) as caught:
         environments.scientific(base)
     assert re.search(r"pip .* 0\.05 s", str(caught.value))
 
