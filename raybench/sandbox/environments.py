@@ -249,7 +249,8 @@ def _make_alone(folder: Path, base: Interpreter, made_from: Mapping[str, Any]) -
             Problem(
                 "sandbox.python",
                 f"the scientific environment in {folder} is being prepared by another process, "
-                f"which has not ended within {_INSTALL_S + 3 * _STEP_S} s",
+                f"which has not ended within {_INSTALL_S + 3 * _STEP_S:g} s",
+                setting="sandbox.scientific_python",
                 fix=f"look at who holds {lock}",
             )
         ) from error
