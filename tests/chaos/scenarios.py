@@ -132,13 +132,13 @@ BRIEF = {
         SCENARIOS["letters"],
         arguments=[
             "roster=simulated", WORK_FAR, "data=samples",
-            "index.benchmarks=[mmlu_pro,humaneval]", "index.repeats=3",
+            "index.benchmarks=[mmlu_pro,humaneval]", "index.repeats=2",
         ],
         faults=[
             "generating actor", "grading actor", "slot", "sandbox", "raylet", "store away",
             "disk full", "clocks",
         ],
-        slow=_later(0.8, more=0.5),
+        slow=_later(0.6, more=0.4),
     ),
     "games": replace(
         SCENARIOS["games"],
