@@ -61,7 +61,7 @@ def raybench(
     *arguments: str,
     cwd: Path,
     environment: Mapping[str, str] | None = None,
-    timeout: float = 120,
+    timeout: float = 280,
 ) -> subprocess.CompletedProcess[str]:
     """Run `python -m raybench` in a folder of its own."""
     return subprocess.run(

@@ -42,7 +42,7 @@ def _refusal() -> str:
     try:
         done = subprocess.run(
             ["unshare", *_KINDS, "--fork", "--mount-proc", "sh", "-ec", tried],
-            capture_output=True, text=True, timeout=30, check=False,
+            capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
     except OSError as error:
         return str(error)

@@ -96,7 +96,7 @@ def test_a_gate_fails_where_the_candidate_is_worse(ran: tuple[Path, list[Path]])
     assert compare_here(str(old), str(new), "--fail-if-worse", cwd=folder).returncode == 0
     worse = subprocess.run(
         [sys.executable, "-m", "raybench.compare", str(new), str(old), "--fail-if-worse"],
-        cwd=folder, capture_output=True, text=True, timeout=120, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert worse.returncode == 1
     assert "checkpoint" in worse.stdout

@@ -116,6 +116,6 @@ def test_what_is_to_be_done_at_the_end_is_done_with_a_call_that_hangs() -> None:
     )
     ended = subprocess.run(
         [sys.executable, "-c", script],
-        capture_output=True, text=True, check=False, timeout=60, env={**os.environ},
+        capture_output=True, text=True, check=False, timeout=280, env={**os.environ},
     )  # fmt: skip
     assert (ended.returncode, ended.stdout) == (7, "written done\n")

@@ -25,7 +25,7 @@ def test_nothing_that_a_library_waits_for_at_the_end_keeps_it(code: int) -> None
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=280,
         check=False,
     )
     assert (done.returncode, done.stdout) == (code, "said Python\n")

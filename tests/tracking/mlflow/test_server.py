@@ -170,7 +170,7 @@ def test_a_run_whose_server_dies_in_the_middle_is_the_same_run(
     (folder,) = (tmp_path / "runs" / "games").iterdir()
     again = subprocess.run(
         [sys.executable, "-m", "raybench.tracking", "sync", str(folder)],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
+        cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert again.returncode == 0, again.stderr
     assert again.stdout.startswith(f"{folder}: nothing ")
