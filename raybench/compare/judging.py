@@ -163,7 +163,7 @@ def _words(score: Score, verdict: Word, p_holm: float | None, here: float | None
 
 
 def _open(score: Score, p_holm: float | None, here: float | None) -> str:
-    """Say why nothing can be told from a score, or from which difference on it could."""
+    """Return why a score shows no difference, or the smallest difference that it could show."""
     n, items = score.difference.n, score.of
     if p_holm is None:
         return Statement(

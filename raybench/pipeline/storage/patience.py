@@ -107,7 +107,7 @@ class Patience:
                             "this machine",
                             setting="storage",
                             given=self.where,
-                            fix="When that is mended, the same command goes on with it",
+                            fix="When it can be reached, the same command resumes the run",
                         )
                     ) from error
                 if not told:
