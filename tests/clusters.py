@@ -99,7 +99,9 @@ def lasting(*options: str) -> Iterator[str]:
     import ray
 
     port = free_port()
-    with head(f"--port={port}", "--include-dashboard=false", *options, up=_started):
+    # The log monitor looks at every log ten times a second, and no test reads what it passes on.
+    quiet = ("--include-dashboard=false", "--include-log-monitor=false")
+    with head(f"--port={port}", *quiet, *options, up=_started):
         yield f"{ray.util.get_node_ip_address()}:{port}"
 
 

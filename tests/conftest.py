@@ -18,9 +18,10 @@ from durations import Summary, WorkerMeasurements
 from helpers import MARK, ON_GPU, STARTED, with_store
 from hypothesis import HealthCheck, settings
 from inspecting import with_inspect as with_inspect
-from scheduling import EnginesApart
+from scheduling import GroupsOfFiles
 from served import served as served
 from shared_runs import shared_runs as shared_runs
+from shared_servers import SharedServers
 from virtual_time import VirtualLoop
 
 os.environ[MARK] = str(os.getpid())
@@ -40,6 +41,7 @@ settings.register_profile("thorough", _PATIENT, max_examples=1000)  # fresh ones
 settings.load_profile("fixed")
 
 _TIMED = pytest.StashKey[WorkerMeasurements]()
+_SERVERS = pytest.StashKey[SharedServers]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--tiers") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--tiers lists without -n: .venv/bin/python -m pytest --tiers")
     config.stash[_TIMED] = WorkerMeasurements()
+    config.stash[_SERVERS] = SharedServers()
     config.pluginmanager.register(config.stash[_TIMED], "measurements")
     config.pluginmanager.register(skips.plugin(), "skips")
     report, file = (config.getoption(f"--durations-{what}") for what in ("report", "json"))
@@ -72,9 +75,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 1 if ON_GPU else min(len(os.sched_getaffinity(0)) + 1, 8)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EnginesApart:
-    """Deal out files so that no two of them bring up real engines at once."""
-    return EnginesApart(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> GroupsOfFiles:
+    """Deal out files so that those which share engines or a Ray run on one worker."""
+    return GroupsOfFiles(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -142,11 +145,26 @@ def compositions() -> Iterator[None]:
         yield
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the servers that a worker's next file does not share."""
+    servers = item.config.stash[_SERVERS]
+    if nextitem is None:
+        servers.end()
+    elif nextitem.path != item.path:
+        servers.leave(item.path, nextitem.path)
+
+
 @pytest.fixture(scope="session")
-def lasting_ray() -> Iterator[str]:
-    """Yield the address of a Ray that goes on while these tests do."""
-    with lasting() as address:
-        yield address
+def shared_servers(pytestconfig: pytest.Config) -> SharedServers:
+    """Return the servers that files share; they end when no file needs them any more."""
+    return pytestconfig.stash[_SERVERS]
+
+
+@pytest.fixture(scope="module")
+def lasting_ray(shared_servers: SharedServers) -> str:
+    """Return the address of a Ray that stays up from file to file."""
+    return shared_servers.use("ray", lasting)
 
 
 @pytest.fixture(scope="module")

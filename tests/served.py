@@ -1,7 +1,7 @@
 """One running engine for all tests that only call an endpoint: `+experiment=serve`, started once.
 
-All files that start engines run on one worker (scheduling.py), so the fixture is the worker's own.
-The server ends with the session, and also when the process of the tests is killed.
+All files that start engines run on one worker (scheduling.py), so the server is the worker's own.
+It ends after the last of them (shared_servers.py), and when the process of the tests is killed.
 """
 
 import os
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ import pytest
 import yaml
 from helpers import MARK, THINKER, wait_for_silence
 from ports import free_port
+from shared_servers import SharedServers
 
 KEY_VARIABLE = "RAYBENCH_SERVED_KEY"
 _MARK = f"{os.getpid()}-served"
@@ -75,10 +77,15 @@ def _inline(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Yield an endpoint that is up; it has to end by Ctrl-C without a trace."""
-    folder = tmp_path_factory.mktemp("served")
+@pytest.fixture(scope="module")
+def served(shared_servers: SharedServers, tmp_path_factory: pytest.TempPathFactory) -> Served:
+    """Return an endpoint that is up."""
+    return shared_servers.use("served", lambda: _serving(tmp_path_factory.mktemp("served")))
+
+
+@contextmanager
+def _serving(folder: Path) -> Iterator[Served]:
+    """Keep an endpoint up; it has to end by Ctrl-C without a trace."""
     models = [{"weights": "embedded", "options": _OPTIONS, **model} for model in _MODELS]
     (folder / "roster").mkdir()
     (folder / "roster" / "served.yaml").write_text(

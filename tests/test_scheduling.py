@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 from helpers import ROOT
-from scheduling import EnginesApart
+from scheduling import GroupsOfFiles
 
 
 def scope(file: str) -> str:
     """Return the scope in which the scheduler puts a test of this file."""
-    scheduler = EnginesApart.__new__(EnginesApart)
+    scheduler = GroupsOfFiles.__new__(GroupsOfFiles)
     scheduler.config = SimpleNamespace(rootpath=ROOT)
     return str(scheduler._split_scope(f"{file}::test_it[a::b]"))
 
@@ -18,9 +18,10 @@ def scope(file: str) -> str:
     "files",
     [
         ["fleet/test_host_real.py", "fleet/test_endpoint_real.py", "experiments/test_real.py"],
+        ["compare/test_command.py", "experiments/hle/test_run.py", "fleet/test_own_ray.py"],
         ["fleet/test_replica.py", "fleet/test_cpu_norms.py", "fleet/test_deployment.py"],
     ],
-    ids=["engines", "imports of vLLM"],
+    ids=["engines", "a Ray that stays up", "imports of vLLM"],
 )
 def test_files_of_a_group_have_one_worker(files: list[str]) -> None:
     assert len({scope(f"tests/{file}") for file in files}) == 1

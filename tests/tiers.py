@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import scheduling
 
 KINDS = ("engine", "cluster", "browser", "ray", "sandbox", "process", "slow")
 """Markers by cost. The first one that a test bears is its kind; a test without any is `pure`."""
@@ -86,15 +87,19 @@ def mark_kinds(items: list[pytest.Item]) -> None:
 def sort_by_cost(items: list[pytest.Item]) -> None:
     """Put the files with the most expensive kinds first, and the pure ones evenly between them.
 
-    Expensive files mostly wait, pure ones compute: together they keep all processors busy. The run
-    ends with pure files, which are short.
+    Groups of files that one worker runs (scheduling.py) start before all others. Expensive files
+    mostly wait, pure ones compute: together they keep all processors busy. The run ends with pure
+    files, which are short.
     """
     cost = {kind: place for place, kind in enumerate((*KINDS, "pure"))}
     costs: dict[Path, int] = {}
     for item in items:
         costs[item.path] = min(cost[kind_of(item)], costs.get(item.path, cost["pure"]))
     pure = [file for file in costs if costs[file] == cost["pure"]]
-    others = sorted((file for file in costs if file not in pure), key=lambda file: costs[file])
+    others = sorted(
+        (file for file in costs if file not in pure),
+        key=lambda file: (scheduling.rank(file), costs[file]),
+    )
     places = {file: place / len(pure) for place, file in enumerate(pure)}
     places |= {file: _OTHERS_END * place / len(others) for place, file in enumerate(others)}
     items.sort(key=lambda item: places[item.path])
