@@ -1,7 +1,9 @@
 # PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from (see scripts/setup.sh);
-# ARGS=... goes to the program that a target runs.
+# ARGS=... goes to the program that a target runs. MINUTES=... is how long `make test-long` has chaos,
+# and then the soak, go on.
 
 bin := .venv/bin
+MINUTES ?= 60
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-long coverage goldens lint format perf lock audit clean
@@ -29,8 +31,12 @@ check: lint   ## lint, types, layers and pure tests
 test: lint   ## everything that guards a release; what CI runs
 	$(pytest) -m "not long" $(ARGS)
 
-test-long: setup   ## long forms: chaos, soak, all attacks, fresh examples of properties; hours
-	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS)
+test-long: setup   ## long forms: all attacks and faults, fresh examples of properties, then chaos and soak of MINUTES=60 each
+	failed=0; \
+	$(pytest) -m "long or pure or slow" --hypothesis-profile=thorough $(ARGS) || failed=1; \
+	$(bin)/python -m tests.chaos --minutes $(MINUTES) || failed=1; \
+	$(bin)/python -m perf.soak --minutes $(MINUTES) --out runs/soak || failed=1; \
+	exit $$failed
 
 coverage: setup   ## line and branch coverage of make test per package (BEFORE=FILE: against a copy of an earlier coverage.json)
 	rm -f .coverage .coverage.*
