@@ -173,7 +173,7 @@ async def test_a_server_that_is_killed_costs_a_try_and_nothing_else(
     pool: Pool, tmp_path: Path
 ) -> None:
     begun = log(tmp_path)
-    source = "import time; time.sleep(1); print('done')"
+    source = "import time; time.sleep(3); print('done')"  # it is killed before its end
     work = noting(tmp_path, lambda _: sandbox.run(source))
     under_way = asyncio.create_task(pool.call(work))
     await until(begun)

@@ -554,7 +554,7 @@ def _while_running(deed: Callable[[Server], None]) -> Outcome:
 
         with ThreadPoolExecutor(1) as thread:
             done = thread.submit(do_it)
-            source = "import time; time.sleep(1); print('done')"
+            source = "import time; time.sleep(3); print('done')"  # the deed comes before its end
             outcome = runner.run(source, "", {}, Limits(), "plain")
             done.result()
         return outcome
@@ -584,7 +584,7 @@ def test_a_server_that_stands_still_costs_a_retry(monkeypatch: pytest.MonkeyPatc
         (server,) = runner._idle["plain"]
         source = "import time; time.sleep(600)"
         threading.Timer(0.3, os.kill, [server.pid, signal.SIGSTOP]).start()
-        outcome = runner.run(source, "", {}, Limits(wall_s=1), "plain")
+        outcome = runner.run(source, "", {}, Limits(wall_s=3), "plain")
         assert (outcome.status, server._process.returncode) == ("timeout", -signal.SIGKILL)
     finally:
         runner.close()
