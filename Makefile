@@ -1,6 +1,6 @@
 # PYTHON=python3.12 and DEVICE=cpu|gpu choose what .venv is made from (see scripts/setup.sh);
-# ARGS=... goes to the program that a target runs. MINUTES=... is how long `make test-long` has chaos
-# go on. The soak that follows takes twice as long: in the first hour Ray and its workers still grow.
+# ARGS=... goes to the program that a target runs. MINUTES=... (whole ones) is how long the chaos
+# of `make test-long` lasts. The soak after it takes twice as long: Ray still grows in its first hour.
 
 bin := .venv/bin
 MINUTES ?= 60

@@ -126,6 +126,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     return result
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """End the servers that a worker's next file does not share."""
+    servers = item.config.stash[_SERVERS]
+    if nextitem is None:
+        servers.end()
+    elif nextitem.path != item.path:
+        servers.leave(item.path, nextitem.path)
+
+
 def _told(request: pytest.FixtureRequest) -> Iterator[None]:
     """Send runs to MLflow while they go on if the file or the test is marked `mlflow`."""
     with pytest.MonkeyPatch.context() as patched:
@@ -143,16 +153,6 @@ def compositions() -> Iterator[None]:
     """Remember every composition of configuration groups for the session."""
     with composing.remembered():
         yield
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End the servers that a worker's next file does not share."""
-    servers = item.config.stash[_SERVERS]
-    if nextitem is None:
-        servers.end()
-    elif nextitem.path != item.path:
-        servers.leave(item.path, nextitem.path)
 
 
 @pytest.fixture(scope="session")

@@ -38,7 +38,5 @@ def group(file: Path) -> str | None:
 
 
 def rank(file: Path) -> int:
-    """Return the place of a file's group by length: files without a group come last."""
-    groups = [*_GROUPS]
-    name = group(file)
-    return groups.index(name) if name in groups else len(groups)
+    """Return the place of a file's group in the order of groups; files without one come last."""
+    return [*_GROUPS, None].index(group(file))

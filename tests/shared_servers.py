@@ -1,7 +1,7 @@
 """Servers that test files share: a Ray that stays up, an endpoint with a real engine.
 
-A server starts when a test first asks for it. It ends when its worker goes on to files of another
-group (scheduling.py): an idle Ray and an idle engine take a tenth of a processor each.
+A server starts when a test first asks for it. It ends when its worker moves to files of another
+group (scheduling.py): an idle Ray and an idle engine each take about a tenth of a processor.
 """
 
 import os
@@ -30,7 +30,7 @@ class SharedServers:
         return server
 
     def leave(self, file: Path, following: Path) -> None:
-        """End all servers if the worker goes on from this file to a file of another group.
+        """End all servers if the worker moves from this file to a file of another group.
 
         Only workers of xdist get the files of a group one after the other.
         """

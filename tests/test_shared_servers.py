@@ -1,4 +1,4 @@
-"""Shared servers start once, and end when a worker goes on to files that do not share them."""
+"""Shared servers start once, and end when a worker moves to files that do not share them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
