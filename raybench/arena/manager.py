@@ -56,6 +56,10 @@ class Programs:
                 outcome = await self._call(program)
         return programs.brought(program, outcome)
 
+    async def close(self) -> None:
+        """Begin no other program, and wait for those that run: their limits end them."""
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+
     async def _run(self, program: Program) -> Outcome:
         async with AsyncExitStack() as later:
             async with self._room:

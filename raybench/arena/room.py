@@ -160,11 +160,12 @@ class Room:
         """Go: nobody takes the place of the driver's own room."""
 
     async def close(self) -> None:
-        """Stop playing."""
+        """Stop playing. Programs that run already are waited for."""
         self._closed = True
         for work in self._working:
             work.cancel()
         await asyncio.gather(*self._working, return_exceptions=True)
+        await self._programs.close()
         if self._batches is not None:
             await self._batches.close()
 

@@ -15,9 +15,11 @@ from virtual_time import now
 from raybench import sandbox
 from raybench.arena.absence import SUSPECT, Absence
 from raybench.arena.pool import Lines, Pool, Unplayed
-from raybench.arena.room import House
+from raybench.arena.room import House, Room
 from raybench.arena.rooms import Rooms
+from raybench.arena.seats import Seats
 from raybench.errors import Problem, RunFailed
+from raybench.fleet import Fleet
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.sandbox import SandboxFaultError
 from raybench.tournament import records
@@ -154,14 +156,17 @@ async def test_where_the_sandbox_fails_its_games_wait_and_the_others_go_on(
     def fails(*_: object, **__: object) -> None:
         raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
 
+    async def fleet() -> Fleet:
+        return fleet_of(SimulatedEngine(), SPECS)
+
     games = {"pyjail": 2, "liars_dice": 2}
-    of = house()
-    with monkeypatch.context() as patched:
-        patched.setattr(sandbox, "run", fails)
-        first = Session()
-        with refused("model.unreachable", kind=RunFailed) as caught:
-            await first.play(here(fleet_of(SimulatedEngine(), SPECS), of), of, games, 60)
-        assert str(caught.value).startswith("the sandbox (")
+    of, first = house(), Session()
+    monkeypatch.setattr(sandbox, "run", fails)
+    room = Room(fleet, of)
+    with refused("model.unreachable", kind=RunFailed) as caught:
+        await first.play(Seats([room]), of, games, 60)
+    await room.close()  # a thread that is about to call the sandbox would call the real one later
+    assert str(caught.value).startswith("the sandbox (")
     assert len(first.ended("liars_dice")) == 30 and not first.ended("pyjail")
 
 

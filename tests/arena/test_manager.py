@@ -236,6 +236,20 @@ async def test_one_that_others_kept_from_the_processor_is_run_again_alone(
     assert json.loads(runs[0].result())["status"] == "ok"
 
 
+async def test_programs_that_run_are_waited_for_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody wants their outcome any more."""
+    box, programs = Sandbox(monkeypatch), Programs(1)
+    run = asyncio.create_task(programs.run(Program("long")))
+    await box.until("long")
+    run.cancel()
+    closing = asyncio.create_task(programs.close())
+    await drain()
+    assert run.cancelled() and not closing.done()
+    box.end("long")
+    await closing
+    assert box.ended == ["long"]
+
+
 async def test_a_sandbox_that_fails_makes_a_match_void(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise SandboxFaultError(Problem("sandbox.failed", "no processes left"))
