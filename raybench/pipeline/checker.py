@@ -7,8 +7,10 @@ from raybench.fleet.link import Door, Link
 from raybench.grading import equality
 from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Referee
+from raybench.pipeline.reply_log import ReplyLog, ReplyWriter
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import Block, Unit, packed, unpacked
+from raybench.pipeline.units import unit_id
 from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request
 
@@ -40,17 +42,20 @@ class Verdicts:
 class Check:
     """Has a model look at the answers that the script does not call right."""
 
-    def __init__(self, link: Link, verdicts: Verdicts) -> None:
+    def __init__(self, link: Link, verdicts: Verdicts, log: ReplyLog | None = None) -> None:
         prepare()
         self._door = Door(link)
         self._verdicts = verdicts
+        self._replies = ReplyWriter(log)
 
     async def __call__(self, block: Block) -> Block:
         """Add the checker's verdict where there is one to give."""
         units = unpacked(block)
         if asked := self._verdicts.requests(units):
-            told, calls = await self._verdicts.referee.tell(self._door, asked)
             open_ones = [unit for unit in units if _is_open(unit)]
+            ids = {_pair(unit): unit_id(unit) for unit in reversed(open_ones)}
+            referee = self._verdicts.referee
+            told, calls = await referee.tell(self._door, asked, ids, self._replies)
             for unit in open_ones:
                 unit |= checked(told[_pair(unit)])
             # Each call is told once, whichever unit it is told with.

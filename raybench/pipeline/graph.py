@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import re
+import time
 from array import array
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
@@ -29,6 +30,7 @@ from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.losses import Losses, NodesLost
 from raybench.pipeline.programs import Programs, Slots
+from raybench.pipeline.reply_log import ReplyFiles
 from raybench.pipeline.stages import (
     JOB,
     UNIT,
@@ -58,6 +60,8 @@ _JOBS_EACH, _READERS = 16, 4
 each costs two seconds to start and some memory, and reads thousands of units a second."""
 _ERROR = re.compile(r"^\w+Error: .*", re.MULTILINE)
 """The line of a traceback that says what went wrong: Ray Data has advice follow it."""
+_LOOK_S = 10.0
+"""How often files of replies are looked for that are in the journal by now."""
 _LOSSES = 3
 """How often in a row nodes may be lost before anything is finished."""
 _REMARK = "has constructor arguments in the object store and max_restarts > 0"
@@ -97,11 +101,17 @@ async def stream(
     where a stage breaks in a way that is no unit's, or the stage's own error where that speaks to
     the person.
     """
-    nodes = _has_programs(work) and await asyncio.to_thread(_nodes_matter)
+    several = await asyncio.to_thread(_nodes_matter)
+    nodes = _has_programs(work) and several
     demand = new_name()
     work = replace(work, slots=replace(work.slots, demand=demand))
+    if (log := work.asking.log) is not None:
+        log = log.on_cluster(has_other_nodes=several and not link.endpoints)
+        work = replace(work, asking=replace(work.asking, log=log))
     async with listening(link, say, nodes=nodes, warn=warn) as link, withdrawn(demand):
         done, said, losses = array("Q", work.done), dict(work.said), 0
+        files = None if log is None else ReplyFiles(log.folder)
+        looked = time.monotonic()
         while True:
             if on := link.conf.work_nodes:
                 await workplace(on, say, link.conf.start_deadline_s)
@@ -112,6 +122,11 @@ async def stream(
                         done.extend(map(unit_id, units))
                         said |= heard(units)
                         yield units
+                        if files and time.monotonic() - looked > _LOOK_S:
+                            await asyncio.to_thread(files.delete_done, done)
+                            looked = time.monotonic()
+                if log is not None:
+                    await asyncio.to_thread(log.delete)
                 return
             except NodesLost as lost:
                 losses += 1
@@ -260,7 +275,7 @@ def _dataset(work: Work, link: Link) -> Any:
     if work.checker is not None:
         graph = graph.map_batches(
             Check,
-            fn_constructor_args=(link, work.checker),
+            fn_constructor_args=(link, work.checker, work.asking.log),
             batch_size=None,
             compute=waiting(1),
             num_cpus=light,

@@ -16,6 +16,7 @@ from raybench.fleet.link import Door, Link
 from raybench.pipeline import rows
 from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Call, Referee
+from raybench.pipeline.reply_log import ReplyWriter
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import (
     Asking,
@@ -24,7 +25,6 @@ from raybench.pipeline.stages import (
     graded,
     is_judged,
     packed,
-    remember,
     unpacked,
 )
 from raybench.pipeline.units import unit_id
@@ -106,12 +106,11 @@ class Judge:
         self._panel = panel
         self._referees = panel.referees()
         self._asking, self._grader = asking, grader
+        self._replies = ReplyWriter(asking.log)
 
     async def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
         units = await asyncio.to_thread(with_rows, unpacked(block))
-        # Judges may come up when all others are done: what was replied must not be lost till then.
-        await asyncio.to_thread(remember, units, self._asking.responses)
         told = await asyncio.gather(*(self._ask(it, units) for it in self._referees.values()))
         done = []
         for place, unit in enumerate(units):
@@ -135,7 +134,10 @@ class Judge:
         self, referee: Referee, units: Sequence[Unit]
     ) -> tuple[dict[int, Completion], list[Call]]:
         requests = self._panel.requests(referee.model, units)
-        return await referee.tell(self._door, requests) if requests else ({}, [])
+        if not requests:
+            return {}, []
+        ids = {place: unit_id(units[place]) for place in requests}
+        return await referee.tell(self._door, requests, ids, self._replies)
 
 
 def with_rows(units: Sequence[Unit]) -> list[Unit]:

@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import TypeVar
 
 from raybench.fleet import resolved
 from raybench.fleet.link import Door
+from raybench.pipeline.reply_log import Key, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
+from raybench.pipeline.stages import completion_of, reply_of
 from raybench.types import Completion, ModelSpec, Request
 
 K = TypeVar("K")
@@ -36,18 +39,38 @@ class Referee:
         }
 
     async def tell(
-        self, door: Door, requests: Mapping[K, Request]
+        self,
+        door: Door,
+        requests: Mapping[K, Request],
+        units: Mapping[K, int],
+        log: ReplyWriter,
     ) -> tuple[dict[K, Completion], list[Call]]:
-        """Return what it says to every request, and the calls that this took."""
+        """Return what it says to every request, and the calls that this took.
+
+        A reply is written to the `log` as soon as it arrives, for the one of `units` (by id) that
+        it is about.
+        """
         told = await asyncio.to_thread(self.told, requests)
         new = [key for key in requests if key not in told]
         if not new:
             return told, []
-        fleet = await door.fleet()
-        replies = await fleet.complete(self.model.name, [requests[key] for key in new])
-        said = dict(zip(new, replies, strict=True))
+        keys = {key: self._key(units[key], requests[key]) for key in new}
+        logged = await log.find([*keys.values()])
+        said = {key: completion_of(logged[keys[key]]) for key in new if keys[key] in logged}
+        if asked := [key for key in new if key not in said]:
+            fleet = await door.fleet()
+            written: asyncio.Task[None] | None = None
+            batch = [requests[key] for key in asked]
+            async with aclosing(fleet.stream(self.model.name, batch)) as replies:
+                async for place, reply in replies:
+                    key = asked[place]
+                    said[key] = reply
+                    if reply.finish != "error":
+                        written = log.add(units[key], keys[key], reply_of(reply))
+            if written is not None:
+                await written
         await asyncio.to_thread(self.remember, requests, said)
-        return told | said, [self._call(reply) for reply in replies]
+        return told | said, [self._call(said[key]) for key in new]
 
     def remember(self, requests: Mapping[K, Request], said: Mapping[K, Completion]) -> None:
         """Keep what it said for later runs."""
@@ -62,6 +85,9 @@ class Referee:
 
     def _call(self, reply: Completion) -> Call:
         return [self.model.name, reply.prompt_tokens, reply.output_tokens, reply.finish]
+
+    def _key(self, unit: int, request: Request) -> Key:
+        return key_of(unit, self.model.name, resolved(request, self.model))
 
     def _address(self, request: Request) -> str | None:
         if self._responses is None:

@@ -7,6 +7,7 @@ a stage carries the reason on and costs nobody else anything.
 import asyncio
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +22,7 @@ from raybench.fleet.link import Door, Link
 from raybench.pipeline import chains, rows
 from raybench.pipeline.chains import Said
 from raybench.pipeline.process import prepare
+from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Message, ModelSpec, Request
@@ -42,6 +44,8 @@ class Asking:
     """Those of earlier runs, where they may be taken."""
     wording: str = ""
     """Which prompt benchmarks of several use."""
+    log: ReplyLog | None = None
+    """Replies of this run that are not in its journal yet."""
 
     def draw(self, unit: Mapping[str, Any]) -> Draw:
         """Return which asking of its question a unit is."""
@@ -65,6 +69,13 @@ class Asking:
             return None
         asked = resolved(request, self.models[unit["model"]])
         return self.responses.address(unit["model"], asked, unit["repeat"])
+
+    def key(self, unit: Unit) -> Key | None:
+        """Return the key of a unit's reply in the log; None where replies are not written there."""
+        model = self.models[unit["model"]]
+        if self.log is None or model.engine == "simulated":  # which says the same at no cost
+            return None
+        return key_of(unit_id(unit), model.name, resolved(_request(unit["request"]), model))
 
 
 class Prompt:
@@ -127,7 +138,7 @@ def request(unit: Unit, asking: Asking, said: Said) -> None:
         unit["row"] = chains.continued(unit, said)
         asked = asking.request(benchmarks.load(unit["benchmark"]), unit)
     except Exception as error:  # a row that its benchmark's rules did not catch
-        unit |= _told(Completion.failed(f"the question cannot be put: {_words(error)}"))
+        unit |= reply_of(Completion.failed(f"the question cannot be put: {_words(error)}"))
         return
     unit["request"] = _plain(asked)
     unit["address"] = asking.address(asked, unit)
@@ -168,6 +179,7 @@ class Generate:
         prepare()
         self._door = Door(link)
         self._asking = asking
+        self._replies = ReplyWriter(asking.log)
 
     async def __call__(self, block: Block) -> Block:
         """Add to each unit what its model made of the prompt."""
@@ -180,7 +192,7 @@ class Generate:
                 (chained if follow else together.setdefault(unit["model"], [])).append(unit)
         if together or chained:
             fleet = await self._door.fleet()
-            batches = (_ask(fleet, model, of) for model, of in together.items())
+            batches = (self._ask(fleet, model, of) for model, of in together.items())
             await asyncio.gather(*batches, self._follow(fleet, chained, chains.heard(units)))
         for unit in units:
             unit.pop("request", None)
@@ -201,7 +213,7 @@ class Generate:
             if "request" not in unit:
                 request(unit, self._asking, said)
             if "finish" not in unit:
-                await _ask(fleet, unit["model"], [unit])
+                await self._ask(fleet, unit["model"], [unit])
             said.update(chains.heard([unit]))
             answered[unit_id(unit)].set()
 
@@ -209,11 +221,28 @@ class Generate:
             for unit in units:
                 asking.create_task(ask(unit))
 
-
-async def _ask(fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
-    completions = await fleet.complete(model, [_request(unit["request"]) for unit in units])
-    for unit, completion in zip(units, completions, strict=True):
-        unit |= _told(completion)
+    async def _ask(self, fleet: Fleet, model: str, units: Sequence[Unit]) -> None:
+        """Add its reply to each unit: from the log of this run, else from the model."""
+        keys = [self._asking.key(unit) for unit in units]
+        known = await self._replies.find([key for key in keys if key])
+        missing = []
+        for unit, key in zip(units, keys, strict=True):
+            if key in known:
+                unit |= known[key]
+            else:
+                missing.append((unit, key))
+        if not missing:
+            return
+        written: asyncio.Task[None] | None = None
+        requests = [_request(unit["request"]) for unit, _ in missing]
+        async with aclosing(fleet.stream(model, requests)) as replies:
+            async for place, completion in replies:
+                unit, key = missing[place]
+                unit |= reply_of(completion)
+                if key and completion.finish != "error":
+                    written = self._replies.add(unit_id(unit), key, reply_of(completion))
+        if written is not None:
+            await written
 
 
 class Grade:
@@ -332,7 +361,8 @@ def remember(units: Iterable[Unit], responses: Responses | None) -> None:
         responses.put(new)
 
 
-def _told(completion: Completion) -> Unit:
+def reply_of(completion: Completion) -> Unit:
+    """Return what a unit holds of a completion."""
     values = (
         completion.text,
         completion.reasoning,
@@ -344,6 +374,15 @@ def _told(completion: Completion) -> Unit:
         round(completion.seconds, 3),
     )
     return dict(zip(_RESPONSE, values, strict=True))
+
+
+def completion_of(reply: Mapping[str, Any]) -> Completion:
+    """Return the completion of which a unit holds this."""
+    text, reasoning, finish, error, *figures = (reply[name] for name in _RESPONSE)
+    names = ("prompt_tokens", "output_tokens", "cached_tokens", "seconds")
+    return Completion(
+        text, finish, reasoning, error=error, **dict(zip(names, figures, strict=True))
+    )
 
 
 def _plain(request: Request) -> Unit:

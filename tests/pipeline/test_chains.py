@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import scicode_steps
 from raybench import benchmarks
 from raybench.config import DataConf
 from raybench.fleet import resolved
+from raybench.fleet.streams import Placed
 from raybench.pipeline import datasets, stages
 from raybench.pipeline.chains import heard
 from raybench.pipeline.datasets import Dataset, Selection
@@ -53,7 +54,7 @@ class Fleet:
         self.most = self.now = 0
         self._broken = broken
 
-    async def complete(self, model: str, requests: Sequence[Request]) -> list[Completion]:
+    async def stream(self, model: str, requests: Sequence[Request]) -> AsyncGenerator[Placed]:
         (request,) = requests
         prompt = request.messages[0].content
         gold = request.gold or ""
@@ -65,8 +66,9 @@ class Fleet:
         await asyncio.sleep(0.01)
         self.now -= 1
         if name in self._broken:
-            return [Completion.failed("gone")]
-        return [Completion(f"```python\n{name} = 'of the model'\n```", "stop")]
+            yield 0, Completion.failed("gone")
+        else:
+            yield 0, Completion(f"```python\n{name} = 'of the model'\n```", "stop")
 
 
 async def generated(

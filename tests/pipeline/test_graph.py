@@ -29,6 +29,7 @@ from raybench.fleet.simulated.engine import INFRA_ERROR
 from raybench.pipeline import datasets, graph
 from raybench.pipeline.checker import Verdicts, checked
 from raybench.pipeline.datasets import Selection
+from raybench.pipeline.reply_log import ReplyLog
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import UNIT, Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
@@ -385,6 +386,69 @@ async def test_processes_of_stages_may_die(
     assert len(units) == sum(count for _, count in part.shards)
     assert set(names(units).values()) == {1}
     assert {unit["finish"] for unit in units} == {"stop"}
+
+
+class Half(HttpEndpoint):
+    """Replies to its first requests, and to the others only when it is opened."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__()
+        self.asked = Counter[str]()
+        self.opened = threading.Event()
+        self._first = first
+
+    def play(self, handler: Handler) -> None:
+        question = handler.body["messages"][-1]["content"]
+        with self.lock:
+            self.asked[question] += 1
+            waits = self.asked.total() > self._first
+        if waits:
+            self.opened.wait(200)
+        message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
+        with suppress(ConnectionError):  # the process that asked has been killed
+            handler.send(200, {"choices": [message]})
+
+
+@pytest.mark.ray
+@pytest.mark.parametrize("killed", ["stage", "run"])
+async def test_a_reply_that_arrived_before_a_kill_is_not_asked_for_again(
+    fleet: Fleet, tmp_path: Path, killed: str
+) -> None:
+    """Whether the process that received it dies, or the whole graph and another session begins."""
+    part, log = questions(tmp_path, "mgsm"), ReplyLog(tmp_path / "log")
+    before = _workers("MapBatches(Generate)")
+    with Half(first=6) as server:
+        options = {"base_url": server.url, "concurrency": 2}
+        far = ModelSpec("far", "openai", "far", options=options)
+        work = graph.Work(jobs([["far"]], 1, [part], ["far"]), Asking({"far": far}, 0, log=log))
+
+        async def streamed() -> list[Unit]:
+            stream = graph.stream(work, Link((far,), FleetConf(), None, {}))
+            async with aclosing(stream) as blocks:
+                return [unit async for block in blocks for unit in block]
+
+        under_way = asyncio.create_task(streamed())
+        async with asyncio.timeout(120):
+            while _lines(log) < 6 or server.asked.total() < 8:
+                await asyncio.sleep(0.05)
+        if killed == "stage":
+            for process in _workers("MapBatches(Generate)") - before:
+                os.kill(process, signal.SIGKILL)
+        else:
+            under_way.cancel()
+            await asyncio.gather(under_way, return_exceptions=True)
+            under_way = asyncio.create_task(streamed())
+        server.opened.set()
+        units = await under_way
+    assert len(units) == sum(count for _, count in part.shards)
+    assert {unit["finish"] for unit in units} == {"stop"}
+    again = [question for question, times in server.asked.items() if times > 1]
+    assert len(again) <= 2, "only those under way when it was killed"
+    assert not log.folder.exists(), "all of it is in the journal"
+
+
+def _lines(log: ReplyLog) -> int:
+    return sum(path.read_bytes().count(b"\n") for path in log.folder.glob("*"))
 
 
 def _workers(title: str) -> set[int]:

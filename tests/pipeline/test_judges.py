@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -11,11 +10,8 @@ import pytest
 from raybench import benchmarks
 from raybench.benchmarks.parts.judged import Judged
 from raybench.fleet import resolved
-from raybench.fleet.link import Door, Link
 from raybench.pipeline import judges
-from raybench.pipeline.judges import NOT_ANSWERED, Judge, Panel, as_judge, bounded, decided
-from raybench.pipeline.responses import Responses
-from raybench.pipeline.stages import Asking, packed
+from raybench.pipeline.judges import NOT_ANSWERED, Panel, as_judge, bounded, decided
 from raybench.types import Completion, Finish, ModelSpec, Sampling
 
 HLE = cast(Judged, benchmarks.load("hle"))
@@ -183,20 +179,3 @@ def test_questions_are_read_where_they_lie(tmp_path: Any) -> None:
     (found, same) = judges.with_rows([waiting, failed])
     assert found["row"] == ROW
     assert "row" not in same
-
-
-async def test_replies_are_kept_before_their_judge_has_come_up(tmp_path: Path) -> None:
-    class Killed:
-        async def fleet(self) -> None:
-            raise RuntimeError("killed while the judge came up")
-
-    responses = Responses(tmp_path / "responses.db")
-    responses.prepare()
-    figures = dict.fromkeys(("prompt_tokens", "output_tokens", "cached_tokens", "seconds"), 1)
-    kept = unit(address="there", reused=False, reasoning="") | figures
-    asking = Asking({}, 0, responses)
-    judge = Judge(cast(Link, None), Panel({"j": HOSTED}, 0), asking, "parity")
-    judge._door = cast(Door, Killed())
-    with pytest.raises(RuntimeError, match="killed"):
-        await judge(packed([kept]))
-    assert responses.get(["there"])["there"]["response"] == "Exact Answer: 41"

@@ -30,6 +30,7 @@ from raybench.pipeline.checker import Verdicts
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.judges import Panel
 from raybench.pipeline.programs import Slots
+from raybench.pipeline.reply_log import ReplyLog
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import remember
 from raybench.pipeline.terms import Terms, asking_of, models_of
@@ -46,7 +47,8 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     cache = Responses.of(everybody, context) if Terms.of(config).conf.cache else None
     if cache:
         await asyncio.to_thread(cache.prepare)
-    work = _work(config, data, ledger, cache)
+    log = ReplyLog.of(session.folder)
+    work = _work(config, data, ledger, cache, log)
     # On a cluster programs run where they can, which need not be here.
     if work.slots.profiles and not elsewhere(config.fleet):
         session.phase("trying the sandbox")
@@ -97,7 +99,9 @@ def account(
             count[name](_check(told))
 
 
-def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | None) -> graph.Work:
+def _work(
+    config: Config, data: Prepared, ledger: Ledger, cache: Responses | None, log: ReplyLog
+) -> graph.Work:
     models = models_of(config)
     engines = group_engines(models)
     awake = slots(engines, config.fleet) or len(engines)
@@ -105,7 +109,7 @@ def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | Non
     everybody = {model.name: model for model in (*models, *others_of(config, data))}
     return graph.Work(
         _jobs(config, data, engines, awake),
-        replace(asking_of(config), responses=cache),
+        replace(asking_of(config), responses=cache, log=log),
         checker=Verdicts(everybody[terms.checker], config.seed, cache) if terms.checker else None,
         judges=Panel(judges_of(config), config.seed, cache) if is_judged(data) else None,
         grader=terms.grader,
