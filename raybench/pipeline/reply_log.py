@@ -10,16 +10,18 @@ through an actor on the node where the folder is.
 """
 
 import asyncio
+import errno
 import hashlib
 import json
 import os
 import shutil
 from array import array
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
@@ -33,7 +35,7 @@ FOLDER = ".replies"
 Reply = dict[str, Any]
 Key = str
 _GATHER_S = 0.02
-"""Replies that arrive within this time are written together: each write waits for the disk."""
+"""Replies that arrive within this time are waited for together, until the disk has them."""
 _FILE_BYTES = 16 << 20
 """A file of this size is closed, and deleted when all of its samples are in the journal."""
 _UNIT, _KEY = 16, 32
@@ -51,7 +53,9 @@ class ReplyFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
+        self._full: list[FileIO] = []
+        """Files that get no more lines and are not known to be on the disk yet."""
         self._places: dict[str, dict[bytes, tuple[int, int]]] = {}
         """By file and key: where a line begins and how long it is."""
         self._read: dict[str, int] = {}
@@ -59,18 +63,38 @@ class ReplyFiles:
         self._units: dict[str, Any] = {}
         """By file that is closed: the ids of its samples."""
 
-    def write(self, lines: bytes) -> None:
-        """Append whole lines; they are on the disk when this returns."""
-        try:
+    def append(self, lines: bytes) -> None:
+        """Write whole lines; from now on they outlive this process."""
+        with self._refusing():
             if self._file is None:
                 self._folder.mkdir(parents=True, exist_ok=True)
-                self._file = (self._folder / f"{os.getpid()}-{uuid4().hex}.txt").open("xb")
-            self._file.write(lines)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+                path = self._folder / f"{os.getpid()}-{uuid4().hex}.txt"
+                self._file = path.open("xb", buffering=0)
+            if self._file.write(lines) < len(lines):
+                self._file = None  # whose last line is cut off
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             if self._file.tell() >= _FILE_BYTES:
-                self._file.close()
+                self._full.append(self._file)
                 self._file = None
+
+    def sync(self) -> None:
+        """Wait until the disk has all that was written, so that it outlives the machine."""
+        with self._refusing():
+            if (file := self._file) is not None:
+                os.fsync(file.fileno())
+            while self._full:
+                os.fsync(self._full[-1].fileno())
+                self._full.pop().close()
+
+    def write(self, lines: bytes) -> None:
+        """Write whole lines, and wait until they are on the disk."""
+        self.append(lines)
+        self.sync()
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise RunFailed(
                 Problem(
@@ -158,6 +182,15 @@ class ReplyLog:
             actor = ray.remote(ReplyFiles).options(**options).remote(self.folder)
         return replace(self, node=ray.get_runtime_context().get_node_id(), actor=actor)
 
+    def actor_from_here(self) -> Any:
+        """Return the actor that this process writes through; None where it has the files itself."""
+        if self.actor is None:
+            return None
+        import ray
+
+        ours = ray.get_runtime_context().get_node_id() == self.node
+        return None if ours else self.actor
+
     def delete(self) -> None:
         """Delete all of it: everything is in the journal."""
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -168,52 +201,42 @@ class ReplyWriter:
 
     def __init__(self, log: ReplyLog | None) -> None:
         self._log = log
-        self._files: ReplyFiles | None = None
+        self._actor = None if log is None else log.actor_from_here()
+        self._files = None if log is None else ReplyFiles(log.folder)
         self._lines: list[bytes] = []
         self._next: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
     async def find(self, keys: Sequence[Key]) -> dict[Key, Reply]:
         """Return the replies that are in the log."""
-        if self._log is None or not keys:
+        if self._files is None or not keys:
             return {}
-        if (actor := self._actor()) is not None:
-            return dict(await actor.find.remote(keys))
-        return await asyncio.to_thread(self._local().find, keys)
+        if self._actor is not None:
+            return dict(await self._actor.find.remote(keys))
+        return await asyncio.to_thread(self._files.find, keys)
 
     def add(self, unit: int, key: Key, reply: Mapping[str, Any]) -> "asyncio.Task[None] | None":
-        """Have a reply for a sample written; the task ends when it is on the disk."""
-        if self._log is None:
+        """Write the reply for a sample; the task ends when it is on the disk."""
+        if self._files is None:
             return None
         text = json.dumps(reply)  # in ASCII: half a surrogate pair, or a line end, is an escape
-        self._lines.append(f"{unit:0{_UNIT}x} {key} {text}\n".encode())
+        line = f"{unit:0{_UNIT}x} {key} {text}\n".encode()
+        if self._actor is None:
+            self._files.append(line)
+        else:
+            self._lines.append(line)
         if self._next is None:
-            self._next = asyncio.create_task(self._write())
+            self._next = asyncio.create_task(self._commit(self._files))
             # The last task of a block is waited for; an earlier one fails for the same reason.
             self._next.add_done_callback(lambda task: task.cancelled() or task.exception())
         return self._next
 
-    async def _write(self) -> None:
+    async def _commit(self, files: ReplyFiles) -> None:
         await asyncio.sleep(_GATHER_S)
         lines, self._lines = b"".join(self._lines), []
         self._next = None
         async with self._lock:
-            if (actor := self._actor()) is not None:
-                await actor.write.remote(lines)
+            if self._actor is None:
+                await asyncio.to_thread(files.sync)
             else:
-                await asyncio.to_thread(self._local().write, lines)
-
-    def _local(self) -> ReplyFiles:
-        assert self._log is not None
-        if self._files is None:
-            self._files = ReplyFiles(self._log.folder)
-        return self._files
-
-    def _actor(self) -> Any:
-        """Return the actor that has the files; None where they are on this process's node."""
-        if self._log is None or self._log.actor is None:
-            return None
-        import ray
-
-        ours = ray.get_runtime_context().get_node_id() == self._log.node
-        return None if ours else self._log.actor
+                await self._actor.write.remote(lines)
