@@ -100,6 +100,9 @@ class Completion:
     that brought nothing and for those after them."""
     error: str | None = None
     """Why there is no answer, in words (a refusal's own); None where finish is stop or length."""
+    token_limit: int | None = None
+    """The most tokens that an endpoint let the reply have, where it let it have fewer than were
+    asked for; None elsewhere."""
 
     @property
     def own_seconds(self) -> float:

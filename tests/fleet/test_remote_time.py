@@ -13,8 +13,8 @@ from virtual_time import Exchange, VirtualEndpoint, now, until
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
-from raybench.fleet.remote import NO_REPLY_WITHIN, RemoteEngine
-from raybench.fleet.remote_replies import BROKEN_OFF, NO_COMPLETION
+from raybench.fleet.remote import RemoteEngine
+from raybench.fleet.remote_replies import BROKEN_OFF, NO_COMPLETION, NO_REPLY_WITHIN
 from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = pytest.mark.virtual_time
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.virtual_time
 Play = Callable[[Exchange], Awaitable[None] | None]
 WORD = "Say a word."
 _NEVER_S = 1e9
+LATE = NO_REPLY_WITHIN
 
 
 class Endpoint(VirtualEndpoint):
@@ -220,6 +221,28 @@ async def test_what_stays_garbled_is_tried_as_often_as_the_rest(
     assert NO_COMPLETION in (completion.error or "")
     assert "tried 4 times" in (completion.error or "")
     assert len(endpoint.seen) == 4
+
+
+@pytest.mark.parametrize(
+    ("plays", "first", "also"),
+    [
+        ([say(500, b"out of memory"), hang_up, after(_NEVER_S)], "HTTP 500 out", [LATE]),
+        ([after(_NEVER_S), say(401, error("who?")), echo], "no key was sent", [LATE]),
+        ([say(429, error("slow down")), after(_NEVER_S)], "HTTP 429", [LATE]),
+        ([hang_up, after(_NEVER_S)], "RemoteProtocolError", [LATE]),
+        ([say(429, error("slow down")), say(400, error("no model"))], "HTTP 400", ["HTTP 429"]),
+        ([after(_NEVER_S)], LATE, []),
+    ],
+)  # fmt: skip
+async def test_the_reason_that_tells_most_is_named(
+    endpoint: Endpoint, plays: list[Play], first: str, also: list[str]
+) -> None:
+    endpoint.scripts["hello"] = plays
+    conf = FleetConf(endpoint_attempts=4, reply_deadline_s=20)
+    (completion,) = await ask(endpoint, "hello", conf=conf)
+    reason = completion.error or ""
+    assert completion.finish == "error" and reason.startswith(first)
+    assert all(it in reason.partition(" (tried ")[2] for it in also)
 
 
 async def test_who_waits_is_told_why(endpoint: Endpoint) -> None:

@@ -536,15 +536,16 @@ def _pickle(told: bytes) -> str:
 
 
 def _reply(told: bytes) -> object:
-    return remote_replies.read(httpx.Response(200, content=told))
+    return remote_replies.read(remote_replies.told_by(httpx.Response(200, content=told)))
 
 
-def _refusal(told: bytes) -> object:
-    response = httpx.Response(400, content=told)
+def _refusal(content: bytes) -> object:
+    response = httpx.Response(400, content=content)
     body = {"messages": [{"role": "user", "content": "x"}], "temperature": 1.0, "max_tokens": 5}
-    said = remote_replies.message(remote_replies.told_by(response))
+    told = remote_replies.told_by(response)
+    said = remote_replies.message(told)
     concessions.mend(body, said)
-    return remote_replies.declined(response, body)
+    return remote_replies.declined(remote_replies.status_of(response, told), told, body)
 
 
 def _retry_after(told: str) -> float:
