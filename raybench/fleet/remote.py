@@ -27,6 +27,7 @@ from raybench.fleet.remote_replies import (
     RETRIED,
     TOO_MANY,
     Failure,
+    absorbed,
     declined,
     is_error,
     message,
@@ -87,7 +88,8 @@ class RemoteEngine:
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
-        self._pace = Pace(options.get("requests_per_minute"), fleet.endpoint_deadline_s, clock)
+        longest = min(fleet.endpoint_pause_s, fleet.endpoint_deadline_s)
+        self._pace = Pace(options.get("requests_per_minute"), longest, clock)
         self._connections = Connections(
             str(options["base_url"]).rstrip("/") + "/",
             {"Authorization": f"Bearer {self._key}"} if self._key else {},
@@ -200,7 +202,8 @@ class RemoteEngine:
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                return self._safe(self._timed(outcome, begun, watch.seconds))
+                completion = self._safe(self._timed(outcome, begun, watch.seconds))
+                return replace(completion, retries=absorbed(failures))
             reason = without(self._key, outcome.reason)[:_LONGEST_REASON]
             failures.append(replace(outcome, reason=reason))
             wait = max(back_off(len(failures)), outcome.wait)
@@ -280,9 +283,10 @@ class RemoteEngine:
             return Failure(reason, tries=1, finish=finish, status=status)
         if concession := wanted(model, body, words):
             return concession
-        wait = retry_after(response.headers, time.time())
-        if status == TOO_MANY:
-            self._pace.pause(wait)
+        asked = retry_after(response.headers, time.time())
+        wait = min(asked, self._fleet.endpoint_pause_s)
+        if status == TOO_MANY and (granted := self._pace.pause(asked)):
+            self._say(_paused(self._host, model, asked, granted))
         # An error that is sent as a success and has no status may be of either kind.
         unnamed = response.is_success and status == response.status_code
         passing = status in RETRIED or unnamed
@@ -305,6 +309,18 @@ async def _whole(coming: httpx.Response) -> httpx.Response | None:
     # As bytes: servers put all characters into them, and httpx writes none but ASCII.
     headers = [it for it in coming.headers.raw if it[0].lower() not in _AS_SENT]
     return httpx.Response(coming.status_code, headers=headers, content=b"".join(pieces))
+
+
+def _paused(host: str, model: ModelSpec, asked: float, granted: float) -> Statement:
+    return Statement(
+        "endpoint.pause",
+        "{host} asks for a pause of {asked:,.0f} s at a request of {model} (HTTP 429): all its "
+        "requests wait {granted:,.0f} s (fleet.endpoint_pause_s is the longest pause)",
+        host=host,
+        asked=asked,
+        model=model.name,
+        granted=granted,
+    )
 
 
 def _lowered(host: str, model: ModelSpec, asked: int) -> Statement:

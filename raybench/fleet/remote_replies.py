@@ -10,7 +10,7 @@ import httpx
 
 from raybench.fleet.chat import answered, turned_down
 from raybench.fleet.token_wordings import TokenRefusal, token_refusal
-from raybench.types import Completion, Finish
+from raybench.types import Completion, Finish, Retries
 
 BROKEN_OFF = "the endpoint broke the reply off"
 NO_COMPLETION = "the endpoint's reply is not a chat completion"
@@ -69,6 +69,16 @@ def read(told: Any) -> Completion | Failure:
         )
     except Exception as error:  # whatever the endpoint sent is data here
         return Failure(f"{NO_COMPLETION} ({type(error).__name__}: {error})")
+
+
+def absorbed(failures: Sequence[Failure]) -> Retries:
+    """Return how many tries an endpoint turned away, of a request that it answered then."""
+    limited = [it for it in failures if it.status == TOO_MANY]
+    return Retries(
+        rate_limited=len(limited),
+        server_errors=sum((it.status or 0) >= 500 for it in failures),
+        pauses=sum(it.wait > 0 for it in limited),
+    )
 
 
 def reason_of(failures: Sequence[Failure]) -> str:

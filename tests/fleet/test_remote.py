@@ -502,10 +502,11 @@ async def test_other_trouble_stays_an_error(endpoint: Endpoint, status: int, bod
 async def test_an_error_that_is_sent_as_a_success_is_told_in_its_own_words(
     endpoint: Endpoint, wrap: Callable[[Any], Any], code: int | None, tries: int
 ) -> None:
-    body = error("Insufficient credits", code=code) | {"id": "1"}
+    words = "Insufficient credits"
+    body = error(words, code=code) | {"id": "1"}
     completion = await one_reply(endpoint, say(200, wrap(body)))
     assert (completion.finish, completion.text) == ("error", "")
-    assert (completion.error or "").startswith(f"HTTP {code or 200} Insufficient credits")
+    assert (completion.error or "").startswith(f"HTTP {code or 200} {words}")
     assert len(endpoint.seen) == tries
 
 

@@ -280,11 +280,12 @@ async def test_where_nobody_says_how_long_a_context_is_the_limit_is_halved(count
 
 @pytest.mark.virtual_time
 async def test_other_refusals_stay_what_they_are() -> None:
-    server = Server(lambda prompt, asked: (400, error("no such model")))
+    words = "no such model"
+    server = Server(lambda prompt, asked: (400, error(words)))
     server.models = {"data": [{"id": "far", "max_model_len": 100_000}]}
     found = await ask(server, 10, 20)
     assert [it.finish for it in found] == ["error", "error"]
-    assert "no such model" in (found[0].error or "")
+    assert words in (found[0].error or "")
     assert (server.refused, server.listed) == (2, 1)
 
 

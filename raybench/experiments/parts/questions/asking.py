@@ -36,7 +36,7 @@ from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.sandbox import Settings
 from raybench.tracking import console
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 
 async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
@@ -159,6 +159,7 @@ def _completion(unit: Mapping[str, Any]) -> Completion:
         prompt_tokens=unit["prompt_tokens"],
         output_tokens=unit["output_tokens"],
         cached_tokens=unit["cached_tokens"],
+        retries=Retries(**unit.get("retries", {})),
     )
 
 
