@@ -41,6 +41,13 @@ def test_tries_that_were_turned_away_are_added_up_where_there_are_any() -> None:
     assert "retries" not in tally(reply(1, None)).to_json()
 
 
+def test_lowered_limits_are_added_up_where_there_are_any() -> None:
+    limited = [Completion("x", "stop", token_limit=limit) for limit in (300, 100, 200)]
+    told = tally(*limited, reply(1, None)).to_json()
+    assert told["token_limits"] == {"lowest": 100, "replies": 3}
+    assert "token_limits" not in tally(reply(1, None)).to_json()
+
+
 @pytest.mark.parametrize(
     "completions", [[], [reply(100, None)], [Completion.failed("no")], [reply(0, 0)]]
 )

@@ -82,6 +82,7 @@ def _words(
         "time, this session": console.duration(about["seconds_this_session"]),
         "asked, this session": _asked(account),
         **({"retries, this session": told} if (told := retries(account)) else {}),
+        **({"shorter replies, this session": told} if (told := _limits(account)) else {}),
         "prefix cache, this session": _hit_rate(account),
         **({"swaps, this session": _swaps(account)} if account["total"]["swaps"] else {}),
         "hardware": surroundings.told(about["hardware"]),
@@ -125,6 +126,22 @@ def retries(account: Mapping[str, Any]) -> str:
         )
         for model, tally in account.get("models", {}).items()
         if (of := tally.get("retries"))
+    )
+
+
+def _limits(account: Mapping[str, Any]) -> str:
+    """Return which models' replies could have fewer tokens than were asked for; '' if none's."""
+    return "; ".join(
+        Statement(
+            "fleet.token_limits",
+            "{model}: the endpoint allowed {replies:,} replies fewer tokens than were asked for, "
+            "{lowest:,} at least",
+            model=model,
+            replies=of["replies"],
+            lowest=of["lowest"],
+        )
+        for model, tally in account.get("models", {}).items()
+        if (of := tally.get("token_limits"))
     )
 
 

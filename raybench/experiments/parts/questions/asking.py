@@ -159,6 +159,7 @@ def _completion(unit: Mapping[str, Any]) -> Completion:
         prompt_tokens=unit["prompt_tokens"],
         output_tokens=unit["output_tokens"],
         cached_tokens=unit["cached_tokens"],
+        token_limit=unit.get("token_limit"),
         retries=Retries(**unit.get("retries", {})),
     )
 
