@@ -114,10 +114,11 @@ class RemoteEngine:
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
         """Ask, and again in another way where the model turns out not to take this one."""
         body, fit = self._body(model, request), Fit()
+        before: list[Failure] = []
 
         async def measure(asked: Body) -> Completion | TooLong:
             while True:
-                found = await self._patiently(model, self._concessions.put(model, asked))
+                found = await self._patiently(model, self._concessions.put(model, asked), before)
                 if not isinstance(found, Concession):
                     return found
                 self._concessions.make(model, found)
@@ -125,10 +126,13 @@ class RemoteEngine:
         failed = await self._limits.prepare(model, body, fit, measure)
         while failed is None:
             asked = self._limits.put(model, self._concessions.put(model, body), fit)
-            reply = await self._patiently(model, asked, request.deadline_s)
+            reply = await self._patiently(model, asked, before, request.deadline_s)
             if isinstance(reply, Completion):
-                limit = limit_of(asked)
-                return replace(reply, token_limit=None if limit == limit_of(body) else limit)
+                return replace(
+                    reply,
+                    token_limit=None if (limit := limit_of(asked)) == limit_of(body) else limit,
+                    retries=absorbed(before) if reply.finish != "error" else reply.retries,
+                )
             if isinstance(reply, TooLong):
                 failed = await self._limits.lower(model, asked, reply, fit, measure)
                 if failed is None and self._limits.note(model):
@@ -182,8 +186,16 @@ class RemoteEngine:
         return outcome.reason if outcome.finish == "error" else None
 
     async def _patiently(
-        self, model: ModelSpec, body: Body, deadline_s: float | None = None
+        self,
+        model: ModelSpec,
+        body: Body,
+        before: list[Failure],
+        deadline_s: float | None = None,
     ) -> Completion | Concession | TooLong:
+        """Send a body until it is answered, in this way or that.
+
+        Tries that were turned away are added to those before, unless nothing comes of them.
+        """
         begun = self._clock()
         give_up, wait = math.inf, 0.0
         failures: list[Failure] = []
@@ -199,11 +211,12 @@ class RemoteEngine:
                 outcome = await self._try(model, body, give_up, watch)
                 if isinstance(outcome, Completion) and outcome.finish == "late":
                     outcome = await self._doubted(model, outcome)  # in the place of its request
+            if not isinstance(outcome, Failure):
+                before += failures
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
-                completion = self._safe(self._timed(outcome, begun, watch.seconds))
-                return replace(completion, retries=absorbed(failures))
+                return self._safe(self._timed(outcome, begun, watch.seconds))
             reason = without(self._key, outcome.reason)[:_LONGEST_REASON]
             failures.append(replace(outcome, reason=reason))
             wait = max(back_off(len(failures)), outcome.wait)
@@ -214,7 +227,10 @@ class RemoteEngine:
         last = failures[-1]
         failed = Completion.failed(reason_of(failures), finish=last.finish)
         failed = self._timed(failed, begun, watch.seconds)
-        return TooLong(last.tokens, failed) if last.lower else failed
+        if not last.lower:
+            return failed
+        before += failures[:-1]
+        return TooLong(last.tokens, failed)
 
     def _timed(self, completion: Completion, begun: float, own: float) -> Completion:
         """Return a completion with the time that has passed, of which its last try took `own`."""

@@ -17,7 +17,8 @@ NO_COMPLETION = "the endpoint's reply is not a chat completion"
 NO_REPLY_WITHIN = "no reply within"
 """So begins why a request that took too long has failed."""
 MISSING_KEY, TOO_MANY = 401, 429
-RETRIED = {408, 409, 425, TOO_MANY, 500, 502, 503, 504}
+# The last four are Cloudflare's for a server that does not answer, and Anthropic's: overloaded.
+RETRIED = {408, 409, 425, TOO_MANY, 500, 502, 503, 504, 520, 522, 524, 529}
 # Here an endpoint speaks of itself and not of the request. (With 500 some do of both.)
 _NOT_THE_REQUEST = (RETRIED | {MISSING_KEY}) - {500}
 _MOST_TOKENS = 10**9

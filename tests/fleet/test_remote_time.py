@@ -4,6 +4,7 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from email.utils import formatdate
 from typing import Any
 
@@ -189,6 +190,8 @@ async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
         "502": say(502, b"<html>Bad Gateway</html>"),
         "503": say(503, b"", **{"Retry-After": "0"}),
         "504": say(504, b""),
+        "522": say(522, b"error code: 522"),
+        "529": say(529, error("Overloaded")),
         "408": say(408, b""),
         "hang-up": hang_up,
         "hang-up halfway": hang_up_halfway,
@@ -317,6 +320,21 @@ async def test_tries_that_were_absorbed_are_counted(endpoint: Endpoint) -> None:
     hello, never = await ask(endpoint, "hello", "never", conf=FleetConf(endpoint_attempts=5))
     assert hello.retries == Retries(rate_limited=1, server_errors=2)
     assert (never.finish, never.retries) == ("error", Retries())  # nothing was absorbed
+
+
+async def test_tries_before_another_way_of_asking_count_too(endpoint: Endpoint) -> None:
+    """The endpoint wants the limit by another name, and a lower one: both after a refusal."""
+    words = "max_tokens is too large: 4096. This model supports at most 100 completion tokens."
+    broken = say(503, b"")
+    asked = [broken, o_series, broken, say(400, error(words)), broken, echo]
+    endpoint.scripts["hello"] = list(asked)
+    fleet, engine = fleet_of(endpoint, FleetConf(), extra_body={"temperature": None, "top_p": None})
+    async with endpoint:
+        (found,) = await fleet.complete("mine", [replace(request("hello"), max_tokens=4096)])
+        await engine.close()
+    assert (found.text, found.token_limit) == ("hello", 100)
+    assert found.retries == Retries(server_errors=3)
+    assert len(endpoint.seen) == len(asked)
 
 
 async def test_a_rate_limit_is_kept(endpoint: Endpoint) -> None:
