@@ -78,6 +78,25 @@ class Request:
     """A right reply, from which simulated models make theirs. Requests to others have none."""
 
 
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """Tries of a request that an endpoint turned away before it answered one."""
+
+    rate_limited: int = 0
+    """HTTP 429: too many requests."""
+    server_errors: int = 0
+    """HTTP 5xx."""
+    pauses: int = 0
+    """Of these, those that asked for a pause."""
+
+    def __add__(self, other: "Retries") -> "Retries":
+        return Retries(*(getattr(self, it) + getattr(other, it) for it in self.__slots__))
+
+    def to_json(self) -> dict[str, int]:
+        """Return the counts that are not zero."""
+        return {name: count for name in self.__slots__ if (count := getattr(self, name))}
+
+
 _LATE = "the time was up that the request gave the model"
 
 
@@ -100,6 +119,10 @@ class Completion:
     that brought nothing and for those after them."""
     error: str | None = None
     """Why there is no answer, in words (a refusal's own); None where finish is stop or length."""
+    token_limit: int | None = None
+    """The most tokens that an endpoint let the reply have, where it let it have fewer than were
+    asked for; None elsewhere."""
+    retries: Retries = Retries()
 
     @property
     def own_seconds(self) -> float:

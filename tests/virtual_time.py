@@ -137,6 +137,10 @@ class VirtualEndpoint:
         """Every new connection takes `connect_s` to be made."""
         self._play = play
         self._connect_s = connect_s
+        self.models: Any = None
+        """What it answers at /v1/models; None where it has no such list."""
+        self.listed = 0
+        """How often that was asked for."""
         self._address = ("127.0.0.1", next(self._ports))
         self._serving: set[asyncio.Task[None]] = set()
 
@@ -166,6 +170,10 @@ class VirtualEndpoint:
         assert self._play is not None
         return self._play(exchange)
 
+    def _list(self, exchange: Exchange) -> None:
+        self.listed += 1
+        exchange.send(404 if self.models is None else 200, self.models or {})
+
     async def _accept(self, theirs: socket.socket) -> None:
         await asyncio.sleep(self._connect_s)
         reader, writer = await asyncio.open_connection(sock=theirs)
@@ -181,6 +189,9 @@ class VirtualEndpoint:
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 path = request.split()[1]
                 exchange = Exchange(path, json.loads(body) if body else None, writer)
+                if path == "/v1/models":
+                    self._list(exchange)
+                    continue
                 playing = self.play(exchange)
                 if inspect.isawaitable(playing):
                     await playing

@@ -56,4 +56,6 @@ def reply(completion: Completion) -> Reply:
         completion.prompt_tokens,
         completion.output_tokens,
         completion.cached_tokens,
+        completion.token_limit,
+        completion.retries,
     )

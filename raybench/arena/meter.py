@@ -33,5 +33,7 @@ class Meter:
                         prompt_tokens=reply.prompt_tokens,
                         output_tokens=reply.output_tokens,
                         cached_tokens=reply.cached_tokens,
+                        token_limit=reply.token_limit,
+                        retries=reply.retries,
                     )
                 )

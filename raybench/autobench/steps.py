@@ -12,7 +12,7 @@ from typing import Literal
 
 from raybench.autobench import prompts
 from raybench.autobench.settings import Difficulty, Settings
-from raybench.types import Finish
+from raybench.types import Finish, Retries
 
 Kind = Literal["task", "task_rating", "answer", "answer_rating"]
 Address = tuple[int, int, Kind]
@@ -44,6 +44,9 @@ class Reply:
     output_tokens: int = 0
     cached_tokens: int | None = None
     """Prompt tokens that came from the engine's prefix cache; None where it does not tell."""
+    token_limit: int | None = None
+    """As `Completion.token_limit`."""
+    retries: Retries = field(default_factory=Retries)
 
     @property
     def truncated(self) -> bool:

@@ -43,6 +43,8 @@ class FleetConf:
     attempts: int = 3
     endpoint_attempts: int = 30
     endpoint_deadline_s: float = 1800.0
+    endpoint_pause_s: float = 600.0
+    """The longest pause that an endpoint is granted, whatever its `Retry-After` asks for."""
 
 
 @dataclass
@@ -130,6 +132,7 @@ def fleet_problems(fleet: FleetConf) -> Iterator[Problem]:
         "attempts",
         "endpoint_attempts",
         "endpoint_deadline_s",
+        "endpoint_pause_s",
     ):
         if getattr(fleet, name) <= 0:
             yield out_of_range(f"fleet.{name}", getattr(fleet, name), "it is more than 0")

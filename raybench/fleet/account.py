@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from raybench.fleet.swaps import Swaps
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
@@ -23,6 +23,12 @@ class Tally:
     output_tokens: int = 0
     cached_tokens: int | None = None
     """Prompt tokens that came from a prefix cache; None while no engine tells."""
+    retries: Retries = field(default_factory=Retries)
+    """Tries that endpoints turned away before they answered."""
+    limited: int = 0
+    """Replies that could have fewer tokens than were asked for."""
+    least_limit: int | None = None
+    """The fewest that one of them could have."""
     seconds: float = 0.0
     """Time in which at least one call was under way."""
     under_way: int = 0
@@ -37,6 +43,10 @@ class Tally:
         self.errors += completion.finish == "error"
         self.prompt_tokens += completion.prompt_tokens
         self.output_tokens += completion.output_tokens
+        self.retries += completion.retries
+        if (limit := completion.token_limit) is not None:
+            self.limited += 1
+            self.least_limit = min(limit, self.least_limit or limit)
         if completion.cached_tokens is not None:
             self.cached_tokens = (self.cached_tokens or 0) + completion.cached_tokens
             self._prompt_tokens_told += completion.prompt_tokens
@@ -70,7 +80,14 @@ class Tally:
             "output_tokens": self.output_tokens,
             "seconds": round(self.seconds, 3),
             "prefix_hit_rate": self.prefix_hit_rate,
+            **({"retries": retries} if (retries := self.retries.to_json()) else {}),
+            **self._limits(),
         }
+
+    def _limits(self) -> dict[str, Any]:
+        if not self.limited:
+            return {}
+        return {"token_limits": {"lowest": self.least_limit, "replies": self.limited}}
 
 
 class Account:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from raybench.fleet.token_wordings import token_refusal
 from raybench.types import Completion, Finish, Message, Request
 
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
@@ -16,21 +17,7 @@ _CODES: dict[str, Finish] = {
     "content_policy_violation": "refusal",
     "responsibleaipolicyviolation": "refusal",
 }
-# And in words, where they have no code for it. Each is the saying of a server named beside it; none
-# may also fit a rate limit, which speaks of tokens too.
-_OVERFLOW = re.compile(
-    r"maximum context length"  # OpenAI, vLLM, DeepSeek, Mistral
-    r"|(?:longer than|exceed(?:s|ed)?) the (?:model's |maximum |available |model )*"
-    r"(?:context|model) (?:length|size|window|limit)"  # vLLM, SGLang, llama.cpp, Ollama
-    r"|context (?:size|length|window|limit) has been exceeded"  # llama.cpp
-    r"|exceeds? (?:the )?context (?:length|size|window|limit)"  # Anthropic, llama-cpp-python
-    r"|(?:prompt|input) is too long"  # Anthropic, Bedrock
-    r"|input token count.{0,40} exceeds the maximum"  # Gemini
-    r"|`inputs` tokens \+ `max_new_tokens` must be"  # TGI
-    r"|cannot be greater than max_model_len"  # vLLM
-    r"|ContextWindowExceededError",  # LiteLLM
-    re.IGNORECASE,
-)
+# And in words, where they have no code for it. Each is the saying of a server named beside it.
 _REFUSAL = re.compile(
     r"flagged as potentially violating|content management policy"  # OpenAI, Azure
     r"|input was flagged|ContentPolicyViolationError",  # OpenRouter, LiteLLM
@@ -123,7 +110,7 @@ def turned_down(reason: str, codes: Collection[str] = (), *, images: bool = Fals
     for code in codes:
         if finish := _CODES.get(code.lower()):
             return finish
-    if _OVERFLOW.search(reason):
+    if (refusal := token_refusal(reason)) and refusal.kind != "output":
         return "overflow"
     if _REFUSAL.search(reason):
         return "refusal"

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 
@@ -66,7 +66,7 @@ class Connections:
             await asyncio.sleep(_IDLE_S)
             while self._idle and self._clock() - self._idle[0][0] >= _IDLE_S:
                 _, client = self._idle.popleft()
-                await client.aclose()
+                await _close(client)
                 self._clients.discard(client)
 
     async def close(self) -> None:
@@ -74,4 +74,10 @@ class Connections:
         if self._letting_go is not None:
             self._letting_go.cancel()
         for client in [*self._clients]:
-            await client.aclose()
+            await _close(client)
+
+
+async def _close(client: httpx.AsyncClient) -> None:
+    """Close a client. A connection that breaks at its end costs nobody a reply."""
+    with suppress(Exception):
+        await client.aclose()

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 
 _FIRST_WAIT_S = 0.5
 _LONGEST_WAIT_S = 30.0
+_SAME_S = 1.0
+"""Pauses that end so close to each other are one: of requests side by side."""
 
 
 def back_off(attempt: int) -> float:
@@ -53,9 +55,15 @@ class Pace:
         self._gap = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._next = 0.0
 
-    def pause(self, seconds: float) -> None:
-        """Let nothing go for so long: the endpoint asked for that."""
-        self._next = max(self._next, self._clock() + min(seconds, self._most))
+    def pause(self, seconds: float) -> float:
+        """Let nothing go for so long: the endpoint asked for that.
+
+        Return for how long requests wait, 0 where they already waited as long.
+        """
+        until = self._clock() + min(seconds, self._most)
+        longer = until - self._next
+        self._next = max(self._next, until)
+        return until - self._clock() if longer > _SAME_S else 0.0
 
     async def turn(self) -> None:
         """Wait until a request may go, and take its place."""

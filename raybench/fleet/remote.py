@@ -23,25 +23,35 @@ from raybench.fleet.presence import Presence
 from raybench.fleet.remote_options import LIMITS, is_secret, key, without
 from raybench.fleet.remote_replies import (
     MISSING_KEY,
+    NO_REPLY_WITHIN,
     RETRIED,
     TOO_MANY,
     Failure,
+    absorbed,
     declined,
+    is_error,
     message,
     read,
+    reason_of,
+    status_of,
     told_by,
+    too_many_tokens,
 )
 from raybench.fleet.stopwatch import Stopwatch
 from raybench.fleet.streams import Placed, as_finished
+from raybench.fleet.token_limits import Fit, TokenLimits, TooLong, limit_of
+from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request
 
-NO_REPLY_WITHIN = "no reply within"
-"""So begins why a request that took too long has failed."""
 _CONNECT_S = 20.0
+_LIST_S = 60.0
+"""So long is the list of an endpoint's models waited for, which not every endpoint has."""
 _MOST_BYTES = 2**24
 """Of a reply: no model's, with all that is said of it, is so long."""
-_AS_SENT = ("content-encoding", "content-length", "transfer-encoding")
+_AS_SENT = (b"content-encoding", b"content-length", b"transfer-encoding")
 """Headers of a reply on its way, which say nothing of it once it is here."""
+_UNKNOWN_TRIES = 3
+"""Tries of a request whose client fails in a way that no network does."""
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
 # So a word is turned down by whom it was for, or because there is much to do. Any other refusal may
 # as well come from a gateway with nobody behind it.
@@ -73,11 +83,13 @@ class RemoteEngine:
         self._extra: Mapping[str, Any] = options.get("extra_body") or {}
         self._fleet = fleet
         self._concessions = Concessions()
+        self._limits = TokenLimits(self._list)
         self._presence = Presence()
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
-        self._pace = Pace(options.get("requests_per_minute"), fleet.endpoint_deadline_s, clock)
+        longest = min(fleet.endpoint_pause_s, fleet.endpoint_deadline_s)
+        self._pace = Pace(options.get("requests_per_minute"), longest, clock)
         self._connections = Connections(
             str(options["base_url"]).rstrip("/") + "/",
             {"Authorization": f"Bearer {self._key}"} if self._key else {},
@@ -96,23 +108,54 @@ class RemoteEngine:
     async def close(self) -> None:
         """Close the connections."""
         await self._presence.close()
+        await self._limits.close()
         await self._connections.close()
 
     async def _one(self, model: ModelSpec, request: Request) -> Completion:
-        """Ask, and once more in another way where the model turns out not to take this one."""
-        body = self._body(model, request)
-        while True:
-            asked = self._concessions.put(model, body)
-            reply = await self._patiently(model, asked, request.deadline_s)
+        """Ask, and again in another way where the model turns out not to take this one."""
+        body, fit = self._body(model, request), Fit()
+        before: list[Failure] = []
+
+        async def measure(asked: Body) -> Completion | TooLong:
+            while True:
+                found = await self._patiently(model, self._concessions.put(model, asked), before)
+                if not isinstance(found, Concession):
+                    return found
+                self._concessions.make(model, found)
+
+        failed = await self._limits.prepare(model, body, fit, measure)
+        while failed is None:
+            asked = self._limits.put(model, self._concessions.put(model, body), fit)
+            reply = await self._patiently(model, asked, before, request.deadline_s)
             if isinstance(reply, Completion):
-                return reply
-            if self._concessions.make(model, reply) and reply.remark:
+                return replace(
+                    reply,
+                    token_limit=None if (limit := limit_of(asked)) == limit_of(body) else limit,
+                    retries=absorbed(before) if reply.finish != "error" else reply.retries,
+                )
+            if isinstance(reply, TooLong):
+                failed = await self._limits.lower(model, asked, reply, fit, measure)
+                if failed is None and self._limits.note(model):
+                    self._say(_lowered(self._host, model, limit_of(body) or 0))
+            elif self._concessions.make(model, reply) and reply.remark:
                 self._say(f"{self._host}: {model.name} {reply.remark}")
+        return failed
 
     def _body(self, model: ModelSpec, request: Request) -> dict[str, Any]:
         """Return what is sent: fields that are null in the options are left out."""
         body = _body(model, request) | dict(self._extra)
         return {name: value for name, value in body.items() if value is not None}
+
+    async def _list(self) -> Any:
+        """Return what the endpoint says when it is asked for its models; None where nothing."""
+        try:
+            async with asyncio.timeout(_LIST_S):
+                with self._connections.lent() as client:
+                    async with client.stream("GET", "models") as coming:
+                        response = await _whole(coming)
+            return told_by(response) if response is not None else None
+        except Exception:  # it is not obliged to have one
+            return None
 
     async def _doubted(self, model: ModelSpec, late: Completion) -> Completion | Failure:
         """Return what a request has come to that was ended in time: late, where the model answers.
@@ -143,10 +186,19 @@ class RemoteEngine:
         return outcome.reason if outcome.finish == "error" else None
 
     async def _patiently(
-        self, model: ModelSpec, body: Body, deadline_s: float | None = None
-    ) -> Completion | Concession:
+        self,
+        model: ModelSpec,
+        body: Body,
+        before: list[Failure],
+        deadline_s: float | None = None,
+    ) -> Completion | Concession | TooLong:
+        """Send a body until it is answered, in this way or that.
+
+        Tries that were turned away are added to those before, unless nothing comes of them.
+        """
         begun = self._clock()
-        give_up, wait, attempt = math.inf, 0.0, 0
+        give_up, wait = math.inf, 0.0
+        failures: list[Failure] = []
         while True:
             await asyncio.sleep(wait)
             async with self._gate:
@@ -154,25 +206,31 @@ class RemoteEngine:
                 # From here on, not from the arrival: waiting for a place is no fault of anybody.
                 give_up = min(give_up, self._clock() + self._fleet.endpoint_deadline_s)
                 if self._clock() >= give_up:
-                    break  # its place came too late: the reason of the last try stands
-                attempt += 1
+                    break  # its place came too late: the reasons of the tries stand
                 watch = Stopwatch(deadline_s, self._clock)
                 outcome = await self._try(model, body, give_up, watch)
                 if isinstance(outcome, Completion) and outcome.finish == "late":
                     outcome = await self._doubted(model, outcome)  # in the place of its request
+            if not isinstance(outcome, Failure):
+                before += failures
             if isinstance(outcome, Concession):
                 return outcome
             if isinstance(outcome, Completion):
                 return self._safe(self._timed(outcome, begun, watch.seconds))
-            failure = outcome
-            wait = max(back_off(attempt), failure.wait)
-            reason = without(self._key, failure.reason)[:_LONGEST_REASON]
-            tries = min(failure.tries, self._fleet.endpoint_attempts)
-            if attempt >= tries or self._clock() + wait > give_up:
+            reason = without(self._key, outcome.reason)[:_LONGEST_REASON]
+            failures.append(replace(outcome, reason=reason))
+            wait = max(back_off(len(failures)), outcome.wait)
+            tries = min(outcome.tries, self._fleet.endpoint_attempts)
+            if len(failures) >= tries or self._clock() + wait > give_up:
                 break
             self._say(f"{self._host}: {reason[:_LONGEST_REMARK]}; trying again in {wait:.0f} s")
-        told = f"{reason} (tried {attempt} times)" if attempt > 1 else reason
-        return self._timed(Completion.failed(told, finish=failure.finish), begun, watch.seconds)
+        last = failures[-1]
+        failed = Completion.failed(reason_of(failures), finish=last.finish)
+        failed = self._timed(failed, begun, watch.seconds)
+        if not last.lower:
+            return failed
+        before += failures[:-1]
+        return TooLong(last.tokens, failed)
 
     def _timed(self, completion: Completion, begun: float, own: float) -> Completion:
         """Return a completion with the time that has passed, of which its last try took `own`."""
@@ -192,46 +250,65 @@ class RemoteEngine:
     async def _try(
         self, model: ModelSpec, body: Body, give_up: float, watch: Stopwatch
     ) -> Completion | Concession | Failure:
-        """Send a request once."""
+        """Send a request once. Whatever the client raises is the error of this request."""
         deadline = min(self._fleet.reply_deadline_s, give_up - self._clock())
         try:
             # httpx bounds the wait for every piece of a reply; this bounds the whole of it.
             async with asyncio.timeout(deadline):
-                with self._connections.lent() as client:
-                    async with (
-                        watch,
-                        client.stream(
-                            "POST",
-                            "chat/completions",
-                            json=body,
-                            extensions={"trace": watch.traced},
-                        ) as coming,
-                    ):
-                        response = await _whole(coming)
+                response = await self._response(body, watch)
+            return self._understood(model, body, response)
         except TimeoutError:
             if watch.up and watch.most_s is not None:
                 return Completion.late(seconds=watch.most_s)
             return Failure(f"{NO_REPLY_WITHIN} {deadline:.3g} s")
-        except httpx.HTTPError as error:
-            return Failure(f"{type(error).__name__}: {error}")
+        except Exception as error:
+            passing = isinstance(error, httpx.HTTPError | OSError)
+            tries = sys.maxsize if passing else _UNKNOWN_TRIES
+            return Failure(f"{type(error).__name__}: {error}", tries)
+
+    async def _response(self, body: Body, watch: Stopwatch) -> httpx.Response | None:
+        """Send a body; return the whole response, or None where it is too large."""
+        with self._connections.lent() as client:
+            sent = client.stream(
+                "POST", "chat/completions", json=body, extensions={"trace": watch.traced}
+            )
+            async with watch, sent as coming:
+                return await _whole(coming)
+
+    def _understood(
+        self, model: ModelSpec, body: Body, response: httpx.Response | None
+    ) -> Completion | Concession | Failure:
+        """Return what a response means."""
         if response is None:
             return Failure(f"its reply is larger than {_MOST_BYTES >> 20} MiB", tries=1)
-        if response.is_success:
-            return read(response)
-        told = message(told_by(response))
+        told = told_by(response)
+        if response.is_success and not is_error(told):
+            return read(told)
+        status, words = status_of(response, told), message(told)
         # The mend comes first: what is long is cut.
-        reason = f"HTTP {response.status_code}{mend(body, told)} {response.text}".strip()
-        if response.status_code == MISSING_KEY and not self._key:
+        reason = f"HTTP {status}{mend(body, words)} {response.text}".strip()
+        if response.is_success:  # some gateways send errors so
+            reason = f"HTTP {status}{mend(body, words)} {words or response.text}"
+        if status == MISSING_KEY and not self._key:
             reason = f"no key was sent, name its variable with options.api_key_env: {reason}"
-        status = response.status_code
-        if finish := declined(response, body):
+        finish = declined(status, told, body)
+        tokens = too_many_tokens(status, words, finish) if limit_of(body) else None
+        if tokens is not None and tokens.kind != "prompt":
+            return Failure(reason, 1, 0.0, finish or "error", status, lower=True, tokens=tokens)
+        if finish is not None:
             return Failure(reason, tries=1, finish=finish, status=status)
-        if concession := wanted(model, body, told):
+        if concession := wanted(model, body, words):
             return concession
-        wait = retry_after(response.headers, time.time())
-        if status == TOO_MANY:
-            self._pace.pause(wait)
-        return Failure(reason, sys.maxsize if status in RETRIED else 1, wait, status=status)
+        asked = retry_after(response.headers, time.time())
+        wait = min(asked, self._fleet.endpoint_pause_s)
+        if status == TOO_MANY and (granted := self._pace.pause(asked)):
+            self._say(_paused(self._host, model, asked, granted))
+        # An error that is sent as a success and has no status may be of either kind.
+        unnamed = response.is_success and status == response.status_code
+        passing = status in RETRIED or unnamed
+        tries = sys.maxsize if passing else 1
+        doubt = not passing and status in _AT_WORK and limit_of(body) is not None
+        return Failure(reason, tries, wait, status=status, lower=doubt)
 
 
 async def _whole(coming: httpx.Response) -> httpx.Response | None:
@@ -245,8 +322,32 @@ async def _whole(coming: httpx.Response) -> httpx.Response | None:
         size += len(piece)
         if size > _MOST_BYTES:
             return None
-    headers = [it for it in coming.headers.items() if it[0] not in _AS_SENT]
+    # As bytes: servers put all characters into them, and httpx writes none but ASCII.
+    headers = [it for it in coming.headers.raw if it[0].lower() not in _AS_SENT]
     return httpx.Response(coming.status_code, headers=headers, content=b"".join(pieces))
+
+
+def _paused(host: str, model: ModelSpec, asked: float, granted: float) -> Statement:
+    return Statement(
+        "endpoint.pause",
+        "{host} asks for a pause of {asked:,.0f} s at a request of {model} (HTTP 429): all its "
+        "requests wait {granted:,.0f} s (fleet.endpoint_pause_s is the longest pause)",
+        host=host,
+        asked=asked,
+        model=model.name,
+        granted=granted,
+    )
+
+
+def _lowered(host: str, model: ModelSpec, asked: int) -> Statement:
+    return Statement(
+        "endpoint.token_limit",
+        "{host}: {model} cannot write replies of up to {asked:,} tokens: the limit is lowered to "
+        "what the model's context and the server allow",
+        host=host,
+        model=model.name,
+        asked=asked,
+    )
 
 
 def _word() -> Request:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ class Journal:
             ) from error
         if self._stored and text:
             self._stored(text)
-        self.records += [self._keep(dict(record)) for record in records]
+        first = len(self.records) + 1
+        self.records += [self._kept(dict(it), n) for n, it in enumerate(records, start=first)]
 
     def close(self) -> None:
         """Close the file."""
@@ -78,17 +80,31 @@ class Journal:
                 record = from_json(line)
                 if not isinstance(record, dict):
                     raise ValueError("no object")
-                self.records.append(self._keep(record))
-            except (ValueError, LookupError, TypeError, AttributeError) as error:
-                why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
-                raise RunFailed(
-                    Problem(
-                        "journal.invalid",
-                        f"{self.path}, line {number}, is not what a run leaves ({why}): the "
-                        "journal was changed from outside",
-                        given=f"{self.path}, line {number}",
-                        fix="Mend or delete the line, or start anew: resume=false",
-                    )
-                ) from error
+            except ValueError as error:
+                raise self._refusal(number, error) from error
+            self.records.append(self._kept(record, number))
             good += len(line)
         self._file.truncate(good)
+
+    def _kept(self, record: dict[str, Any], number: int) -> Any:
+        """Return what stays in memory of a record, which stands on this line of the file."""
+        try:
+            return self._keep(record)
+        # ArithmeticError: a number that no counter holds.
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+            raise self._refusal(number, error) from error
+
+    def _refusal(self, number: int, error: Exception) -> RunFailed:
+        """Return the error that names a line which cannot be read or counted."""
+        why = f"it lacks {error}" if isinstance(error, KeyError) else f"{error}"
+        path = shlex.quote(str(self.path))
+        return RunFailed(
+            Problem(
+                "journal.invalid",
+                f"{self.path}, line {number}, is not what a run leaves ({why})",
+                given=f"{self.path}, line {number}",
+                fix=f"Set the line aside with: sed -i.bak {number}d {path} (the file as it was is "
+                "kept next to it, and what the line held is done again), or start anew with "
+                "resume=false",
+            )
+        )

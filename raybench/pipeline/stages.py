@@ -341,11 +341,13 @@ _RESPONSE = (
     "seconds",
 )
 """What a unit holds of its model's reply."""
+_SELDOM = ("token_limit",)
+"""And of few replies; retries are no part of a reply that is taken again."""
 
 
 def response(unit: Mapping[str, Any]) -> Unit:
     """Return what later runs may take from a unit."""
-    return {name: unit[name] for name in _RESPONSE}
+    return {name: unit[name] for name in (*_RESPONSE, *(it for it in _SELDOM if it in unit))}
 
 
 def remember(units: Iterable[Unit], responses: Responses | None) -> None:
@@ -373,7 +375,12 @@ def reply_of(completion: Completion) -> Unit:
         completion.cached_tokens,
         round(completion.seconds, 3),
     )
-    return dict(zip(_RESPONSE, values, strict=True))
+    told: Unit = dict(zip(_RESPONSE, values, strict=True))
+    if completion.token_limit is not None:
+        told["token_limit"] = completion.token_limit
+    if retries := completion.retries.to_json():
+        told["retries"] = retries
+    return told
 
 
 def completion_of(reply: Mapping[str, Any]) -> Completion:

@@ -49,6 +49,7 @@ _VOLATILE = (
     "storage_patience_s",
     "tracking",
     "games.patience_s",
+    "fleet.endpoint_pause_s",
 )
 """Settings that change how a run is invoked and who is told of it, not what it does."""
 _LOOKED_AT_S = 0.25

@@ -203,7 +203,22 @@ def unsafe(results: Mapping[str, Any]) -> bool:
 def alarms(results: Mapping[str, Any]) -> list[str]:
     """Return what has to be read before any number is."""
     told = {SIMULATED: bool(results.get("simulated")), UNSAFE: unsafe(results)}
-    return [alarm for alarm, holds in told.items() if holds]
+    return [*(alarm for alarm, holds in told.items() if holds), *_overflowed(results)]
+
+
+def _overflowed(results: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each model that no prompt of some benchmark fits."""
+    return [
+        Statement(
+            "alarm.overflow",
+            "{model} has no score in {benchmarks}: no prompt fits into the context that it is "
+            "served with. Serve it with a larger context, or leave it out.",
+            model=model,
+            benchmarks=", ".join(of),
+            prompts=sum(of.values()),
+        )
+        for model, of in results.get("run", {}).get("overflowed", {}).items()
+    ]
 
 
 def counts_shown(lines: Iterable[Row]) -> list[str]:

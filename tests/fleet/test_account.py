@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raybench.fleet.account import Account, Tally
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 
 def reply(prompt: int, cached: int | None, output: int = 1) -> Completion:
@@ -28,6 +28,24 @@ def test_what_came_is_added_up() -> None:
         "seconds": 0.0,
         "prefix_hit_rate": 0.3,
     }
+
+
+def test_tries_that_were_turned_away_are_added_up_where_there_are_any() -> None:
+    first = Completion("x", "stop", retries=Retries(rate_limited=2, pauses=1))
+    second = Completion("x", "stop", retries=Retries(server_errors=1))
+    assert tally(first, second, reply(1, None)).to_json()["retries"] == {
+        "rate_limited": 2,
+        "server_errors": 1,
+        "pauses": 1,
+    }
+    assert "retries" not in tally(reply(1, None)).to_json()
+
+
+def test_lowered_limits_are_added_up_where_there_are_any() -> None:
+    limited = [Completion("x", "stop", token_limit=limit) for limit in (300, 100, 200)]
+    told = tally(*limited, reply(1, None)).to_json()
+    assert told["token_limits"] == {"lowest": 100, "replies": 3}
+    assert "token_limits" not in tally(reply(1, None)).to_json()
 
 
 @pytest.mark.parametrize(

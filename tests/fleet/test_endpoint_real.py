@@ -38,8 +38,12 @@ from openai import (
 )
 from openai.types.chat import ChatCompletionContentPartParam, ChatCompletionMessageParam
 from ports import free_port
-from served import Served
+from served import KEY_VARIABLE, Served
 from vision import TEMPLATE, picture, seeing
+
+from raybench.config import FleetConf
+from raybench.fleet import open_fleet
+from raybench.types import Completion, Message, ModelSpec, Request
 
 pytestmark = [
     pytest.mark.engine,
@@ -373,3 +377,27 @@ def test_models_take_turns_behind_it_until_ctrl_c(
     assert UNCLEAN not in told
     assert "open sesame" not in told
     assert not wait_for_silence()
+
+
+async def test_a_limit_is_lowered_to_what_real_vllm_leaves_of_its_context(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sentences change between versions: this one has to be understood."""
+    monkeypatch.setenv(KEY_VARIABLE, served.key)
+    options = {"base_url": served.base_url, "api_key_env": KEY_VARIABLE}
+    context = 4096
+
+    async def asked(words: int, max_tokens: int) -> Completion:
+        request = Request((Message("user", "word " * words),), seed=0, max_tokens=max_tokens)
+        spec = ModelSpec("mine", "openai", "greedy", options=options)
+        async with open_fleet([spec], FleetConf(), lambda _: None) as fleet:
+            (completion,) = await fleet.complete("mine", [request])
+        return completion
+
+    for max_tokens in (context, 8192, 1000):
+        found = await asked(3990, max_tokens)
+        assert found.finish in ("stop", "length", "empty", "thinking"), found.error
+        assert found.token_limit == context - found.prompt_tokens < 1000
+    found = await asked(3990, 8)
+    assert found.token_limit is None and found.output_tokens <= 8
+    assert (await asked(5000, 1000)).finish == "overflow"

@@ -13,7 +13,7 @@ from http_endpoint import Handler, HttpEndpoint
 from virtual_time import Exchange
 
 from raybench.config import FleetConf
-from raybench.fleet import Fleet, open_fleet
+from raybench.fleet import Fleet, open_fleet, remote_replies
 from raybench.fleet.chat import messages
 from raybench.fleet.remote import RemoteEngine
 from raybench.fleet.remote_replies import NO_COMPLETION
@@ -306,6 +306,82 @@ async def test_cached_tokens_are_told_where_the_endpoint_tells_them(
     assert (completion.prompt_tokens, completion.cached_tokens) == (11, cached)
 
 
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        (7, 7),
+        (7.0, 7),
+        ("7", 7),  # as protocol buffers write 64-bit numbers
+        (0, 0),
+        *((it, None) for it in (-1, 10**10, 10**400, float("inf"), float("nan"), "many", "", True)),
+        *((it, None) for it in (None, [1], {"tokens": 1})),
+    ],
+    ids=lambda it: repr(it)[:12],
+)
+async def test_an_unusable_count_is_no_count_and_the_reply_stays(
+    endpoint: Endpoint, given: Any, count: int | None
+) -> None:
+    usage = {
+        "prompt_tokens": given,
+        "completion_tokens": given,
+        "prompt_tokens_details": {"cached_tokens": given},
+        "completion_tokens_details": {"reasoning_tokens": given},
+    }
+    completion = await one_reply(endpoint, say(200, reply("hi") | {"usage": usage}))
+    assert (completion.text, completion.finish) == ("hi", "stop")
+    assert (completion.prompt_tokens, completion.output_tokens) == (count or 0, count or 0)
+    assert completion.cached_tokens == count
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [[1], "many", 5, {"prompt_tokens_details": [1], "completion_tokens_details": "some"}],
+    ids=repr,
+)
+async def test_an_unusable_usage_is_none_and_the_reply_stays(
+    endpoint: Endpoint, usage: Any
+) -> None:
+    completion = await one_reply(endpoint, say(200, reply("hi") | {"usage": usage}))
+    assert (completion.text, completion.prompt_tokens, completion.output_tokens) == ("hi", 0, 0)
+    assert completion.cached_tokens is None
+
+
+async def test_a_count_of_thousands_of_digits_is_no_count(endpoint: Endpoint) -> None:
+    body = json.dumps(reply("hi")).replace("11", "9" * 5000).encode()
+    completion = await one_reply(endpoint, say(200, body))
+    assert (completion.text, completion.prompt_tokens, completion.output_tokens) == ("hi", 0, 7)
+
+
+TEXT = {"type": "text", "text": "Par"}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ([TEXT, {"type": "text", "text": "is"}], Completion("Paris", "stop")),
+        ([{"type": "output_text", "text": "Paris"}], Completion("Paris", "stop")),
+        (
+            [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, TEXT],  # Mistral
+            Completion("Par", "stop", "hm"),
+        ),
+        ([{"type": "thinking", "thinking": "hm"}, TEXT], Completion("Par", "stop", "hm")),
+        ([{"type": "reasoning", "text": "hm"}, TEXT], Completion("Par", "stop", "hm")),
+        ([{"type": "refusal", "refusal": "No."}], Completion("", "refusal", error="No.")),
+        ([], Completion("", "empty")),
+    ],
+)
+async def test_content_in_parts_is_read(
+    endpoint: Endpoint, content: list[dict[str, Any]], expected: Completion
+) -> None:
+    completion = await one_reply(endpoint, say(200, reply(content)))
+    assert (completion.text, completion.finish, completion.reasoning) == (
+        expected.text,
+        expected.finish,
+        expected.reasoning,
+    )
+    assert expected.error is None or completion.error == expected.error
+
+
 NONSENSE: dict[str, Any] = {
     "no JSON": b"<html>Welcome</html>",
     "half a JSON": b'{"choices": [{"mess',
@@ -319,16 +395,12 @@ NONSENSE: dict[str, Any] = {
     "null choices": {"choices": None},
     "no message": {"choices": [{}]},
     "null message": {"choices": [{"message": None}]},
-    "a list for a text": reply([{"type": "text", "text": "hi"}]),
+    "a picture for a text": reply([{"type": "image_url", "image_url": {"url": "data:,"}}]),
+    "a word for a part": reply(["hi"]),
+    "a number for a part's text": reply([{"type": "text", "text": 5}]),
     "a number for a text": reply(5),
     "a number for the reasoning": reply("hi", reasoning=5),
-    "a word for a count": reply("hi") | {"usage": {"prompt_tokens": "many"}},
-    "an endless count": reply("hi") | {"usage": {"prompt_tokens": float("inf")}},
-    "a list for the usage": reply("hi") | {"usage": [1]},
-    "a list for its details": reply("hi") | {"usage": {"completion_tokens_details": [1]}},
     "a number for the refusal": reply(None, refusal=5),
-    "a word for cached tokens": reply("hi")
-    | {"usage": {"prompt_tokens_details": {"cached_tokens": "some"}}},
 }
 
 
@@ -380,6 +452,16 @@ def error(message: Any, **more: Any) -> dict[str, Any]:
         (400, {"object": "error", "message": OVERFLOW, "code": 400}, "overflow"),
         (400, {"detail": OVERFLOW}, "overflow"),
         (400, OVERFLOW.encode(), "overflow"),
+        (400, [error(OVERFLOW, code=400, status="INVALID_ARGUMENT")], "overflow"),  # Gemini
+        (400, [error("Too long.", code="context_length_exceeded")], "overflow"),
+        (
+            400,
+            error("Provider returned error", metadata={"raw": json.dumps(error(OVERFLOW))}),
+            "overflow",
+        ),  # OpenRouter
+        (400, error("Provider returned error", metadata={"raw": OVERFLOW}), "overflow"),
+        (200, error(OVERFLOW), "overflow"),
+        (200, [error(OVERFLOW)], "overflow"),
         # Some servers call it an error of their own: it would be one thirty times.
         (500, error("Context size has been exceeded.", type="server_error"), "overflow"),
         (400, error("The response was filtered", code="content_filter"), "refusal"),
@@ -413,6 +495,31 @@ async def test_what_the_model_cannot_take_is_no_infrastructure_error(
 async def test_other_trouble_stays_an_error(endpoint: Endpoint, status: int, body: Any) -> None:
     completion = await one_reply(endpoint, say(status, body), conf=FleetConf(endpoint_attempts=1))
     assert completion.finish == "error"
+
+
+@pytest.mark.parametrize("wrap", [lambda it: it, lambda it: [it]], ids=["plain", "in a list"])
+@pytest.mark.parametrize(("code", "tries"), [(400, 1), (402, 1), (429, 2), (502, 2), (None, 2)])
+async def test_an_error_that_is_sent_as_a_success_is_told_in_its_own_words(
+    endpoint: Endpoint, wrap: Callable[[Any], Any], code: int | None, tries: int
+) -> None:
+    words = "Insufficient credits"
+    body = error(words, code=code) | {"id": "1"}
+    completion = await one_reply(endpoint, say(200, wrap(body)))
+    assert (completion.finish, completion.text) == ("error", "")
+    assert (completion.error or "").startswith(f"HTTP {code or 200} {words}")
+    assert len(endpoint.seen) == tries
+
+
+async def test_an_error_beside_a_reply_is_no_reason_to_lose_it(endpoint: Endpoint) -> None:
+    completion = await one_reply(endpoint, say(200, reply("hi") | {"error": None}))
+    assert completion.text == "hi"
+
+
+async def test_why_a_reply_broke_off_is_told(endpoint: Endpoint) -> None:
+    body = reply("Par", "error")
+    body["choices"][0]["error"] = {"message": "Upstream overloaded", "code": 502}
+    completion = await one_reply(endpoint, say(200, body), conf=FleetConf(endpoint_attempts=1))
+    assert (completion.error or "").endswith(": Upstream overloaded")
 
 
 @pytest.mark.parametrize(
@@ -505,6 +612,32 @@ async def test_a_connection_that_is_reset_is_made_again(endpoint: Endpoint) -> N
     completions = await ask(endpoint, *endpoint.scripts)
     assert [completion.text for completion in completions] == ["at once", "halfway"]
     assert len(endpoint.seen) == 4
+
+
+async def test_a_header_of_any_bytes_costs_nobody_a_reply(endpoint: Endpoint) -> None:
+    endpoint.scripts["hello"] = [
+        lambda handler: handler.send(200, reply("Grüezi"), **{"X-Served-By": "Zürich"})
+    ]
+    completions = await ask(endpoint, "hello", "other")
+    assert [completion.text for completion in completions] == ["Grüezi", "other"]
+
+
+async def test_whatever_a_client_raises_is_the_error_of_its_request(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(told: Any) -> Any:
+        if "bad" in str(told):
+            raise LookupError("unknown encoding: of its own")
+        return remote_replies.read(told)
+
+    monkeypatch.setattr("raybench.fleet.remote.read", broken)
+    bad, good = await ask(endpoint, "bad", "good")
+    assert (bad.finish, good.text) == ("error", "good")
+    assert (bad.error or "").startswith("LookupError: ")
+    conf = FleetConf(endpoint_attempts=30)
+    endpoint.seen.clear()
+    await ask(endpoint, "bad", conf=conf)
+    assert 1 < len(endpoint.seen) < 5, "no network fails so, and nobody mends it meanwhile"
 
 
 async def test_one_failure_leaves_the_rest_of_the_batch_alone(endpoint: Endpoint) -> None:

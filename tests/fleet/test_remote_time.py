@@ -4,24 +4,28 @@ import asyncio
 import re
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from email.utils import formatdate
 from typing import Any
 
 import pytest
 from fleet.test_remote import error, o_series, reply
+from statements import values
 from virtual_time import Exchange, VirtualEndpoint, now, until
 
 from raybench.config import FleetConf
 from raybench.fleet import Fleet, group_engines
-from raybench.fleet.remote import NO_REPLY_WITHIN, RemoteEngine
-from raybench.fleet.remote_replies import BROKEN_OFF, NO_COMPLETION
-from raybench.types import Completion, Message, ModelSpec, Request
+from raybench.fleet.remote import RemoteEngine
+from raybench.fleet.remote_replies import BROKEN_OFF, NO_COMPLETION, NO_REPLY_WITHIN
+from raybench.statements import Statement
+from raybench.types import Completion, Message, ModelSpec, Request, Retries
 
 pytestmark = pytest.mark.virtual_time
 
 Play = Callable[[Exchange], Awaitable[None] | None]
 WORD = "Say a word."
 _NEVER_S = 1e9
+LATE = NO_REPLY_WITHIN
 
 
 class Endpoint(VirtualEndpoint):
@@ -143,6 +147,11 @@ async def timed(
     return replies
 
 
+def said(endpoint: Endpoint, code: str) -> list[Statement]:
+    """Return what the user was told with this code."""
+    return [it for it in endpoint.said if isinstance(it, Statement) and it.code == code]
+
+
 def words(endpoint: Endpoint) -> int:
     """Return how often it was asked for a word."""
     return sum(prompt_of(exchange) == WORD for exchange in endpoint.seen)
@@ -181,6 +190,8 @@ async def test_what_may_pass_is_tried_again(endpoint: Endpoint) -> None:
         "502": say(502, b"<html>Bad Gateway</html>"),
         "503": say(503, b"", **{"Retry-After": "0"}),
         "504": say(504, b""),
+        "522": say(522, b"error code: 522"),
+        "529": say(529, error("Overloaded")),
         "408": say(408, b""),
         "hang-up": hang_up,
         "hang-up halfway": hang_up_halfway,
@@ -222,6 +233,28 @@ async def test_what_stays_garbled_is_tried_as_often_as_the_rest(
     assert len(endpoint.seen) == 4
 
 
+@pytest.mark.parametrize(
+    ("plays", "first", "also"),
+    [
+        ([say(500, b"out of memory"), hang_up, after(_NEVER_S)], "HTTP 500 out", [LATE]),
+        ([after(_NEVER_S), say(401, error("who?")), echo], "no key was sent", [LATE]),
+        ([say(429, error("slow down")), after(_NEVER_S)], "HTTP 429", [LATE]),
+        ([hang_up, after(_NEVER_S)], "RemoteProtocolError", [LATE]),
+        ([say(429, error("slow down")), say(400, error("no model"))], "HTTP 400", ["HTTP 429"]),
+        ([after(_NEVER_S)], LATE, []),
+    ],
+)  # fmt: skip
+async def test_the_reason_that_tells_most_is_named(
+    endpoint: Endpoint, plays: list[Play], first: str, also: list[str]
+) -> None:
+    endpoint.scripts["hello"] = plays
+    conf = FleetConf(endpoint_attempts=4, reply_deadline_s=20)
+    (completion,) = await ask(endpoint, "hello", conf=conf)
+    reason = completion.error or ""
+    assert completion.finish == "error" and reason.startswith(first)
+    assert all(it in reason.partition(" (tried ")[2] for it in also)
+
+
 async def test_who_waits_is_told_why(endpoint: Endpoint) -> None:
     endpoint.scripts["hello"] = [say(503, b"loading"), echo]
     await ask(endpoint, "hello", conf=FleetConf())
@@ -238,6 +271,9 @@ async def test_an_endpoint_that_asks_for_time_gets_it_from_all_requests(endpoint
     assert first.waited == pytest.approx(61.0)
 
 
+PATIENT = FleetConf(endpoint_deadline_s=1e5, endpoint_pause_s=1e5)
+
+
 @pytest.mark.parametrize("form", ["seconds", "milliseconds", "date"])
 async def test_a_wait_that_is_asked_for_is_kept_however_it_is_written(
     endpoint: Endpoint, form: str
@@ -248,10 +284,57 @@ async def test_a_wait_that_is_asked_for_is_kept_however_it_is_written(
         "date": {"Retry-After": formatdate(time.time() + 7200, usegmt=True)},
     }[form]
     endpoint.scripts["hello"] = [say(503, b"", **headers), echo]
-    (completion,) = await ask(endpoint, "hello", conf=FleetConf(endpoint_deadline_s=1e5))
+    (completion,) = await ask(endpoint, "hello", conf=PATIENT)
     assert completion.text == "hello"
     # A date says whole seconds, of which some pass while the request is under way.
     assert completion.seconds == pytest.approx(7200, abs=600 if form == "date" else 1e-6)
+
+
+async def test_a_long_pause_is_told_bounded_and_counted(endpoint: Endpoint) -> None:
+    endpoint.scripts = {"first": [limited("86400"), limited("86400"), echo], "second": [echo]}
+    conf = FleetConf(endpoint_pause_s=300, endpoint_deadline_s=3600)
+    first, second = await ask(endpoint, "first", "second", conf=conf, concurrency=1)
+    assert (first.text, second.text) == ("first", "second")
+    assert first.seconds == pytest.approx(600) and second.seconds <= 600
+    pauses = [values(it) for it in said(endpoint, "endpoint.pause")]
+    told = {"host": "127.0.0.1", "asked": 86400.0, "model": "mine", "granted": 300.0}
+    assert pauses == [told, told]
+    assert first.retries == Retries(rate_limited=2, pauses=2)
+    assert second.retries == Retries()
+
+
+async def test_requests_side_by_side_that_are_told_to_wait_are_one_pause(
+    endpoint: Endpoint,
+) -> None:
+    prompts = [str(number) for number in range(8)]
+    endpoint.scripts = {prompt: [limited("60"), echo] for prompt in prompts}
+    replies = await ask(endpoint, *prompts)
+    assert [it.text for it in replies] == prompts
+    assert len(said(endpoint, "endpoint.pause")) == 1
+    assert sum((it.retries for it in replies), Retries()) == Retries(rate_limited=8, pauses=8)
+
+
+async def test_tries_that_were_absorbed_are_counted(endpoint: Endpoint) -> None:
+    busy, broken = say(429, error("slow down")), say(503, b"")
+    endpoint.scripts = {"hello": [busy, broken, hang_up, broken, echo], "never": [busy]}
+    hello, never = await ask(endpoint, "hello", "never", conf=FleetConf(endpoint_attempts=5))
+    assert hello.retries == Retries(rate_limited=1, server_errors=2)
+    assert (never.finish, never.retries) == ("error", Retries())  # nothing was absorbed
+
+
+async def test_tries_before_another_way_of_asking_count_too(endpoint: Endpoint) -> None:
+    """The endpoint wants the limit by another name, and a lower one: both after a refusal."""
+    words = "max_tokens is too large: 4096. This model supports at most 100 completion tokens."
+    broken = say(503, b"")
+    asked = [broken, o_series, broken, say(400, error(words)), broken, echo]
+    endpoint.scripts["hello"] = list(asked)
+    fleet, engine = fleet_of(endpoint, FleetConf(), extra_body={"temperature": None, "top_p": None})
+    async with endpoint:
+        (found,) = await fleet.complete("mine", [replace(request("hello"), max_tokens=4096)])
+        await engine.close()
+    assert (found.text, found.token_limit) == ("hello", 100)
+    assert found.retries == Retries(server_errors=3)
+    assert len(endpoint.seen) == len(asked)
 
 
 async def test_a_rate_limit_is_kept(endpoint: Endpoint) -> None:

@@ -27,7 +27,16 @@ from raybench.benchmarks.parts.livecodebench import cases, comparing
 from raybench.benchmarks.parts.scicode import codec, steps
 from raybench.benchmarks.parts.tally import safe
 from raybench.errors import ConfigurationError, Problem
-from raybench.fleet import chat, concessions, control_tokens, patience, reasons, remote_replies
+from raybench.fleet import (
+    chat,
+    concessions,
+    control_tokens,
+    patience,
+    reasons,
+    remote_replies,
+    token_limits,
+    token_wordings,
+)
 from raybench.games import MANAGER, InvalidMove, Unjudged
 from raybench.games.parts import conformance
 from raybench.grading import (
@@ -347,6 +356,19 @@ def _of_endpoints() -> Iterator[Parser]:
     yield Parser("fleet.chat.separated", chat.separated, ("<think>", "</think>", "\n"), tuple)
     yield Parser("fleet.chat.answered", partial(_second, chat.answered, "stop"), REPLY, Completion)
     yield Parser("fleet.chat.turned_down", chat.turned_down, REPLY, (str, type(None)))
+    numbers = ("tokens", " 4096 ", "9" * 20, "maximum context length is ", "{", "`max_new_tokens`")
+    said = (*REPLY, *numbers, "max_tokens: 5 > 3, which is the maximum allowed number of output ")
+    yield Parser("fleet.token_wordings", _tokens, said, object)
+    listed = (
+        '{"data": [{"id": "m", ',
+        '"max_model_len": ',
+        '"top_provider": {',
+        "4096",
+        "-1",
+        "}]}",
+    )
+    offered = _of_json(lambda told: token_limits.offered(told, "m"))
+    yield Parser("fleet.token_limits", offered, (*JSON, *listed), token_limits.Offer, (ValueError,))
     after = ("Wed, 21 Oct 2026 07:28:00 GMT", "120", "1.5", "-1", "99999999999", "+0000", ":", ",")
     yield Parser("fleet.patience.retry_after", _retry_after, after, float, most=2_000)
     yield Parser("fleet.control_tokens", control_tokens.broken, ("<|im_end|>", "<|", "|>"), str)
@@ -535,16 +557,22 @@ def _pickle(told: bytes) -> str:
     return cases._pickled_text(told)
 
 
+def _tokens(told: str) -> object:
+    refusal = token_wordings.token_refusal(told)
+    return refusal and refusal.room(100)
+
+
 def _reply(told: bytes) -> object:
-    return remote_replies.read(httpx.Response(200, content=told))
+    return remote_replies.read(remote_replies.told_by(httpx.Response(200, content=told)))
 
 
-def _refusal(told: bytes) -> object:
-    response = httpx.Response(400, content=told)
+def _refusal(content: bytes) -> object:
+    response = httpx.Response(400, content=content)
     body = {"messages": [{"role": "user", "content": "x"}], "temperature": 1.0, "max_tokens": 5}
-    said = remote_replies.message(remote_replies.told_by(response))
+    told = remote_replies.told_by(response)
+    said = remote_replies.message(told)
     concessions.mend(body, said)
-    return remote_replies.declined(response, body)
+    return remote_replies.declined(remote_replies.status_of(response, told), told, body)
 
 
 def _retry_after(told: str) -> float:

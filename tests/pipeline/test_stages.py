@@ -18,7 +18,7 @@ from raybench.pipeline.checker import Check, Verdicts
 from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.stages import UNIT, Asking, Unit
-from raybench.types import Grader, ModelSpec
+from raybench.types import Completion, Grader, ModelSpec, Retries
 
 ROW = {"unique_id": "1", "problem": "?", "answer": "1, 2", "subject": "Algebra"}
 
@@ -142,3 +142,15 @@ def test_a_stage_with_many_threads_has_them_share_their_memory(stage: Callable[[
         assert pyarrow.default_memory_pool().backend_name == "system"
     finally:
         pyarrow.set_memory_pool(before)
+
+
+def test_what_few_replies_have_is_kept_of_those() -> None:
+    """A reply that is taken again could have no more tokens; its retries are not had again."""
+    plain = stages._told(Completion("4", "stop"))
+    assert not plain.keys() & {"token_limit", "retries"}
+    told = stages._told(
+        Completion("4", "stop", token_limit=100, retries=Retries(rate_limited=2, pauses=1))
+    )
+    assert told == plain | {"token_limit": 100, "retries": {"rate_limited": 2, "pauses": 1}}
+    assert stages.response(told) == plain | {"token_limit": 100}
+    json.dumps(told)

@@ -4,7 +4,8 @@ A unit that broke (no reply, and no fault of the model; a reply that nobody coul
 checker that gave no verdict) is no zero: it withholds its benchmark's score until a person has
 looked and accepted it. Accepted, a missing reply or grade is left out of its question's mean, and a
 missing verdict of the checker leaves the script's. Replies that were cut, empty, refused or did not
-fit are the model's own: they count as they were graded.
+fit are the model's own: they count as they were graded. Where no prompt fits, there is no score: it
+would be one of the context that the model is served with.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -111,6 +112,13 @@ class Scores:
     def withheld(self, model: str, benchmark: str) -> Statement | None:
         """Return why a score is not to be published, None where it may be."""
         sheet = self.tally.sheet(model, benchmark)
+        if units := sheet.all_overflowed:
+            return Statement(
+                "withheld.overflow",
+                "no prompt fits into the model's context ({units})",
+                units=_units(units),
+                number=units,
+            )
         lacks = {
             "a reply": sheet.unanswered,
             "a grade": sheet.ungraded,

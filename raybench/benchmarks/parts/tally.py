@@ -38,6 +38,9 @@ class Unit:
     """Other verdicts on it, by their names."""
     cluster: str | None = None
     """What the question shares with others."""
+    token_limit: int | None = None
+    """The most tokens that the reply could have, where an endpoint let it have fewer than were
+    asked for."""
 
     @classmethod
     def of(cls, record: Mapping[str, Any], **known: Any) -> "Unit":
@@ -47,6 +50,7 @@ class Unit:
         """
         told = {name: record[name] for name in _NAMED} | {
             "cluster": record.get("cluster"),
+            "token_limit": record.get("token_limit"),
             "parsed": record["answer"] is not None,
             "judge_error": record["judge_error"] is not None,
         }
@@ -130,6 +134,10 @@ class Sheet:
         self.ungraded = 0
         """Units of which nobody gave one: their programs could not be run, for no fault of theirs.
         """
+        self.overflowed = 0
+        """Units whose prompt does not fit into the model's context."""
+        self.token_limits: array[int] = array("I")
+        """Of every reply that could have fewer tokens than were asked for."""
         self.wholes: dict[tuple[str, int], list[int]] = {}
         """Of each cluster and repeat: how many questions were answered, and how many rightly."""
         self.prompt_tokens, self.output_tokens = array("I"), array("I")
@@ -146,7 +154,11 @@ class Sheet:
             return
         if unit.judge_error:
             self.counts["judge_error"] += 1
-        if unit.finish != "overflow":  # nothing was generated
+        if unit.token_limit is not None:
+            self.token_limits.append(unit.token_limit)
+        if unit.finish == "overflow":
+            self.overflowed += 1
+        else:  # something was generated
             self.prompt_tokens.append(unit.prompt_tokens)
             self.output_tokens.append(unit.output_tokens)
         if unit.ungraded:
@@ -159,6 +171,12 @@ class Sheet:
             whole = self.wholes.setdefault((unit.cluster, unit.repeat), [0, 0])
             whole[0] += 1
             whole[1] += unit.correct
+
+    @property
+    def all_overflowed(self) -> int:
+        """How many units there are, where none of their prompts fits; 0 where one does."""
+        graded = sum(self.counts[name] for name in ("ok", "truncated", "unparsed"))
+        return graded if graded == self.overflowed else 0
 
 
 def _became(unit: Unit) -> str:

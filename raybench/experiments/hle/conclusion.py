@@ -11,7 +11,7 @@ from raybench.experiments.hle.beside import with_exam
 from raybench.experiments.hle.watch import Watch
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
-from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions import conditions, reading, token_limits
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up, withheld
 from raybench.experiments.parts.questions.setup import repeats_of, shown_of
@@ -43,6 +43,7 @@ def concluded(
     (part,) = data
     about = {NAME: conditions.about(part, repeats_of(config, NAME), None)}
     view = View(ledger.tally, found, rules, [NAME], {NAME: None}).ranked_by(f"{NAME}/accuracy")
+    limits = token_limits.about(config, ledger.tally)
     return Outcome(
         metrics=found,
         counts={model: ledger.tally.counts(model) for model in models},
@@ -54,7 +55,7 @@ def concluded(
         sections=[
             *report.sections(view, exam, conf.judges),
             conditions.questions(about),
-            models_asked.section(shown_of(config, data)),
+            models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
             reading.section(samples, rows, asking_of(config), gated),
         ],
         units=readable(data, journal, asking_of(config), gated),
@@ -67,10 +68,12 @@ def concluded(
             "prompt": conf.prompt,
             "fates": {model: dict(exam.fates(model)) for model in models},
             "budgets": report.budgets.told(exam, models),
+            **limits,
         },
         settings=conditions.settings(config) | {"system prompt of the exam": conf.prompt},
         notes={
             **conditions.narrowed(config, data),
+            **token_limits.notes(limits),
             **report.notes(exam, models, conf.judges),
             **({"For people": review.note(drawn)} if drawn else {}),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),

@@ -18,7 +18,7 @@ from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
 from raybench.experiments.hle_screen.sets import Screened
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
-from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions import conditions, reading, token_limits
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up
 from raybench.experiments.parts.questions.setup import repeats_of, shown_of
@@ -68,9 +68,10 @@ def concluded(
     view = View(ledger.tally, found, rules, [NAME], {NAME: None})
     if those:
         view = view.ranked_by(report.ACCURACY)
+    limits = token_limits.about(config, ledger.tally)
     asked = (
         conditions.questions(about),
-        models_asked.section(shown_of(config, data)),
+        models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
         _read(reading.section(samples, rows, asking_of(config), []), hidden),
     )
     told: dict[str, Any] = {
@@ -99,10 +100,17 @@ def concluded(
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
         files=sets.files(batch, those)
         | ({REVIEWED: list(batch.reviews.lines())} if batch.reviews.decided else {}),
-        about={"screening": told, "reused": ledger.reused, "data": about, "judges": conf.judges},
+        about={
+            "screening": told,
+            "reused": ledger.reused,
+            "data": about,
+            "judges": conf.judges,
+            **limits,
+        },
         settings=conditions.settings(config) | report.settings(conf),
         notes={
             **conditions.narrowed(config, data),
+            **token_limits.notes(limits),
             **report.notes(config, batch, exam, those, revision, run, written),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },

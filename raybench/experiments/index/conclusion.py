@@ -16,7 +16,7 @@ from raybench.experiments.index.report.graders import Differences
 from raybench.experiments.index.report.programs import Programs
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
-from raybench.experiments.parts.questions import conditions, reading
+from raybench.experiments.parts.questions import conditions, reading, token_limits
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up, withheld
 from raybench.experiments.parts.questions.setup import repeats_of, shown_of
@@ -83,6 +83,7 @@ def concluded(
         )
         for part in data
     }
+    limits = token_limits.about(config, ledger.tally)
     shown = columns(view)
     exam = list(hle.sections(view, watch.exam.exam, judges)) if judged else []
     how = [
@@ -90,7 +91,7 @@ def concluded(
         *beside,
         *watch.programs.sections(models),
         conditions.questions(about),
-        models_asked.section(shown_of(config, data)),
+        models_asked.section(shown_of(config, data), lowered=token_limits.in_words(limits)),
         reading.section(samples, rows, asking_of(config), withheld(data)),
     ]
     units = len(ledger.done)
@@ -111,11 +112,13 @@ def concluded(
             "data": about,
             **watch.programs.told(),
             **conditions.left_out(data),
+            **limits,
         },
         settings=conditions.settings(config) | _settings(config),
         notes={
             **({"Grader": graders.NOTE} if watch.differences else {}),
             **conditions.narrowed(config, data),
+            **token_limits.notes(limits),
             **watch.programs.notes(),
             **(hle.notes(watch.exam.exam, models, judges) if judged else {}),
             "From cache": conditions.reused(config, ledger.reused, units),

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from raybench.arena.studies import PHASES, Learned, Marked, Study
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 JOURNAL = "marks"
 _ALWAYS = ("text", "finish")
@@ -74,7 +74,7 @@ def lines(told: Learned) -> Iterator[dict[str, Any]]:
 
 
 def _short(reply: Completion) -> dict[str, Any]:
-    """Return a reply without what is as ever."""
-    found = asdict(reply)
+    """Return a reply without what is as ever, and without retries: it is not asked for again."""
+    found = asdict(replace(reply, retries=Retries()))
     usual = asdict(Completion("", "stop"))
     return {key: it for key, it in found.items() if key in _ALWAYS or it != usual[key]}

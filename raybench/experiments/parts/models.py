@@ -1,7 +1,8 @@
 """The models of a run: what each is, and how it drew its tokens, for whoever does it again."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from raybench.experiments.parts.reproducing import cleaned, publishable
 from raybench.tracking.report import Section, Table
@@ -14,8 +15,13 @@ _MOST = 300
 """Characters of options that are shown: a template may be among them."""
 
 
-def section(specs: Sequence[ModelSpec], text: str = "") -> Section:
-    """Return the section that says who was asked, and how each drew its tokens."""
+def section(
+    specs: Sequence[ModelSpec], text: str = "", lowered: Mapping[str, str] = MappingProxyType({})
+) -> Section:
+    """Return the section that says who was asked, and how each drew its tokens.
+
+    `lowered` says of models how far endpoints have lowered the most tokens of their replies.
+    """
     rows = [
         (
             spec.name,
@@ -23,7 +29,7 @@ def section(specs: Sequence[ModelSpec], text: str = "") -> Section:
             publishable(spec.weights) or None,
             spec.revision,
             *(_drawn(spec, name) for name in ("temperature", "top_p")),
-            f"{most:,}" if (most := spec.drawn_with["max_tokens"]) else _NO_LIMIT,
+            _most(spec) + (f", lowered: {lowered[spec.name]}" if spec.name in lowered else ""),
             "yes" if spec.reasoning else "no",
             spec.system_prompt,
             _options(spec),
@@ -50,6 +56,10 @@ def section(specs: Sequence[ModelSpec], text: str = "") -> Section:
             [heads[place] for place in kept], [[row[place] for place in kept] for row in rows]
         ),
     )
+
+
+def _most(spec: ModelSpec) -> str:
+    return f"{most:,}" if (most := spec.drawn_with["max_tokens"]) else _NO_LIMIT
 
 
 def _drawn(spec: ModelSpec, name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.experiments.parts import models, recording, reproducing, surroundings
 from raybench.experiments.parts.outcome import Outcome
+from raybench.statements import Statement
 from raybench.tracking import console, report
 from raybench.types import Plan, several
 
@@ -80,6 +81,8 @@ def _words(
         **{name.lower(): it for name, it in outcome.notes.items() if it != outcome.answer},
         "time, this session": console.duration(about["seconds_this_session"]),
         "asked, this session": _asked(account),
+        **({"retries, this session": told} if (told := retries(account)) else {}),
+        **({"shorter replies, this session": told} if (told := _limits(account)) else {}),
         "prefix cache, this session": _hit_rate(account),
         **({"swaps, this session": _swaps(account)} if account["total"]["swaps"] else {}),
         "hardware": surroundings.told(about["hardware"]),
@@ -105,6 +108,40 @@ def _asked(account: Mapping[str, Any]) -> str:
     return (
         f"{total['requests']:,} calls, {total['errors']:,} of which got no reply; "
         f"{total['prompt_tokens']:,} prompt tokens, {total['output_tokens']:,} output tokens"
+    )
+
+
+def retries(account: Mapping[str, Any]) -> str:
+    """Return how often endpoints turned requests away that they answered later; '' if never."""
+    return "; ".join(
+        Statement(
+            "fleet.retries",
+            "{model}: requests were turned away {limited:,} times as too many (HTTP 429) and "
+            "{broken:,} times by errors of the server (HTTP 5xx), and answered later; {pauses:,} "
+            "times a pause was asked for",
+            model=model,
+            limited=of.get("rate_limited", 0),
+            broken=of.get("server_errors", 0),
+            pauses=of.get("pauses", 0),
+        )
+        for model, tally in account.get("models", {}).items()
+        if (of := tally.get("retries"))
+    )
+
+
+def _limits(account: Mapping[str, Any]) -> str:
+    """Return which models' replies could have fewer tokens than were asked for; '' if none's."""
+    return "; ".join(
+        Statement(
+            "fleet.token_limits",
+            "{model}: the endpoint allowed {replies:,} replies fewer tokens than were asked for, "
+            "{lowest:,} at least",
+            model=model,
+            replies=of["replies"],
+            lowest=of["lowest"],
+        )
+        for model, tally in account.get("models", {}).items()
+        if (of := tally.get("token_limits"))
     )
 
 

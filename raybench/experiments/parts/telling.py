@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from raybench.experiments.parts.outcome import Outcome, commonest
+from raybench.experiments.parts.page import retries
 from raybench.pipeline.store import REPORT, RESULTS, Run
 from raybench.tracking import console
 from raybench.types import Plan
@@ -69,6 +70,8 @@ def tell(
         return
     for name, text in outcome.notes.items():
         console.show_note(name, text)
+    if told := retries(results.get("fleet", {}).get("this_session", {})):
+        console.show_note("Retries", told)
     if not (outcome.unfinished or part):
         print(f"Results     {folder / RESULTS}")
     print(f"Report      {folder / 'report.html'}")

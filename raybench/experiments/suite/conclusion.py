@@ -53,7 +53,7 @@ def concluded(
             **asked(found),
             **{f"suite.external.{it.name}": digests.of([it.scores]) for it in others},
         },
-        about={"parts": _told(found, failed)},
+        about={"parts": _told(found, failed), **overflowed(found)},
         settings={"parts": ", ".join(config.suite.parts)},
         notes={
             "Agreement": answer,
@@ -167,6 +167,15 @@ def _told(found: Sequence[Found], failed: Mapping[str, str]) -> dict[str, Any]:
         },
         **{name: {"failed": why} for name, why in failed.items()},
     }
+
+
+def overflowed(found: Sequence[Found]) -> dict[str, Any]:
+    """Return the models that no prompt of some benchmark fits, of all parts: a warning on top."""
+    models: dict[str, dict[str, int]] = {}
+    for part in found:
+        for model, of in part.results["run"].get("overflowed", {}).items():
+            models.setdefault(model, {}).update(of)
+    return {"overflowed": models} if models else {}
 
 
 def _shifts(all_of: Compared) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """What the index concludes from a journal, without a run: columns, sections, what is looked up."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import withheld
 from raybench.experiments.parts.questions.setup import prepared
 from raybench.pipeline.datasets import Dataset
+from raybench.tracking.leaderboard import alarms
 
 NONE = Path("/nowhere")
 MODELS = {"able": 0, "dull": 3}
@@ -62,13 +63,16 @@ def records(data: Iterable[Dataset]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def outcome_of(folder: Path, *overrides: str) -> Outcome:
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def outcome_of(folder: Path, *overrides: str, change: Change = lambda record: record) -> Outcome:
     config = configured(*overrides)
     data = prepared(config, folder)
     watch = Watch(config)
     ledger = Ledger(len(MODELS), [watch])
     for record in records(data):
-        ledger.enter(record)
+        ledger.enter(change(record))
     return concluded(config, watch, data, ledger, NONE)
 
 
@@ -167,3 +171,61 @@ def test_what_has_none_of_the_subjects_is_left_out_and_missing_in_its_indices(
     refused, *why = re.split(": |; ", metrics["index/math"].method)
     assert refused == "refused" and "aime_2024" in why[0]
     assert why[1] == "math_500" and "algebra" in why[2]
+
+
+def test_lowered_limits_are_told_of_each_model(tmp_path: Path) -> None:
+    limits = iter([1000, 3000, 2000])
+
+    def lowered(record: dict[str, Any]) -> dict[str, Any]:
+        limit = next(limits, None) if record["model"] == "dull" else None
+        return record if limit is None else record | {"token_limit": limit}
+
+    asked = ("index.benchmarks=[math_500]", "index.max_tokens=4096")
+    found = outcome_of(tmp_path, *asked, change=lowered)
+    told = {"asked": 4096, "lowest": 1000, "highest": 3000, "units": 3}
+    assert found.about["token_limits"] == {"dull": told}
+    assert "overflowed" not in found.about
+    assert set(values(found.notes["Shorter replies"])) == {"models"}
+    (models,) = (it for it in found.sections if it.title == "The models")
+    assert models.table is not None
+    place = models.table.columns.index("most tokens")
+    by_model = {row[0]: str(row[place]) for row in models.table.rows}
+    assert by_model["able"] == "4,096"
+    assert "1,000" in by_model["dull"] and "3,000" in by_model["dull"]
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_a_model_that_no_prompt_fits_has_no_score_but_a_warning(
+    tmp_path: Path, accepted: bool
+) -> None:
+    """It would be 0.000, and of the context that it is served with."""
+    overflow = {"finish": "overflow", "correct": False, "answer": None, "by": None, "response": ""}
+
+    def full(record: dict[str, Any]) -> dict[str, Any]:
+        fits = record["model"] == "able" or record["benchmark"] == "aime_2024"
+        return record if fits else record | overflow
+
+    asked = "index.benchmarks=[math_500,aime_2024]"
+    accept = f"index.accept_failures={str(accepted).lower()}"
+    found = outcome_of(tmp_path, asked, accept, change=full)
+    for name in ("math_500/accuracy", "math_500/rerun_noise", "index/math"):
+        assert found.metrics["dull"][name].value is None
+    assert found.metrics["dull"]["aime_2024/accuracy"].value is not None
+    assert found.metrics["able"]["math_500/accuracy"].value is not None
+    assert found.counts["dull"].unparsed  # it is counted all the same
+    (units,) = found.about["overflowed"]["dull"].values()
+    assert units > 0 and [*found.about["overflowed"]] == ["dull"]
+    (alarm,) = alarms({"run": found.about})
+    assert values(alarm) == {"model": "dull", "benchmarks": "math_500", "prompts": units}
+
+
+def test_one_prompt_that_fits_makes_a_score(tmp_path: Path) -> None:
+    first: Iterator[dict[str, Any]] = iter([{}])
+    overflow = {"finish": "overflow", "correct": False, "answer": None, "by": None, "response": ""}
+    found = outcome_of(
+        tmp_path,
+        "index.benchmarks=[math_500]",
+        change=lambda it: it | (next(first, overflow) if it["model"] == "dull" else {}),
+    )
+    assert found.metrics["dull"]["math_500/accuracy"].value is not None
+    assert "overflowed" not in found.about

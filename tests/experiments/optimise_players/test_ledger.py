@@ -1,8 +1,11 @@
 """What a run's journal says of its studies, when it is read again."""
 
+import json
+from dataclasses import replace
+
 from raybench.arena.studies import Learned, Marked, Study
 from raybench.experiments.optimise_players.ledger import Ledger, lines
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 MARK = Marked("before", 3, "family", "Move: x", "x", None, 0.5, False, 7)
 REPLY = Completion("Move: x", "stop", prompt_tokens=9, output_tokens=2)
@@ -28,6 +31,13 @@ def test_a_study_goes_on_with_all_that_was_told_of_it() -> None:
     assert ledger.marks[1]["before"][3] == MARK
     other = ledger.resumed(Study(2, "m", "set"))
     assert (other.attempt, other.replies) == (0, {"c": REPLY})
+
+
+def test_a_reply_of_an_endpoint_is_kept_without_its_retries() -> None:
+    limited = replace(REPLY, token_limit=100)
+    told = Learned(1, replies={"a": replace(limited, retries=Retries(server_errors=2))})
+    assert all(json.loads(json.dumps(line)) == line for line in lines(told))
+    assert read(told).resumed(Study(1, "m", "set")).replies == {"a": limited}
 
 
 def test_what_was_learned_needs_no_replies_any_more() -> None:

@@ -10,8 +10,10 @@ from statements import values
 from raybench.autobench.analysis.tables import Table
 from raybench.experiments.suite import report
 from raybench.experiments.suite.comparison import Compared, compared
+from raybench.experiments.suite.conclusion import overflowed
 from raybench.experiments.suite.parts import Found
 from raybench.stats.joint import Joint
+from raybench.tracking.leaderboard import alarms
 
 
 def ways(*orders: str) -> list[Found]:
@@ -35,6 +37,19 @@ def test_kemenys_order_is_the_same_or_tells_equals_apart_or_is_another() -> None
     (pair,) = kemeny(tied)["equals"]
     assert pair == ["a", "b"]
     assert report.kemeny(tied.consensus) in report._consensus(tied).text
+
+
+def test_a_model_that_no_prompt_fits_is_a_warning_of_the_whole(tmp_path: Path) -> None:
+    scores = ways("ab")[0].joint
+    runs: dict[str, dict[str, Any]] = {
+        "index": {"overflowed": {"a": {"math_500": 3}}},
+        "hle": {"overflowed": {"a": {"hle": 2}}},
+        "games": {},
+    }
+    found = [Found(name, {"run": run}, "m", scores, tmp_path) for name, run in runs.items()]
+    (alarm,) = alarms({"run": overflowed(found)})
+    assert values(alarm) == {"model": "a", "benchmarks": "math_500, hle", "prompts": 5}
+    assert overflowed(found[2:]) == {}
 
 
 def test_a_tau_without_an_interval_over_models_says_why() -> None:

@@ -37,7 +37,7 @@ from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.sandbox import Settings
 from raybench.tracking import console
-from raybench.types import Completion
+from raybench.types import Completion, Retries
 
 
 async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
@@ -163,6 +163,8 @@ def _completion(unit: Mapping[str, Any]) -> Completion:
         prompt_tokens=unit["prompt_tokens"],
         output_tokens=unit["output_tokens"],
         cached_tokens=unit["cached_tokens"],
+        token_limit=unit.get("token_limit"),
+        retries=Retries(**unit.get("retries", {})),
     )
 
 

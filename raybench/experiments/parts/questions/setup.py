@@ -7,6 +7,7 @@ from raybench import benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.config import Config, DataConf, judges
 from raybench.errors import ConfigurationError, Problem
+from raybench.experiments.parts.questions import token_limits
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
@@ -151,7 +152,7 @@ def planned(config: Config, data: Prepared) -> Plan:
         units=units,
         unit="unit",
         calls=_calls(units, terms, data),
-        notes=(*notes, *data.notes, *turns(len(engines), awake)),
+        notes=(*notes, *data.notes, *token_limits.planned(models), *turns(len(engines), awake)),
         referees=tuple(others),
         each=units // len(models),
     )

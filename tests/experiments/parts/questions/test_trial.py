@@ -35,6 +35,7 @@ def refuses(status: int, words: str) -> tuple[int, Any]:
     return status, {"error": {"message": words}}
 
 
+FULL = "maximum context length is 8 tokens. However, your messages resulted in 9 tokens."
 JUDGES = says(json.dumps(VERDICT))
 
 
@@ -80,7 +81,7 @@ async def tried(url: str, data: Prepared, *, needed: bool = True) -> None:
         # One question says little: it may be long, or one that the judge does not like.
         ([says("Well."), JUDGES], 2),
         ([says("corr", "length"), says("", "content_filter"), JUDGES], 3),
-        ([refuses(400, "maximum context length is 8 tokens"), JUDGES], 2),
+        ([refuses(400, FULL), JUDGES], 2),
         # There is patience for that when there is something to judge.
         ([refuses(429, "slow down")], 4),
     ],
