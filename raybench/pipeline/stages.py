@@ -25,7 +25,7 @@ from raybench.pipeline.process import prepare
 from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
-from raybench.types import Completion, Grader, Message, ModelSpec, Request
+from raybench.types import Completion, Grader, Message, ModelSpec, Request, Retries
 
 Unit = dict[str, Any]
 Block = dict[str, Any]
@@ -385,10 +385,12 @@ def reply_of(completion: Completion) -> Unit:
 
 def completion_of(reply: Mapping[str, Any]) -> Completion:
     """Return the completion of which a unit holds this."""
-    text, reasoning, finish, error, *figures = (reply[name] for name in _RESPONSE)
-    names = ("prompt_tokens", "output_tokens", "cached_tokens", "seconds")
+    told = {name: reply[name] for name in _RESPONSE if name != "response"}
     return Completion(
-        text, finish, reasoning, error=error, **dict(zip(names, figures, strict=True))
+        reply["response"],
+        **told,
+        token_limit=reply.get("token_limit"),
+        retries=Retries(**reply.get("retries", {})),
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from array import array
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyFiles, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.stages import Asking, Generate, Unit, packed, unpacked
 from raybench.pipeline.units import unit_id
-from raybench.types import Completion, Message, ModelSpec, Request
+from raybench.types import Completion, Message, ModelSpec, Request, Retries
 
 MODEL = ModelSpec("far", "openai", "weights")
 REPLY = {"response": "x \ud800\n\u2028", "finish": "stop"}
@@ -184,5 +185,7 @@ async def test_a_judge_is_not_asked_again_either(tmp_path: Path) -> None:
 
 
 def test_a_unit_holds_all_of_a_completion_that_a_judge_needs() -> None:
-    reply = Completion("a", "length", "b", 1, 2, 3, 0.5, error="c")
+    reply = Completion("a", "length", "b", 1, 2, 3, 0.5, error="c", token_limit=9)
+    assert stages.completion_of(stages.reply_of(reply)) == reply
+    reply = replace(reply, token_limit=None, retries=Retries(2, 1))
     assert stages.completion_of(stages.reply_of(reply)) == reply
