@@ -144,9 +144,10 @@ def count_losses(kills: int, concurrency: int, seed: int) -> int:
         "{name: far, engine: openai, weights: far, "
         f"options: {{base_url: '{endpoint.url}', concurrency: {concurrency}}}}}"
     )
-    # Enough samples for all sessions, each of which ends before it has asked all that is left.
-    repeats = 1 + int(kills * _SESSION_S * concurrency / statistics.mean(_LATENCY_S))
+    # Enough samples for all sessions, each of which is killed before it has asked all that is left.
+    samples = 2 * kills * _SESSION_S * concurrency / statistics.mean(_LATENCY_S)
     with tempfile.TemporaryDirectory() as folder:
+        repeats = 1 + int(samples / sum(rows for _, rows in questions(Path(folder))))
         command = [
             sys.executable, "-m", "raybench", "+experiment=index", "data=samples",
             f"roster.models=[{model}]", "benchmarks=[mmlu_pro]", f"index.repeats={repeats}",
@@ -161,6 +162,7 @@ def count_losses(kills: int, concurrency: int, seed: int) -> int:
                     start_new_session=True, env={**os.environ, "PYTHONPATH": str(Path.cwd())},
                 )  # fmt: skip
                 if session == kills:
+                    endpoint.latency_s = (0.0, 0.0)
                     process.wait()
                     break
                 _wait_for_reply(endpoint, process, Path(folder) / "said.txt")
@@ -172,6 +174,14 @@ def count_losses(kills: int, concurrency: int, seed: int) -> int:
         if process.returncode:
             sys.exit(Path(folder, "said.txt").read_text()[-2000:])
     return _print_losses(endpoint, killed_at)
+
+
+def questions(folder: Path) -> list[tuple[str, int]]:
+    """Write the questions that are shipped; return their files, and how many each has."""
+    (found,) = datasets.prepare(
+        [benchmarks.load("mmlu_pro")], DataConf(source="samples"), Selection(), folder
+    )
+    return [(str(it), len(it.read_bytes().splitlines())) for it in found.shards]
 
 
 def _wait_for_reply(endpoint: Endpoint, process: "subprocess.Popen[bytes]", said: Path) -> None:
@@ -227,12 +237,8 @@ async def rate(keeps: bool) -> float:
     options = {"base_url": endpoint.url, "concurrency": 32}
     model = ModelSpec("far", "openai", "far", options=options)
     with tempfile.TemporaryDirectory() as folder:
-        (found,) = datasets.prepare(
-            [benchmarks.load("mmlu_pro")], DataConf(source="samples"), Selection(), Path(folder)
-        )
-        shards = [(str(it), len(it.read_bytes().splitlines())) for it in found.shards]
-        rows = sum(count for _, count in shards)
-        part = Questions("mmlu_pro", shards, _RATED // rows)
+        shards = questions(Path(folder))
+        part = Questions("mmlu_pro", shards, _RATED // sum(rows for _, rows in shards))
         asking = Asking({"far": model}, 0, log=ReplyLog.of(Path(folder)) if keeps else None)
         work = graph.Work(jobs([["far"]], 1, [part], ["far"]), asking)
         first, count = 0.0, 0
