@@ -16,6 +16,7 @@ LETTERS = "ABCDEFGHIJ"
 class MultipleChoice(Benchmark):
     """One option of those listed is right."""
 
+    grading: ClassVar = 2  # version 1 read the last three lines
     asks: ClassVar[str]
     """The column of the question's text."""
 
@@ -50,7 +51,7 @@ class MultipleChoice(Benchmark):
         letters = LETTERS[: len(self.options(row, draw))]
         given = self.read(response)
         if given is None:
-            return Grade(False, "no answer of the form 'Answer: A' in its last lines")
+            return Grade(False, "no answer of the form 'Answer: A' in its last line")
         if given not in letters:
             return Grade(False, f"'{given}' is no option: there is A to {letters[-1]}")
         right = given == self.truth(row, draw=draw)

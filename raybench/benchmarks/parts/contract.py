@@ -113,6 +113,9 @@ class Benchmark(ABC):
     """A model says what replies are worth, and nobody else does (`judged.py`)."""
     checked: ClassVar[bool] = False
     """An equality checker looks at answers that the script does not call right."""
+    grading: ClassVar[int] = 1
+    """The version of its grading. A change that may grade a reply differently raises it: a run does
+    not continue one that was graded by another version."""
 
     @property
     def languages(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from raybench.tracking.report import Section, Table
 _DIGEST = 16
 
 
-def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
+def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -> dict[str, Any]:
     """Return what results.json says of a benchmark's questions."""
     return {
         "origin": part.origin,
@@ -24,6 +24,7 @@ def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
         "languages": dict(part.by_language),
         "repeats": repeats,
         "chance": chance,
+        "grading": grading,
         **({"caveats": dict(part.caveats)} if part.caveats else {}),
     }
 
