@@ -29,6 +29,7 @@ class QuestionsConf:
     temperature: float | None = 0.0
     max_tokens: int = 4096
     judges: list[str] = field(default_factory=list)
+    own_system_prompts: bool = False
     accept_failures: bool = False
     cache: bool = True
     validate: bool = False
@@ -50,7 +51,6 @@ class ExamConf(QuestionsConf):
     """Questions as HLE puts them, with a model as judge."""
 
     prompt: str = "by_type"
-    own_system_prompts: bool = False
     images: bool = True
 
 

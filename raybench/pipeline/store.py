@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from raybench.errors import Problem, RunFailed
-from raybench.pipeline import whole
+from raybench.pipeline import added_settings, whole
 from raybench.pipeline.journal import Journal, Keep, whole_record
 from raybench.reading import from_json
 
@@ -287,7 +287,7 @@ def inputs_of(folder: Path) -> dict[str, str]:
 
 def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
     """Return the short digest by which the same configuration is known again."""
-    left_out = (*_VOLATILE, *without)
+    left_out = (*_VOLATILE, *without, *added_settings.without_effect(config))
     stable = {key: value for key, value in _leaves(config) if not _among(key, left_out)}
     text = json.dumps(stable, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:10]

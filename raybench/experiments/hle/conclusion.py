@@ -67,6 +67,7 @@ def concluded(
             "prompt": conf.prompt,
             "fates": {model: dict(exam.fates(model)) for model in models},
             "budgets": report.budgets.told(exam, models),
+            **conditions.deviations(config, data),
         },
         settings=conditions.settings(config) | {"system prompt of the exam": conf.prompt},
         notes={

@@ -99,7 +99,13 @@ def concluded(
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
         files=sets.files(batch, those)
         | ({REVIEWED: list(batch.reviews.lines())} if batch.reviews.decided else {}),
-        about={"screening": told, "reused": ledger.reused, "data": about, "judges": conf.judges},
+        about={
+            "screening": told,
+            "reused": ledger.reused,
+            "data": about,
+            "judges": conf.judges,
+            **conditions.deviations(config, data),
+        },
         settings=conditions.settings(config) | report.settings(conf),
         notes={
             **conditions.narrowed(config, data),

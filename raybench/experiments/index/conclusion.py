@@ -113,7 +113,7 @@ def concluded(
             **({"grader": config.index.grader} if watch.differences else {}),
             "data": about,
             **watch.programs.told(),
-            **conditions.left_out(data),
+            **conditions.deviations(config, data),
         },
         settings=conditions.settings(config) | _settings(config),
         notes={

@@ -128,4 +128,4 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert "own_system_prompts" not in describe(hle.plan(both))
+    assert the("plan.with_own_prompt", hle.plan(both).notes) == note

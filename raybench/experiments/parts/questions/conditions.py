@@ -7,7 +7,7 @@ from raybench import benchmarks
 from raybench.config import Config
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
-from raybench.pipeline.terms import Terms
+from raybench.pipeline.terms import Terms, with_own_prompts
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
@@ -70,6 +70,11 @@ def settings(config: Config) -> dict[str, str]:
         "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
         "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
         "judges": ", ".join(conf.judges),
+        "system prompts of the roster": (
+            "asked with (own_system_prompts)" if conf.own_system_prompts else "left out"
+        )
+        if with_own_prompts(config)
+        else "",
         "replies that never came or got no grade": "left out (accept_failures)"
         if conf.accept_failures
         else "withhold the score",
@@ -77,16 +82,34 @@ def settings(config: Config) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def left_out(data: Prepared) -> dict[str, Any]:
-    """Return what results.json says of what could not be asked; nothing where all was."""
-    return {"left_out": dict(data.left_out)} if data.left_out else {}
+def deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return what results.json says of what was asked otherwise than the source does.
+
+    That is what could not be asked, and models asked with system prompts of the roster; nothing
+    where there is nothing.
+    """
+    found = {"left_out": dict(data.left_out), "own_system_prompts": _prompted(config)}
+    return {name: it for name, it in found.items() if it}
+
+
+def _prompted(config: Config) -> list[str]:
+    """Return the models that are asked with a system prompt of the roster."""
+    return with_own_prompts(config) if Terms.of(config).conf.own_system_prompts else []
 
 
 def narrowed(config: Config, data: Prepared) -> dict[str, str]:
     """Return what keeps scores from comparing with those of others, by short names."""
     subjects = ", ".join(Terms.of(config).conf.subset)
     parts = list(data)
+    prompted = ", ".join(_prompted(config))
     found = {
+        "System prompts": prompted
+        and Statement(
+            "deviation.system_prompts",
+            "{models} were asked with the roster's system prompts, which the source does not use "
+            "(own_system_prompts=true): scores compare with no published ones",
+            models=prompted,
+        ),
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
         "Samples": "questions shipped to try things out: scores on them compare with nothing"
         if any(part.origin == "samples" for part in parts)

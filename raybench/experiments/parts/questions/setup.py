@@ -1,6 +1,7 @@
 """What is asked: the questions, of whom and with what sampling, and the plan of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from raybench import benchmarks
@@ -13,7 +14,7 @@ from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
 from raybench.pipeline.judges import as_judge
 from raybench.pipeline.programs import Slots
-from raybench.pipeline.terms import Terms, bare, models_of
+from raybench.pipeline.terms import Terms, models_of, with_own_prompts
 from raybench.sandbox import Settings, places
 from raybench.statements import Statement
 from raybench.tracking import console
@@ -139,16 +140,8 @@ def planned(config: Config, data: Prepared) -> Plan:
                 own=own,
             )
         )
-    if without := bare(config):
-        notes.append(
-            Statement(
-                "plan.own_prompt",
-                "the roster's system prompts of {models} are left out: the exam has its own "
-                "({section}.own_system_prompts=true has both)",
-                models=", ".join(without),
-                section=terms.section,
-            )
-        )
+    if prompted := with_own_prompts(config):
+        notes.append(_system_prompts(terms, prompted))
     return Plan(
         experiment=terms.section,
         models=models,
@@ -161,6 +154,25 @@ def planned(config: Config, data: Prepared) -> Plan:
         notes=(*notes, *data.notes, *turns(len(engines), awake)),
         referees=tuple(others),
         each=units // len(models),
+    )
+
+
+def _system_prompts(terms: Terms, models: Sequence[str]) -> str:
+    """Say whether models are asked with the system prompts that the roster has for them."""
+    if terms.conf.own_system_prompts:
+        return Statement(
+            "plan.with_own_prompt",
+            "deviation: {models} are asked with the roster's system prompts, which the source does "
+            "not use ({section}.own_system_prompts=true)",
+            models=", ".join(models),
+            section=terms.section,
+        )
+    return Statement(
+        "plan.own_prompt",
+        "the roster's system prompts of {models} are left out, as all models are asked alike "
+        "({section}.own_system_prompts=true asks with them)",
+        models=", ".join(models),
+        section=terms.section,
     )
 
 
@@ -241,7 +253,11 @@ def is_judged(data: Prepared) -> bool:
 def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
     """Return the models that are asked about replies and not ranked as they are asked."""
     checker = Terms.of(config).checker
-    found = [it for judge in judges(config) if (it := judge.spec()).name == checker]
+    found = [
+        replace(it, system_prompt=None)  # it has a prompt of its own
+        for judge in judges(config)
+        if (it := judge.spec()).name == checker
+    ]
     return [*found, *(judges_of(config).values() if is_judged(data) else ())]
 
 
