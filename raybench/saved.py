@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline import named
-from raybench.pipeline.added_settings import former
+from raybench.pipeline.run_identity import former
 from raybench.pipeline.store import CONFIG
 from raybench.reading import from_yaml
 from raybench.tracking.uri import MASK

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem
-from raybench.pipeline.added_settings import former
+from raybench.pipeline.run_identity import former
 from raybench.reading import from_yaml
 
 if TYPE_CHECKING:

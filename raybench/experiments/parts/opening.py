@@ -15,7 +15,8 @@ from raybench.experiments.parts import placing, recording, taking_part, telling
 from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.pipeline.journal import Keep
-from raybench.pipeline.store import CONFIG, open_run, settings
+from raybench.pipeline.run_identity import settings
+from raybench.pipeline.store import CONFIG, open_run
 from raybench.tracking import console
 from raybench.tracking.mlflow import Tracker
 from raybench.types import Plan
