@@ -1,5 +1,6 @@
 """Questions whose answer is the letter of an option: prompt and extraction of seed 001."""
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -45,6 +46,10 @@ class MultipleChoice(Benchmark):
         """Return the question with its options."""
         asked = self.ask(row[self.asks], self.options(row, draw), reasoning=reasoning)
         return (Message("user", asked),)
+
+    def content(self, row: Row) -> str:
+        """Return the question and its options, in whatever order they are listed."""
+        return json.dumps([str(row[self.asks]), sorted(map(str, self.options(row, Draw())))])
 
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
         """Compare the letter; one that is no option is no answer."""

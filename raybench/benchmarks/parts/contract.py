@@ -1,5 +1,6 @@
 """What every benchmark offers. Pure: rows and responses in, prompts and grades out."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -150,6 +151,13 @@ class Benchmark(ABC):
         It is stricter than the methodology's and reads more; scores by it compare with no others.
         """
         return self.grade(row, response, draw=draw)
+
+    def content(self, row: Row) -> str:
+        """Return what the question says, whatever its id: rows that say the same are one question.
+
+        Images are part of it.
+        """
+        return json.dumps([[it.content, list(it.images)] for it in self.prompt(row)])
 
     def has_gold(self, row: Row) -> bool:
         """Tell whether a right answer is known: `gold` raises ValueError where none is."""

@@ -26,6 +26,7 @@ def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -
         "chance": chance,
         "grading": grading,
         **({"caveats": dict(part.caveats)} if part.caveats else {}),
+        **({"repeated": [list(ids) for ids in part.repeated]} if part.repeated else {}),
     }
 
 
