@@ -75,6 +75,7 @@ async def open_session(
         if run.finished or not (run.folder / CONFIG).exists():
             run.write(CONFIG, text)
         tracker = Tracker.open(
+            silent=config.tracking.send == "never",
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
             run_dir=run.folder,

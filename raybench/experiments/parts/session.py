@@ -272,7 +272,7 @@ class Session:
             self._concluded(),
             self._run.folder,
             mlflow=mlflow,
-            later=self._config.tracking.send == "later",
+            send=self._config.tracking.send,
             part=self._within is not None,
         )
 
