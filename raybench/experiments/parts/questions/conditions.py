@@ -5,6 +5,7 @@ from typing import Any
 
 from raybench import benchmarks
 from raybench.config import Config
+from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.terms import Terms, with_own_prompts
@@ -118,7 +119,7 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         "Questions": "; ".join(note for part in parts for note in part.notes),
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in found.items() if text} | remarks(config, data)
 
 
 def reused(config: Config, reused: int, units: int) -> str:

@@ -8,6 +8,7 @@ from raybench import benchmarks
 from raybench.benchmarks import Benchmark
 from raybench.config import Config, DataConf, judges
 from raybench.errors import ConfigurationError, Problem
+from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
@@ -140,6 +141,7 @@ def planned(config: Config, data: Prepared) -> Plan:
                 own=own,
             )
         )
+    notes += remarks(config, data).values()
     if prompted := with_own_prompts(config):
         notes.append(_system_prompts(terms, prompted))
     return Plan(
