@@ -29,6 +29,7 @@ class QuestionsConf:
     temperature: float | None = 0.0
     max_tokens: int = 4096
     judges: list[str] = field(default_factory=list)
+    judge_chars: int | None = None
     own_system_prompts: bool = False
     accept_failures: bool = False
     cache: bool = True
@@ -173,6 +174,7 @@ def questions_problems(section: str, conf: QuestionsConf) -> Iterator[Problem]:
         ("limit", ", or null for all questions"),
         ("repeats", ", or null for as many as the methodology asks for"),
         ("max_tokens", ""),
+        ("judge_chars", ", or null for no bound"),
     ):
         value = getattr(conf, name)
         if value is not None and value < 1:

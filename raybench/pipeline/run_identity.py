@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _VOLATILE = (
     "resume",
@@ -38,11 +38,16 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    prompts: bool = False
-    """It says something only of models that have a system prompt."""
+    of: Literal["models with a system prompt", "hosted judges"]
+    """Whom it says something of."""
 
 
-_ADDED = (_Added("index", "own_system_prompts", True, ("index", "suite"), prompts=True),)
+_ADDED = (
+    _Added("index", "own_system_prompts", True, ("index", "suite"), "models with a system prompt"),
+    _Added("index", "judge_chars", 350, ("index", "suite"), "hosted judges"),
+    _Added("hle", "judge_chars", 350, ("hle", "suite"), "hosted judges"),
+    _Added("hle_screen", "judge_chars", 350, ("hle_screen",), "hosted judges"),
+)
 
 
 def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
@@ -113,17 +118,25 @@ def _without_effect(config: Mapping[str, Any]) -> list[str]:
 
     They are no part of the fingerprint, so that unfinished runs of earlier versions are found.
     """
-    prompted = any(
-        isinstance(model, Mapping) and model.get("system_prompt")
-        for model in _section(config, "roster").get("models", ())
-    )
     return [
         f"{it.section}.{it.name}"
         for it in _ADDED
         if config.get("experiment") not in it.experiments
         or _section(config, it.section).get(it.name) == it.before
-        or (it.prompts and not prompted)
+        or not _is_about(it, config)
     ]
+
+
+def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
+    """Tell whether the configuration has anybody whom a setting says something of."""
+    roster = _section(config, "roster")
+    models = [it for it in roster.get("models") or () if isinstance(it, Mapping)]
+    if added.of == "models with a system prompt":
+        return any(model.get("system_prompt") for model in models)
+    judges = _section(config, added.section).get("judges") or ()
+    models += [it for it in roster.get("judges") or () if isinstance(it, Mapping)]
+    hosted = (it.get("name") for it in models if it.get("engine", "vllm") == "vllm")
+    return any(name in judges for name in hosted)
 
 
 def _digest(stable: Mapping[str, Any]) -> str:

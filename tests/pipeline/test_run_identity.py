@@ -40,6 +40,25 @@ def test_a_run_from_before_is_found_where_it_asked_alike(settings: Any, same: bo
     assert (fingerprint(settings) == fingerprint(before)) == same
 
 
+@pytest.mark.parametrize(
+    ("experiment", "engine", "chars", "same"),
+    [
+        ("hle", "vllm", 350, True),
+        ("hle", "vllm", None, False),
+        ("hle", "openai", None, True),
+        ("suite", "vllm", None, False),
+        ("autobench", "vllm", None, True),
+    ],
+)
+def test_a_run_from_before_is_found_where_it_judged_alike(
+    experiment: str, engine: str, chars: int | None, same: bool
+) -> None:
+    judge = {"name": "j", "engine": engine}
+    before = {"experiment": experiment, "roster": {"judges": [judge]}, "hle": {"judges": ["j"]}}
+    now = {**before, "hle": {"judges": ["j"], "judge_chars": chars}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
 def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
     prompted = "roster.models=[{name: m, engine: simulated, system_prompt: Be brief.}]"
     asked = cli.compose(cli.at_home(["+experiment=index", prompted]))

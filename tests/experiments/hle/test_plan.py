@@ -8,13 +8,14 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from refusals import refused
-from statements import the, values
+from statements import code, the, values
 
 from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
 from raybench.pipeline.terms import models_of
+from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples" / "hle.jsonl"
@@ -129,3 +130,14 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
     assert the("plan.with_own_prompt", hle.plan(both).notes) == note
+
+
+def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() -> None:
+    hosted = "roster.models=[{name: a, weights: embedded}]"
+    free = hle.plan(configured(hosted, "judges=[a]"))
+    assert "plan.judge_chars" not in {code(it) for it in free.notes if isinstance(it, Statement)}
+    bounded = hle.plan(configured(hosted, "judges=[a]", "judge_chars=350"))
+    told = {"judges": "a", "most": 350, "section": "hle"}
+    assert the("plan.judge_chars", bounded.notes) == told
+    with refused("setting.range", "hle.judge_chars", given=0):
+        configured(hosted, "judges=[a]", "judge_chars=0")

@@ -107,7 +107,9 @@ def _work(config: Config, data: Prepared, ledger: Ledger, cache: Responses | Non
         _jobs(config, data, engines, awake),
         replace(asking_of(config), responses=cache),
         checker=Verdicts(everybody[terms.checker], config.seed, cache) if terms.checker else None,
-        judges=Panel(judges_of(config), config.seed, cache) if is_judged(data) else None,
+        judges=Panel(judges_of(config), config.seed, cache, terms.conf.judge_chars)
+        if is_judged(data)
+        else None,
         grader=terms.grader,
         slots=slots_of(config),
         done=ledger.done[:],

@@ -141,6 +141,17 @@ def planned(config: Config, data: Prepared) -> Plan:
                 own=own,
             )
         )
+    if bounded := bounded_judges(config, data):
+        notes.append(
+            Statement(
+                "plan.judge_chars",
+                "deviation: {judges} may reason in {most:,} characters at most "
+                "({section}.judge_chars)",
+                judges=", ".join(bounded),
+                most=terms.conf.judge_chars,
+                section=terms.section,
+            )
+        )
     notes += remarks(config, data).values()
     if prompted := with_own_prompts(config):
         notes.append(_system_prompts(terms, prompted))
@@ -261,6 +272,13 @@ def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
         if (it := judge.spec()).name == checker
     ]
     return [*found, *(judges_of(config).values() if is_judged(data) else ())]
+
+
+def bounded_judges(config: Config, data: Prepared) -> list[str]:
+    """Return the judges whose reasoning is bounded: those that raybench hosts."""
+    if Terms.of(config).conf.judge_chars is None or not is_judged(data):
+        return []
+    return [name for name, model in judges_of(config).items() if model.engine == "vllm"]
 
 
 def judges_of(config: Config) -> dict[str, ModelSpec]:
