@@ -28,7 +28,16 @@ from raybench.pipeline.stages import (
     unpacked,
 )
 from raybench.pipeline.units import unit_id
-from raybench.types import JUDGING, Completion, Grader, Message, ModelSpec, Request, Sampling
+from raybench.types import (
+    JUDGING,
+    Completion,
+    Grader,
+    JudgeRole,
+    Message,
+    ModelSpec,
+    Request,
+    Sampling,
+)
 
 JUDGE_TOKENS = 4096
 """Most tokens of a judgement, as in HLE's own code; a judge that reasons has its own maximum."""
@@ -62,6 +71,7 @@ class Panel:
     """As they are asked, by the names that they are known by."""
     seed: int
     responses: Responses | None = None
+    role: JudgeRole = "user"
     longest: int | None = None
     """Most characters of a hosted judge's reasoning; None bounds nothing, as HLE's authors do. A
     small model that is made to write JSON may never close its quotes."""
@@ -92,7 +102,7 @@ class Panel:
         self, judge: ModelSpec, benchmark: Judged, asked: tuple[Message, ...], seed: int
     ) -> Request:
         return Request(
-            asked,
+            tuple(replace(message, role=self.role) for message in asked),
             seed=seed,
             # Other servers' strict schemas know no bounds of texts.
             json_schema=bounded(benchmark.schema, self.longest)

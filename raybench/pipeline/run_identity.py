@@ -38,7 +38,7 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "hosted judges"]
+    of: Literal["models with a system prompt", "judges", "hosted judges"]
     """Whom it says something of."""
 
 
@@ -47,6 +47,9 @@ _ADDED = (
     _Added("index", "judge_chars", 350, ("index", "suite"), "hosted judges"),
     _Added("hle", "judge_chars", 350, ("hle", "suite"), "hosted judges"),
     _Added("hle_screen", "judge_chars", 350, ("hle_screen",), "hosted judges"),
+    _Added("index", "judge_role", "user", ("index", "suite"), "judges"),
+    _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
+    _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
 )
 
 
@@ -134,6 +137,8 @@ def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     if added.of == "models with a system prompt":
         return any(model.get("system_prompt") for model in models)
     judges = _section(config, added.section).get("judges") or ()
+    if added.of == "judges":
+        return bool(judges)
     models += [it for it in roster.get("judges") or () if isinstance(it, Mapping)]
     hosted = (it.get("name") for it in models if it.get("engine", "vllm") == "vllm")
     return any(name in judges for name in hosted)

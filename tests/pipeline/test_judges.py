@@ -80,6 +80,16 @@ def test_a_judge_is_asked_the_prompt_alone_greedily_and_for_json() -> None:
     assert resolved(asked, thinker).max_tokens is None
 
 
+def test_a_judge_reads_its_prompt_as_a_system_prompt_where_that_is_asked_for() -> None:
+    judge = as_judge(HOSTED)
+    (asked,) = Panel({"j": judge}, 0, role="system").requests(judge, [unit()])[0].messages
+    assert asked == replace(HLE.judge(ROW, "Exact Answer: 41")[0], role="system")
+    assert asked.foreign  # it holds somebody else's words all the same
+    lacking = replace(judge, system_role=False)
+    request = Panel({"j": lacking}, 0, role="system").requests(lacking, [unit()])[0]
+    assert resolved(request, lacking).messages == HLE.judge(ROW, "Exact Answer: 41")
+
+
 def test_what_a_judge_is_when_it_is_ranked_is_not_for_judging() -> None:
     ranked = replace(HOSTED, system_prompt="Be kind.", sampling=Sampling(1.0, 0.5, 10))
     judge = as_judge(ranked)

@@ -41,21 +41,23 @@ def test_a_run_from_before_is_found_where_it_asked_alike(settings: Any, same: bo
 
 
 @pytest.mark.parametrize(
-    ("experiment", "engine", "chars", "same"),
+    ("experiment", "engine", "chars", "role", "same"),
     [
-        ("hle", "vllm", 350, True),
-        ("hle", "vllm", None, False),
-        ("hle", "openai", None, True),
-        ("suite", "vllm", None, False),
-        ("autobench", "vllm", None, True),
+        ("hle", "vllm", 350, "user", True),
+        ("hle", "vllm", None, "user", False),
+        ("hle", "vllm", 350, "system", False),
+        ("hle", "openai", None, "user", True),
+        ("hle", "openai", None, "system", False),
+        ("suite", "vllm", None, "user", False),
+        ("autobench", "vllm", None, "system", True),
     ],
 )
 def test_a_run_from_before_is_found_where_it_judged_alike(
-    experiment: str, engine: str, chars: int | None, same: bool
+    experiment: str, engine: str, chars: int | None, role: str, same: bool
 ) -> None:
     judge = {"name": "j", "engine": engine}
     before = {"experiment": experiment, "roster": {"judges": [judge]}, "hle": {"judges": ["j"]}}
-    now = {**before, "hle": {"judges": ["j"], "judge_chars": chars}}
+    now = {**before, "hle": {"judges": ["j"], "judge_chars": chars, "judge_role": role}}
     assert (fingerprint(now) == fingerprint(before)) == same
 
 

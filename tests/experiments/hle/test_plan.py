@@ -141,3 +141,20 @@ def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() ->
     assert the("plan.judge_chars", bounded.notes) == told
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
+
+
+def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:
+    def notes(*overrides: str, experiment: str = "hle") -> set[str]:
+        room = {"hle": hle, "index": index}[experiment]
+        config = configured("judges=[a]", *overrides, experiment=experiment)
+        return {code(it) for it in room.plan(config).notes if isinstance(it, Statement)}
+
+    assert "plan.judge_role" not in notes()
+    assert "plan.judge_role" in notes("judge_role=user")
+    assert configured("judges=[a]").hle.judge_role == "system"
+    # The methodology does not say as what its judge reads the prompt.
+    assert "plan.judge_role" not in notes("benchmarks=[hle]", experiment="index")
+    with refused("setting.choice", "hle.judge_role", given="boss"):
+        configured("judge_role=boss")
+    suite = configured("hle.judges=[a]", experiment="suite")
+    assert suite.index.judge_role == suite.hle.judge_role == "system"

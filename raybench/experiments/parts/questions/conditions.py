@@ -6,7 +6,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.config import Config
 from raybench.experiments.parts.questions.exam_remarks import remarks
-from raybench.experiments.parts.questions.setup import bounded_judges
+from raybench.experiments.parts.questions.setup import bounded_judges, role_deviates
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.terms import Terms, with_own_prompts
@@ -14,6 +14,7 @@ from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
 _DIGEST = 16
+_ROLES = {"system": "a system prompt", "user": "a user message"}
 
 
 def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -> dict[str, Any]:
@@ -73,6 +74,7 @@ def settings(config: Config) -> dict[str, str]:
         "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
         "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
         "judges": ", ".join(conf.judges),
+        "judges' prompt": _ROLES.get(conf.judge_role, "") if conf.judges else "",
         "judges' reasoning": f"{conf.judge_chars:,} characters at most, of hosted judges"
         if conf.judges and conf.judge_chars is not None
         else "",
@@ -91,12 +93,13 @@ def settings(config: Config) -> dict[str, str]:
 def deviations(config: Config, data: Prepared) -> dict[str, Any]:
     """Return what results.json says of what was asked otherwise than the source does.
 
-    That is what could not be asked, models asked with system prompts of the roster, and the bound
-    of judges' reasoning; nothing where there is nothing.
+    That is what could not be asked, models asked with system prompts of the roster, and how judges
+    are asked; nothing where there is nothing.
     """
     found = {
         "left_out": dict(data.left_out),
         "own_system_prompts": _prompted(config),
+        "judge_role": Terms.of(config).conf.judge_role if role_deviates(config, data) else None,
         "judge_chars": Terms.of(config).conf.judge_chars if bounded_judges(config, data) else None,
     }
     return {name: it for name, it in found.items() if it}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark
-from raybench.config import Config, DataConf, judges
+from raybench.config import Config, DataConf, ExamConf, judges
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
@@ -152,6 +152,15 @@ def planned(config: Config, data: Prepared) -> Plan:
                 section=terms.section,
             )
         )
+    if role_deviates(config, data):
+        notes.append(
+            Statement(
+                "plan.judge_role",
+                "deviation: judges read their prompt as a user message; the paper has it as a "
+                "system prompt ({section}.judge_role=user)",
+                section=terms.section,
+            )
+        )
     notes += remarks(config, data).values()
     if prompted := with_own_prompts(config):
         notes.append(_system_prompts(terms, prompted))
@@ -279,6 +288,12 @@ def bounded_judges(config: Config, data: Prepared) -> list[str]:
     if Terms.of(config).conf.judge_chars is None or not is_judged(data):
         return []
     return [name for name, model in judges_of(config).items() if model.engine == "vllm"]
+
+
+def role_deviates(config: Config, data: Prepared) -> bool:
+    """Tell whether judges read their prompt otherwise than the exam's paper has it."""
+    conf = Terms.of(config).conf
+    return isinstance(conf, ExamConf) and is_judged(data) and conf.judge_role != "system"
 
 
 def judges_of(config: Config) -> dict[str, ModelSpec]:
