@@ -472,6 +472,7 @@ def test_a_flipped_question_stands_as_it_was_put_with_the_models_system_prompt(
 ) -> None:
     model = "{name: m, engine: simulated, system_prompt: Be terse.}"
     asked = ["+experiment=index", "data=samples", f"roster.models=[{model}]"]
+    asked.append("own_system_prompts=true")
     composed = OmegaConf.to_container(cli.compose(cli.at_home(asked)), resolve=True)
     config = cast(dict[str, Any], composed)
     one, other = (
