@@ -269,6 +269,7 @@ def _of_grading() -> Iterator[Parser]:
     yield Parser("grading.extract.choice", extract.choice, ANSWERS, (letter, none))
     yield Parser("grading.extract.boxed", extract.boxed, (*ANSWERS, *LATEX), (str, none))
     yield Parser("grading.extract.code", extract.code, CODE, (str, none))
+    yield Parser("grading.extract.last_line", extract.last_line, ANSWERS, (str, none))
     yield Parser("grading.choice.localised", choice.localised, ANSWERS, (str, none))
     stated = partial(_second, numbers.stated, "Answer")
     yield Parser("grading.numbers.stated", stated, ANSWERS, (str, none))
