@@ -53,7 +53,7 @@ async def judged(judge: ModelSpec, every: Sequence[Hostile]) -> Verdicts:
     """Return the verdicts of a model on everything."""
     units = [unit(it, getattr(it, twin)) for twin in TWINS for it in every]
     judge = as_judge(judge)
-    requests = Panel({judge.name: judge}, 0).requests(judge, units)
+    requests = Panel({judge.name: judge}, 0, longest=350).requests(judge, units)
     async with open_fleet([judge], FleetConf(), lambda it: print(it, file=sys.stderr)) as fleet:
         replies = await fleet.complete(judge.name, list(requests.values()))
     said = dict(zip(requests, replies, strict=True))

@@ -26,7 +26,8 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
-from contextlib import aclosing, suppress
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -80,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def handle(self) -> None:
         """Serve a connection until it ends, or is cut off by a kill."""
-        with suppress(OSError):
+        with self.server.counted(), suppress(OSError):
             super().handle()
 
     def log_message(self, *_: object) -> None:
@@ -100,6 +101,7 @@ class Endpoint(ThreadingHTTPServer):
         self.first_reply = threading.Event()
         self.asked: dict[int, list[str]] = defaultdict(list)
         self.replied: dict[int, dict[str, float]] = defaultdict(dict)
+        self._connections = 0
         self._lock = threading.Lock()
         threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
 
@@ -107,6 +109,22 @@ class Endpoint(ThreadingHTTPServer):
     def url(self) -> str:
         """Return the address for `base_url`."""
         return f"http://127.0.0.1:{self.server_port}/v1"
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count a connection while it is open."""
+        with self._lock:
+            self._connections += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connections -= 1
+
+    def wait_until_left(self) -> None:
+        """Wait until nobody is connected: a process that asks may outlive its driver a little."""
+        while self._connections:
+            time.sleep(0.1)
 
     def note_request(self, sample: str) -> None:
         """Note that a sample was asked."""
@@ -170,7 +188,7 @@ def count_losses(kills: int, concurrency: int, seed: int) -> int:
                 killed_at.append(time.monotonic())
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                time.sleep(1)  # what was under way ends at the endpoint
+                endpoint.wait_until_left()
         if process.returncode:
             sys.exit(Path(folder, "said.txt").read_text()[-2000:])
     return _print_losses(endpoint, killed_at)

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast, get_type_hints
 
-from raybench import __version__, problems
+from raybench import __version__, problems, roster_file
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem, RaybenchError
 from raybench.pipeline import hanging
@@ -95,6 +95,10 @@ def _main() -> None:
             at = sys.argv.index(flag)
             end = at + 1 + values
             sys.argv[1:] = [*sys.argv[at:end], *sys.argv[1:at], *sys.argv[end:]]
+    try:
+        sys.argv[1:] = roster_file.taken(sys.argv[1:])
+    except RaybenchError as error:
+        _stop(error)
     sys.argv[1:] = with_tables(own_roster(at_home(sys.argv[1:])))
     parser = get_args_parser()
     parser.error = _flag_refused  # type: ignore[method-assign]
@@ -108,6 +112,11 @@ def _main() -> None:
         return
     try:
         _register_schema()
+        if args.help or args.cfg or args.info:  # mistakes are told in our own words
+            composed = compose(args.overrides, args.config_dir)
+            if args.help and composed.experiment is not None:
+                print(_help_of(composed))
+                return
         if _is_plain(args):
             sys.exit(_job(_told(args.overrides)))
         if not passive:
@@ -193,7 +202,9 @@ def _composed(overrides: Sequence[str], config_dir: str | None = None) -> "DictC
                 fix="give one that holds roster/NAME.yaml or other groups of your own",
             )
         )
-    extra = [f"hydra.searchpath=[file://{Path(config_dir).absolute()}]"] if config_dir else []
+    # Hydra itself knows the flag.
+    own = [it for it in overrides if it.startswith(roster_file.SEARCHED)]
+    extra = [roster_file.searched([Path(config_dir)], *own)] if config_dir else []
     try:
         with initialize_config_dir(str(conf_dir()), version_base="1.3"):
             return hydra_compose("config", overrides=[*overrides, *extra], return_hydra_config=True)
@@ -218,7 +229,8 @@ def _is_plain(args: Namespace) -> bool:
     asked = {
         name for name, value in vars(args).items() if value and name not in ("overrides", "run")
     }
-    return not asked and not any(it.lstrip("+~").startswith("hydra") for it in args.overrides)
+    others = [it for it in args.overrides if not it.startswith(roster_file.SEARCHED)]
+    return not asked and not any(it.lstrip("+~").startswith("hydra") for it in others)
 
 
 def _told(overrides: Sequence[str]) -> "DictConfig":
@@ -352,7 +364,9 @@ def _sweep(overrides: Sequence[str]) -> list[list[str]]:
 
     try:
         parsed = OverridesParser.create().parse_overrides(list(overrides))
-        if any(override.key_or_group.startswith("hydra") for override in parsed):
+        searched = roster_file.SEARCHED.removesuffix("=")
+        keys = {override.key_or_group for override in parsed} - {searched}
+        if any(key.startswith("hydra") for key in keys):
             return []  # another sweeper may be chosen: each job is checked when it starts
         batches = BasicSweeper.split_arguments(parsed, None)
     except Exception as error:
@@ -395,11 +409,26 @@ def _known_keys() -> frozenset[str]:
     return frozenset(walk(_schema(), ""))
 
 
+def _help_of(composed: "DictConfig") -> str:
+    """Return the help of the experiment that is named."""
+    from omegaconf import OmegaConf
+
+    from raybench.experiment_help import described
+
+    name = str(composed.experiment)
+    if name not in experiments():
+        check(composed)  # which says what is wrong with it
+    section = cast(dict[str, Any], OmegaConf.to_container(composed[name], resolve=True))
+    file = conf_dir() / name / "default.yaml"
+    return described(name, experiments()[name], section, file)
+
+
 def _welcome() -> str:
     return (
         "raybench ranks language models on one Ray cluster. Choose an experiment:\n\n"
         f"{_experiment_lines()}\n\n"
         "For example: python -m raybench +experiment=autobench roster=simulated dry_run=true\n"
+        "Its settings: python -m raybench +experiment=autobench --help\n"
         "Every setting: python -m raybench --help"
     )
 

@@ -36,10 +36,11 @@ def of(config: Config) -> Iterator[Problem]:
         yield from _table_problems(config, "suite.external", config.suite.external)
     from raybench.tracking.mlflow import check_uri
 
-    try:
-        check_uri(config.tracking.uri)
-    except ConfigurationError as error:
-        yield from error.problems
+    if config.tracking.send != "never":
+        try:
+            check_uri(config.tracking.uri)
+        except ConfigurationError as error:
+            yield from error.problems
     if not found:  # the fleet's rules take a sound roster for granted
         from raybench import fleet
 

@@ -1,10 +1,11 @@
 """Running what a run has saved: `--from config.yaml` composes nothing, it takes that as it is."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from raybench.errors import ConfigurationError, Problem
 from raybench.pipeline import named
+from raybench.pipeline.run_identity import former
 from raybench.pipeline.store import CONFIG
 from raybench.reading import from_yaml
 from raybench.tracking.uri import MASK
@@ -58,7 +59,7 @@ def compose(file: str, overrides: Sequence[str]) -> "DictConfig":
                 fix="leave one out",
             )
         )
-    config = OmegaConf.create(_loaded(file))
+    config = cast("DictConfig", OmegaConf.merge(former(), _loaded(file)))
     try:
         changes = OverridesParser.create().parse_overrides(list(overrides))
     except Exception as error:

@@ -147,6 +147,8 @@ class Completion:
 
 
 Grader = Literal["parity", "improved"]
+JudgeRole = Literal["system", "user"]
+"""As what a judge reads its prompt."""
 """By whose rules replies are graded: the methodology's, or ours, which compare with no others."""
 Wording = Literal["by_type", "single"]
 """HLE's system prompts: one for each type of answer (the methodology), or one for all (the paper).

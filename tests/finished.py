@@ -16,7 +16,7 @@ from raybench.config import Config
 from raybench.experiments.parts import recording
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.setup import prepared, repeats_of
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 from raybench.pipeline.terms import asking_of
 from raybench.pipeline.units import unit_id
 

@@ -15,7 +15,7 @@ from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.conclusion import concluded
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions.ledger import Ledger
-from raybench.pipeline import shards, store
+from raybench.pipeline import run_identity, shards, store
 from raybench.tracking.report import Body
 
 PANEL = ("able", "dull")
@@ -96,7 +96,7 @@ def screened(config: Config, marks: Marks, *, finish: bool = True) -> tuple[Outc
             outcome = concluded(config, made, watch.exam, data, ledger, journal.path)
             outcome = _read(outcome)
             if finish:
-                told = store.settings(asdict(config), CONCLUSIONS)
+                told = run_identity.settings(asdict(config), CONCLUSIONS)
                 run.write_json(store.RESULTS, {"run": {"concluded_with": told}})
     return outcome, run.folder
 

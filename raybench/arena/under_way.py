@@ -74,9 +74,13 @@ class UnderWay:
         if failed := Counter(model for model, it in told.spent if it.finish == "error"):
             self.failed += failed
             lines.append(records.unanswered(self.number, self.attempt, failed))
+        first = len(self.turns) + 1
         self.turns += told.turns
         if told.ending is None or told.ending.void is not None:
-            lines += [records.turned(self.number, self.attempt, turn) for turn in told.turns]
+            lines += [
+                records.turned(self.number, self.attempt, turn, place)
+                for place, turn in enumerate(told.turns, start=first)
+            ]
         return lines
 
     def record(self, ending: Ending, house: House) -> dict[str, Any]:

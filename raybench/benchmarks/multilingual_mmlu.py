@@ -51,6 +51,7 @@ class MultilingualMMLU(MultipleChoice):
     stems = ("mmlu_test",)
     weights: ClassVar = {"multilingual": Fraction(1, 2)}
     asks = "Question"
+    grading: ClassVar = 1  # simple-evals' extraction, not the one of other multiple choice
 
     def key(self, row: Row) -> str:
         """Return the place in each language's file: MMLU asks 27 questions twice."""

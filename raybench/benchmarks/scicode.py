@@ -15,6 +15,7 @@ A question is a step; a row of the hub's is a problem. `given` and `targets` com
 the hub's dataset has none (parts/scicode/questions.py says where they are published).
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -58,6 +59,11 @@ class SciCode(Benchmark):
     def cluster(self, row: Row) -> str:
         """Return the problem: its steps stand on one another."""
         return str(row["problem_id"])
+
+    def content(self, row: Row) -> str:
+        """Return the problem and its steps up to the one that is asked."""
+        told = [[it["step_description_prompt"], it["function_header"]] for it in steps.so_far(row)]
+        return json.dumps([row["problem_description_main"], told])
 
     def follows(self, row: Row) -> tuple[str, ...]:
         """Return the steps before, without those whose code is given."""

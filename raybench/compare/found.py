@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from raybench.compare.runs import Stored
 from raybench.pipeline.store import REPORT
+from raybench.statements import Statement
 from raybench.types import Counts, Estimate
 
 _MOMENT = len("20260101-000000")
@@ -293,3 +294,38 @@ class Concluded:
     sentence: str
     tests: int = field(default=0)
     """How many tests were made in the whole comparison."""
+
+    def count(self, *words: Word) -> int:
+        """Return how many scores have one of these verdicts."""
+        return sum(it.verdict in words for it in self.scores)
+
+    @property
+    def scored(self) -> int:
+        """Return how many scores were compared."""
+        return len(self.scores) - self.count("refused")
+
+    @property
+    def brief(self) -> str:
+        """Return the verdict, with the number of scores it holds for where it is not all."""
+        holds = self.count("better", "worse")
+        if self.verdict not in ("better", "worse") or holds == self.scored:
+            return self.verdict
+        return f"{self.verdict} in {holds} of {self.scored}"
+
+    @property
+    def headline(self) -> str:
+        """Return how many scores improved and worsened; of a single score, its verdict."""
+        if self.scored < 2 or self.verdict not in ("better", "worse", "mixed"):
+            return self.verdict.capitalize()
+        same = self.count("identical")
+        return Statement(
+            "comparison.headline",
+            "{improved} of {scores} scores improved, {worsened} worsened, {open} could not be told"
+            "{identical}",
+            improved=self.count("better"),
+            scores=self.scored,
+            worsened=self.count("worse"),
+            open=self.count("not distinguishable"),
+            identical=f", {same} identical" if same else "",
+            same=same,
+        )

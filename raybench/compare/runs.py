@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import raybench
 from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline.sources import SAMPLES
-from raybench.pipeline.store import CONFIG, HEADLINE, INPUTS, RESULTS
+from raybench.pipeline.store import CONFIG, GRADING, HEADLINE, INPUTS, RESULTS
 from raybench.reading import from_json, from_yaml
 
 _LEVELS = {"run": 1, "models": 3, "counts": 2}
@@ -146,7 +146,12 @@ class Stored:
         told = self.results.get("run", {}).get("data")
         if isinstance(told, Mapping) and told:
             return told
-        return {name: {"digest": it} for name, it in _json(self.folder / INPUTS).items()}
+        inputs = _json(self.folder / INPUTS)
+        found = {name: {"digest": it} for name, it in inputs.items() if not name.endswith(GRADING)}
+        for name, about in found.items():
+            if (version := inputs.get(name + GRADING)) is not None:
+                about["grading"] = version
+        return found
 
     @property
     def inputs(self) -> Mapping[str, str]:

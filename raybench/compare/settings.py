@@ -21,6 +21,8 @@ _ALSO = {
 _PEERS = "autobench"
 """How experiments begin in which the models judge each other."""
 _DIGITS = 16
+_FIRST = {"grading": 1}
+"""What is true of a run whose results do not say it."""
 _ASIDE = ("cache", "validate", "review", "accept_failures", "partial")
 """Settings that change how a run goes or what is concluded of it, and no reply or grade."""
 
@@ -78,11 +80,11 @@ def _inputs(run: Stored, names: Iterable[str]) -> dict[str, Any]:
 def _questions(run: Stored, common: Iterable[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name in common:
-        about = run.data[name]
-        for what in ("digest", "origin", "questions", "repeats"):
+        about = _FIRST | dict(run.data[name])
+        for what in ("digest", "origin", "questions", "repeats", "grading"):
             if what in about:
                 told = about[what]
-                found[f"{name}, {what}"] = told[:_DIGITS] if what == "digest" else told
+                found[f"{name}, {what}"] = told[:_DIGITS] if what == "digest" else str(told)
     return found
 
 

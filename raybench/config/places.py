@@ -10,7 +10,7 @@ from raybench.errors import Problem, not_a_choice, out_of_range
 
 SANDBOXES = ("auto", "namespaces", "bubblewrap", "landlock", "unsafe")
 """What may contain untrusted programs; `auto` is the best that a node has."""
-SENDING = ("now", "later")
+SENDING = ("now", "later", "never")
 """When MLflow is told of a run: while it goes on, or when a person or another run sees to it."""
 CONSOLE_MODES = ("auto", "live", "plain", "quiet", "json")
 """How a run is told: `auto` is live on a terminal and plain elsewhere."""

@@ -9,7 +9,7 @@ from typing import get_args
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
 from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
-from raybench.types import Grader, ScreeningRule, Wording
+from raybench.types import Grader, JudgeRole, ScreeningRule, Wording
 
 SHIPPED = "samples"
 """Candidates that come with us."""
@@ -29,6 +29,9 @@ class QuestionsConf:
     temperature: float | None = 0.0
     max_tokens: int = 4096
     judges: list[str] = field(default_factory=list)
+    judge_chars: int | None = None
+    judge_role: str = "user"
+    own_system_prompts: bool = False
     accept_failures: bool = False
     cache: bool = True
     validate: bool = False
@@ -49,8 +52,8 @@ class IndexConf(QuestionsConf):
 class ExamConf(QuestionsConf):
     """Questions as HLE puts them, with a model as judge."""
 
+    judge_role: str = "system"
     prompt: str = "by_type"
-    own_system_prompts: bool = False
     images: bool = True
 
 
@@ -173,10 +176,13 @@ def questions_problems(section: str, conf: QuestionsConf) -> Iterator[Problem]:
         ("limit", ", or null for all questions"),
         ("repeats", ", or null for as many as the methodology asks for"),
         ("max_tokens", ""),
+        ("judge_chars", ", or null for no bound"),
     ):
         value = getattr(conf, name)
         if value is not None and value < 1:
             yield out_of_range(f"{section}.{name}", value, f"it is 1 or more{null}")
+    if conf.judge_role not in (roles := get_args(JudgeRole)):
+        yield not_a_choice(f"{section}.judge_role", conf.judge_role, roles)
     if conf.temperature is not None and not 0 <= conf.temperature <= 2:
         yield out_of_range(
             f"{section}.temperature", conf.temperature, "it is 0 to 2, or null for each model's own"

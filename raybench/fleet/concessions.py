@@ -47,7 +47,11 @@ SYSTEM_ROLE = Concession(
         r"|(?:conversation )?roles must alternate"  # templates: Mistral, Gemma
         r"|only [`'\w, ]*user[`'\w, ]* roles are supported"  # templates: Mistral, Llama 2
         r"|developer instruction is not enabled"  # Gemini API
-        r"|does not support ['\"]?system['\"]?",  # OpenAI
+        r"|does not support ['\"]?system['\"]?"  # OpenAI
+        # A system message alone, as judges of HLE are asked:
+        r"|at least one (?:user )?message is required"  # Anthropic
+        r"|contents (?:is|are) not specified"  # Gemini API
+        r"|no user (?:query|message)",  # templates: Qwen
         re.IGNORECASE,
     ),
     _without_system_role,

@@ -26,7 +26,7 @@ from raybench.fleet.loopback import replica_inside
 from raybench.fleet.overtime import ended_in_time
 from raybench.fleet.reasons import of_death, root_cause
 from raybench.fleet.streams import Placed, as_finished
-from raybench.fleet.system_role import folded, lacks_it
+from raybench.fleet.system_role import folded, is_alone, lacks_it, needs_a_user
 from raybench.types import Completion, Message, Request
 
 _TAIL = 2**17
@@ -71,6 +71,7 @@ class BatchServer(LLMServer):
             raise
         self._control = control_tokens(self.engine._oai_serving_chat.renderer.tokenizer)
         self._lacks_system_role = await lacks_it(self._rendered)
+        self._needs_a_user = await needs_a_user(self._rendered)
 
     async def _rendered(self, conversation: Sequence[Message]) -> str:
         """Return the prompt that the model reads."""
@@ -81,6 +82,11 @@ class BatchServer(LLMServer):
         if text := prompt.get("prompt"):
             return str(text)
         return str(chat.renderer.tokenizer.decode(prompt["prompt_token_ids"]))
+
+    def _taken(self, asked: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Return the conversation in roles that the model's template takes."""
+        alone = self._needs_a_user and is_alone(asked)
+        return folded(asked) if self._lacks_system_role or alone else asked
 
     async def _start_engine(self) -> None:
         # Without Ray's telemetry: it is a process of its own (3 s to start, and it outlives the run
@@ -115,7 +121,7 @@ class BatchServer(LLMServer):
         thinking = Thinking.of(chat, template)
         try:
             _, (prompt,) = await engine.renderer.render_chat_async(
-                [messages(folded(asked) if self._lacks_system_role else asked)],
+                [messages(self._taken(asked))],
                 _chat_params(chat),
             )
         except Exception as refusal:  # what messages hold is data: an image may be anywhere

@@ -34,7 +34,9 @@ def folded(messages: tuple[Message, ...]) -> tuple[Message, ...]:
         return messages
     place = next((place for place, turn in enumerate(rest) if turn.role == "user"), None)
     if place is None:
-        return (Message("user", _BETWEEN.join(texts)), *rest)
+        above = [message for message in messages if message.role == "system"]
+        foreign = any(message.foreign for message in above)
+        return (Message("user", _BETWEEN.join(texts), foreign=foreign), *rest)
     asked = rest[place]
     texts += [asked.content] if asked.content else []
     rest[place] = replace(asked, content=_BETWEEN.join(texts))
@@ -72,3 +74,16 @@ async def lacks_it(render: Render) -> bool:
             return _MARK in await render(folded(_PROBE))
         except Exception:  # then it is not the role that it minds
             return False
+
+
+async def needs_a_user(render: Render) -> bool:
+    """Tell whether a chat template refuses a system message alone, or leaves it out unsaid."""
+    try:
+        return _MARK not in await render(_PROBE[:1])
+    except Exception:  # as above
+        return True
+
+
+def is_alone(messages: Sequence[Message]) -> bool:
+    """Tell whether there is nothing but system messages."""
+    return all(message.role == "system" for message in messages)

@@ -6,20 +6,21 @@ Every function takes time in proportion to the text, whatever a model wrote.
 import re
 
 _CHOICE = re.compile(r"(?i)[\*\_]{0,2}Answer[\*\_]{0,2}\s*:[\s\*\_]{0,2}\s*([A-Z])(?![a-zA-Z0-9])")
-_LAST_LINES = 3
+_SAYS = re.compile(r"\w")
+_LONGEST = 500
+"""Characters of a last line that are returned: its end, where the answer stands."""
 _BOX = re.compile(r"\\boxed\s*\{")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _FENCE, _END = "```python\n", "\n```"
 
 
 def choice(text: str) -> str | None:
-    """Return the letter, upper-cased, of the last 'Answer: X' in the last lines.
+    """Return the letter, upper-cased, of the last 'Answer: X' in the last line; None without one.
 
-    The prompt asks for it in the last line, and there the methodology looks: models may add a line
-    or two, but what stands further up is a quotation, a first thought, or all that came before the
-    reply was cut off. The letter need not be one of the options.
+    Blank lines at the end do not count. The letter need not be one of the options.
     """
-    found = _last(_CHOICE, text, _last_lines(text))
+    text = text.rstrip()
+    found = _last(_CHOICE, text, text.rfind("\n") + 1)
     return found[1].upper() if found else None
 
 
@@ -55,15 +56,15 @@ def code(text: str) -> str | None:
     return text[begin:end] if end >= 0 else None
 
 
-def _last_lines(text: str) -> int:
-    """Return where the last lines begin, of those that hold anything."""
-    end = len(text.rstrip())
-    for _ in range(_LAST_LINES):
-        begin = text.rfind("\n", 0, end) + 1
-        if begin == 0:
-            return 0
-        end = len(text[:begin].rstrip())
-    return begin
+def last_line(text: str) -> str | None:
+    """Return the last line that has a letter or a digit; None without one.
+
+    The end of a long line is returned.
+    """
+    for line in reversed(text.splitlines()):
+        if _SAYS.search(line):
+            return line.strip()[-_LONGEST:]
+    return None
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from raybench import benchmarks
 from raybench.fleet.link import Door, Link
-from raybench.grading import equality
+from raybench.grading import equality, extract
 from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyLog, ReplyWriter
@@ -57,7 +57,7 @@ class Check:
             referee = self._verdicts.referee
             told, calls = await referee.tell(self._door, asked, ids, self._replies)
             for unit in open_ones:
-                unit |= checked(told[_pair(unit)])
+                unit |= checked(unit, told[_pair(unit)])
             # Each call is told once, whichever unit it is told with.
             open_ones[0]["checks"] = calls
         return packed(units)
@@ -65,15 +65,30 @@ class Check:
 
 def _is_open(unit: Unit) -> bool:
     checked = benchmarks.load(unit["benchmark"]).checked
-    return checked and unit["answer"] is not None and not unit["correct"]
+    graded = "truth" in unit and unit["judge_error"] is None
+    return checked and graded and not unit["correct"] and _given(unit) is not None
+
+
+def _given(unit: Unit) -> str | None:
+    """Return the answer to compare: what the script read, else the reply's last line.
+
+    The methodology has all answers checked that the script did not mark right, boxed or not. A
+    reply that was cut off before it had a box gives no answer.
+    """
+    if unit["answer"] is not None:
+        return str(unit["answer"])
+    return extract.last_line(unit["response"]) if unit["finish"] == "stop" else None
 
 
 def _pair(unit: Unit) -> Pair:
-    return unit["truth"], unit["answer"]
+    return unit["truth"], str(_given(unit))
 
 
-def checked(reply: Completion) -> Unit:
-    """Return what a checker's reply adds. Only a clear yes is one, as simple-evals has it."""
+def checked(unit: Unit, reply: Completion) -> Unit:
+    """Return what a checker's reply adds. Only a clear yes is one, as simple-evals has it.
+
+    A reply without a box stays unparsed unless the checker finds the right answer in it.
+    """
     told: Unit = {"checker": reply.text}
     if reply.finish == "error":
         return told | {"judge_error": f"the checker gave no verdict: {reply.error}"}
@@ -89,4 +104,5 @@ def checked(reply: Completion) -> Unit:
         )
     else:
         why = Statement("checker.wrong", "wrong, says the checker too")
-    return told | {"correct": right is True, "by": "checker", "reason": why}
+    told |= {"correct": right is True, "by": "checker", "reason": why}
+    return told | ({"answer": _given(unit)} if right else {})

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,10 +21,13 @@ from raybench.pipeline import questions, selection, shards, sources
 from raybench.pipeline.questions import Question
 from raybench.pipeline.selection import Choice, Selection, Survey
 from raybench.pipeline.sources import Place
+from raybench.statements import Statement
 
 __all__ = ["Dataset", "Prepared", "Selection", "prepare"]
 
 T = TypeVar("T")
+_NAMED = 5
+"""Questions that are there several times, of which a note gives the ids."""
 
 
 def withheld(benchmark: str, *, samples: bool) -> bool:
@@ -48,14 +52,32 @@ class Dataset:
     by_subject: Mapping[str, int]
     caveats: Mapping[str, int] = field(default_factory=dict)
     """What keeps grades from saying what they should, and of how many questions."""
+    repeated: tuple[tuple[str, ...], ...] = ()
+    """The ids of each question that is there under several, all of which are asked and count."""
 
     @property
     def notes(self) -> list[str]:
         """Return what the person should know of these questions."""
-        return [
+        notes = [
             f"{self.benchmark}: {count:,} of {self.questions:,} questions have {caveat}"
             for caveat, count in self.caveats.items()
         ]
+        return [*notes, self._repeats] if self.repeated else notes
+
+    @property
+    def _repeats(self) -> Statement:
+        named = [" = ".join(ids) for ids in self.repeated[:_NAMED]]
+        more = len(self.repeated) - len(named)
+        return Statement(
+            "data.repeated",
+            "{benchmark}: questions are there under several ids, and count once for each of them: "
+            "{ids}{more}",
+            benchmark=self.benchmark,
+            ids="; ".join(named),
+            more=f"; and {more:,} more" if more else "",
+            repeated=len(self.repeated),
+            askings=sum(map(len, self.repeated)),
+        )
 
     @property
     def withheld(self) -> bool:
@@ -289,6 +311,7 @@ def _written(benchmark: Benchmark, place: Place, choice: Choice, into: Path) -> 
         by_language={language: tally.by_language[language] for language in choice.highest},
         by_subject=dict(sorted(tally.by_subject.items())),
         caveats=tally.caveats,
+        repeated=tally.repeated,
     )
 
 
@@ -302,6 +325,13 @@ class _Tally:
         self.by_subject: Counter[str] = Counter()
         self.digest = 0
         """The sum of the questions': in whatever order they come, and one number for all."""
+        self._ids: dict[bytes, list[str]] = {}
+        """By the hash of what a question says: as little as will do."""
+
+    @property
+    def repeated(self) -> tuple[tuple[str, ...], ...]:
+        """Return the ids of each question that came several times in one language."""
+        return tuple(tuple(ids) for ids in self._ids.values() if len(ids) > 1)
 
     def counted(self, question: Question) -> Question:
         """Count a question and pass it on."""
@@ -311,4 +341,12 @@ class _Tally:
         if caveat := self._benchmark.caveat(question.row):
             self.caveats[caveat] += 1
         self.digest = (self.digest + question.digest) % 2**256
+        try:
+            said = f"{question.language}\0{self._benchmark.content(question.row)}"
+        except (
+            Exception
+        ):  # a row that its benchmark's rules did not catch is told of when it is put
+            return question
+        name = blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        self._ids.setdefault(name, []).append(question.key)
         return question

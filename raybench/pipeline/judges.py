@@ -28,14 +28,22 @@ from raybench.pipeline.stages import (
     unpacked,
 )
 from raybench.pipeline.units import unit_id
-from raybench.types import JUDGING, Completion, Grader, Message, ModelSpec, Request, Sampling
+from raybench.types import (
+    JUDGING,
+    Completion,
+    Grader,
+    JudgeRole,
+    Message,
+    ModelSpec,
+    Request,
+    Sampling,
+)
 
 JUDGE_TOKENS = 4096
 """Most tokens of a judgement, as in HLE's own code; a judge that reasons has its own maximum."""
-_LONGEST: Mapping[str, int] = {"extracted_final_answer": 300, "reasoning": 350}
-"""Most characters of a judgement's texts, where they can be bounded: a small model that is made to
-write JSON may never close its quotes. Even where each takes six tokens (\\u0001) there is room left
-for the verdict."""
+_REASONING = "reasoning"
+_EXTRACTED: Mapping[str, int] = {"extracted_final_answer": 300}
+"""Most characters of a judgement's other texts, where its reasoning is bounded."""
 _SHOWN = 80
 _SEEDS = 2**31
 
@@ -63,6 +71,10 @@ class Panel:
     """As they are asked, by the names that they are known by."""
     seed: int
     responses: Responses | None = None
+    role: JudgeRole = "user"
+    longest: int | None = None
+    """Most characters of a hosted judge's reasoning; None bounds nothing, as HLE's authors do. A
+    small model that is made to write JSON may never close its quotes."""
 
     def referees(self) -> dict[str, Referee]:
         """Return them with what they told earlier runs."""
@@ -90,10 +102,12 @@ class Panel:
         self, judge: ModelSpec, benchmark: Judged, asked: tuple[Message, ...], seed: int
     ) -> Request:
         return Request(
-            asked,
+            tuple(replace(message, role=self.role) for message in asked),
             seed=seed,
             # Other servers' strict schemas know no bounds of texts.
-            json_schema=bounded(benchmark.schema) if judge.engine == "vllm" else benchmark.schema,
+            json_schema=bounded(benchmark.schema, self.longest)
+            if judge.engine == "vllm" and self.longest is not None
+            else benchmark.schema,
         )
 
 
@@ -205,10 +219,10 @@ def _told(benchmark: Judged, reply: Completion) -> dict[str, Any]:
     }
 
 
-def bounded(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema with bounds for the texts that have some."""
+def bounded(schema: Mapping[str, Any], longest: int) -> dict[str, Any]:
+    """Return the schema with bounds for its texts: the reasoning has so many characters at most."""
     found = deepcopy(dict(schema))
-    for name, longest in _LONGEST.items():
+    for name, most in {**_EXTRACTED, _REASONING: longest}.items():
         if name in found["properties"]:
-            found["properties"][name]["maxLength"] = longest
+            found["properties"][name]["maxLength"] = most
     return found

@@ -14,6 +14,8 @@ from raybench.pipeline.files import ENDINGS, ending
 
 SAMPLES = "samples"
 """The origin of questions that are shipped with us."""
+HUB = "hub: "
+"""How the origin of questions from the hub begins."""
 _SOURCES = ("hub", SAMPLES, "rolling")
 _STAND_INS = " (simulated models had a say in these)"
 _SAMPLES = Path(benchmarks.__file__).parent / "samples"
@@ -183,7 +185,7 @@ def _at_hub(benchmark: Benchmark, languages: Container[str], conf: DataConf) -> 
     paths = {f"{source.repo}/{file}": hub_files.fetch(source, file) for _, source, file in wanted}
     origins = dict.fromkeys(f"{source.repo}@{source.revision}" for _, source, _ in wanted)
     return Place(
-        f"hub: {', '.join(origins)}",
+        f"{HUB}{', '.join(origins)}",
         tuple(File(path, name, spoken[name]) for name, path in paths.items()),
         _beside_hub(benchmark, conf),
     )

@@ -10,7 +10,6 @@ fetched.
 """
 
 import fcntl
-import hashlib
 import json
 import math
 import os
@@ -27,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Self
 from raybench.errors import Problem, RunFailed
 from raybench.pipeline import whole
 from raybench.pipeline.journal import Journal, Keep, whole_record
+from raybench.pipeline.run_identity import fingerprints, marked, settings
 from raybench.reading import from_json
 
 if TYPE_CHECKING:  # what only reads runs has no use for pyarrow, which takes a while to import
@@ -37,21 +37,11 @@ HEADLINE = "headline.jsonl"
 """The headline of all models, with the covariance of their errors."""
 INPUTS = "inputs.json"
 """The digests by which a run that goes on knows again what it read."""
+GRADING = ".grading"
+"""What follows a benchmark's name where inputs hold the version of its grading."""
 JOURNAL_FOLDER = "journal"
 """Where a run's journals lie, in its folder."""
 _ASIDE = ".journal.tmp"
-_VOLATILE = (
-    "resume",
-    "dry_run",
-    "console",
-    "runs_dir",
-    "storage",
-    "storage_patience_s",
-    "tracking",
-    "games.patience_s",
-    "fleet.endpoint_pause_s",
-)
-"""Settings that change how a run is invoked and who is told of it, not what it does."""
 _LOOKED_AT_S = 0.25
 """Who only looks whether a run is deserted holds its lock for less: it is waited for."""
 
@@ -167,11 +157,11 @@ def open_run(
     has of the configuration is fetched first, and the run is lent by it.
     """
     parent = runs_dir / experiment
-    mark = fingerprint(config, without=(*conclusions, *limits, *aside))
+    marks = fingerprints(config, without=(*conclusions, *limits, *aside))
     passed = []
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        known, brought = storage.bring(parent, mark) if storage and resume else (set(), set())
+        known, brought = storage.bring(parent, marks) if storage and resume else (set(), set())
         there = begun(
             runs_dir, experiment, config, conclusions=conclusions, limits=limits, aside=aside
         )
@@ -211,11 +201,11 @@ def open_run(
                 )
                 break
         else:
-            run = _new_run(parent, mark, passed, storage)
+            run = _new_run(parent, marks[0], passed, storage)
         if (
             resume and not (run.folder / JOURNAL_FOLDER).exists()
         ):  # also where a kill cut the copy off
-            last = next((it for it in marked(parent, mark) if (it / RESULTS).exists()), None)
+            last = next((it for it in marked(parent, marks) if (it / RESULTS).exists()), None)
             if last and _raised(last, config, limits) and not _changed(last, inputs):
                 _copy(last, run.folder)
                 run.store_journals()
@@ -247,8 +237,8 @@ def begun(
 
     Those are unfinished ones, and the last one where it is to be concluded otherwise.
     """
-    mark = fingerprint(config, without=(*conclusions, *limits, *aside))
-    runs = marked(runs_dir / experiment, mark)
+    marks = fingerprints(config, without=(*conclusions, *limits, *aside))
+    runs = marked(runs_dir / experiment, marks)
     return [
         folder
         for folder in runs
@@ -259,11 +249,6 @@ def begun(
             and _told(folder).get("limits", {}) == settings(config, limits)
         )
     ]
-
-
-def marked(parent: Path, mark: str) -> list[Path]:
-    """Return the folders of all runs of a configuration's fingerprint, the newest first."""
-    return sorted(parent.glob(f"*-{mark}"), reverse=True)
 
 
 def _copy(last: Path, folder: Path) -> None:
@@ -282,32 +267,6 @@ def inputs_of(folder: Path) -> dict[str, str]:
         return dict(from_json((folder / INPUTS).read_bytes()))
     except (FileNotFoundError, ValueError, TypeError):
         return {}
-
-
-def fingerprint(config: Mapping[str, Any], *, without: Sequence[str] = ()) -> str:
-    """Return the short digest by which the same configuration is known again."""
-    left_out = (*_VOLATILE, *without)
-    stable = {key: value for key, value in _leaves(config) if not _among(key, left_out)}
-    text = json.dumps(stable, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
-
-
-def settings(config: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the settings of these names, 'index.partial' among them, and those below them."""
-    wanted = tuple(names)
-    return {name: value for name, value in _leaves(config) if _among(name, wanted)}
-
-
-def _among(name: str, names: Sequence[str]) -> bool:
-    return any(name == each or name.startswith(f"{each}.") for each in names)
-
-
-def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            yield from _leaves(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def _differs(folder: Path, config: Mapping[str, Any], conclusions: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Self, cast
 
-from raybench.config import Config, ExamConf, QuestionsConf
+from raybench.config import Config, QuestionsConf
 from raybench.pipeline.stages import Asking
 from raybench.types import Grader, ModelSpec
 
@@ -48,16 +48,15 @@ def asking_of(config: Config) -> Asking:
 
 def models_of(config: Config) -> list[ModelSpec]:
     """Return the roster's models with the sampling that they are asked with."""
-    conf, without = Terms.of(config).conf, bare(config)
-    found = [_sampled(model.spec(), conf) for model in config.roster.models]
-    return [replace(it, system_prompt=None) if it.name in without else it for it in found]
-
-
-def bare(config: Config) -> list[str]:
-    """Return the models whose own system prompts an exam leaves out, for its own to stand alone."""
     conf = Terms.of(config).conf
-    if not isinstance(conf, ExamConf) or conf.own_system_prompts:
-        return []
+    found = [_sampled(model.spec(), conf) for model in config.roster.models]
+    if conf.own_system_prompts:
+        return found
+    return [replace(model, system_prompt=None) for model in found]
+
+
+def with_own_prompts(config: Config) -> list[str]:
+    """Return the models for which the roster has a system prompt."""
     return [model.name for model in config.roster.models if model.system_prompt]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem
+from raybench.pipeline.run_identity import former
 from raybench.reading import from_yaml
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def config_in(path: Path) -> Config:
 
     try:
         from_yaml(path.read_bytes())  # what grows without end the other reader would follow
-        told = OmegaConf.merge(_schema(), OmegaConf.load(path))
+        told = OmegaConf.merge(_schema(), former(), OmegaConf.load(path))
         return cast(Config, OmegaConf.to_object(told))
     except (OmegaConfBaseException, YAMLError, OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(

@@ -29,11 +29,14 @@ def begun(number: int, fixture: Fixture) -> dict[str, Any]:
     }
 
 
-def turned(number: int, attempt: int, turn: Turn) -> dict[str, Any]:
-    """Return the line of a turn; what the role saw follows from the turns before it."""
+def turned(number: int, attempt: int, turn: Turn, place: int) -> dict[str, Any]:
+    """Return the line of a turn; what the role saw follows from the turns before it.
+
+    `place` is the turn's number in the attempt, counted from 1.
+    """
     told = turn.to_json()
     del told["observation"]
-    return {"match": number, "attempt": attempt, **told}
+    return {"match": number, "attempt": attempt, "turn": place, **told}
 
 
 def unanswered(number: int, attempt: int, failed: Mapping[str, int]) -> dict[str, Any]:
@@ -87,6 +90,22 @@ class Unfinished:
         if attempt != self.attempt:
             self.attempt, self.turns = attempt, []
 
+    def take(self, turn: Turn, attempt: int, place: int | None) -> None:
+        """Take a turn, unless it is there already.
+
+        Older journals do not number turns. Raises ValueError for a turn that is there with other
+        content, and for one that does not follow the last.
+        """
+        if place is not None and attempt < self.attempt:
+            return  # the attempt was given up, and this line of it came twice
+        self.go_on(attempt)  # older journals do not say before that it was begun anew
+        if place is None or place == len(self.turns) + 1:
+            self.turns.append(turn)
+        elif not 1 <= place <= len(self.turns):
+            raise ValueError(f"turn {place} comes after turn {len(self.turns)} of its match")
+        elif turn != self.turns[place - 1]:
+            raise ValueError(f"turn {place} of its match is there already, and is another one")
+
 
 def enter(found: dict[int, Unfinished], line: Mapping[str, Any]) -> None:
     """Enter a line among the matches that were begun, with the turns of their last attempt."""
@@ -103,8 +122,8 @@ def enter(found: dict[int, Unfinished], line: Mapping[str, Any]) -> None:
             match.given_up.append(GivenUp(line["attempt"], line["void"], line["missing"]))
         match.go_on(line["next"])
     else:
-        match.go_on(line["attempt"])  # older journals do not say before that it was begun anew
-        match.turns.append(Turn.from_json({**line, "observation": ""}))
+        turn = Turn.from_json({**line, "observation": ""})
+        match.take(turn, line["attempt"], line.get("turn"))
 
 
 def finished(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from raybench.csv_cells import guard_cell
 from raybench.statements import Statement
 from raybench.tracking.text import one_line
 from raybench.types import Counts, Estimate
@@ -460,15 +461,21 @@ def to_csv(results: Mapping[str, Any], columns: Sequence[Column], of: str = "mod
     stamps = {"simulated": bool(results.get("simulated")), "unsafe": unsafe(results)}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["rank", of, *keys, *counts, *stamps])
+    writer.writerow(map(guard_cell, ["rank", of, *keys, *counts, *stamps]))
     for row in lines:
         values: list[object] = []
         for cell in row.cells:
-            values += [cell.value, *cell.ends, cell.stderr, cell.n, one_line(cell.method)]
+            values += [
+                cell.value,
+                *cell.ends,
+                cell.stderr,
+                cell.n,
+                guard_cell(one_line(cell.method)),
+            ]
         numbers = [row.counts.get(name, 0) for name in counts]
         stamped = [str(stamp).lower() for stamp in stamps.values()]
         rank = row.rank if row.between is None else row.place
-        writer.writerow([rank, one_line(row.model), *values, *numbers, *stamped])
+        writer.writerow([rank, guard_cell(one_line(row.model)), *values, *numbers, *stamped])
     return out.getvalue()
 
 

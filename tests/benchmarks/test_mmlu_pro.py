@@ -91,7 +91,7 @@ def test_the_last_letter_is_compared(response: str, correct: bool, answer: str) 
         (10, "Answer: N", "'N' is no option: there is A to J"),
         (10, "Answer: Answer: P", "'P' is no option: there is A to J"),
         (4, "Answer: E", "'E' is no option: there is A to D"),
-        (4, "It is B.", "no answer of the form 'Answer: A' in its last lines"),
+        (4, "It is B.", "no answer of the form 'Answer: A' in its last line"),
     ],
 )
 def test_a_letter_that_is_no_option_is_unparsed(options: int, response: str, reason: str) -> None:

@@ -119,6 +119,38 @@ def test_the_sentence_over_all(
                    for word, of in by.items())  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("differences", "verdict", "brief", "counts"),
+    [
+        ((0.1, *[0.0] * 10), "better", "better in 1 of 11", (1, 0, 10)),
+        ((-0.1, -0.1, 0.0), "worse", "worse in 2 of 3", (0, 2, 1)),
+        ((0.1, 0.1), "better", "better", (2, 0, 0)),
+        ((0.1, -0.1, 0.0), "mixed", "mixed", (1, 1, 1)),
+    ],
+)
+def test_the_headline_says_in_how_many_scores_a_verdict_holds(
+    pair: Pair,
+    differences: tuple[float, ...],
+    verdict: str,
+    brief: str,
+    counts: tuple[int, int, int],
+) -> None:
+    scores = [
+        made(f"m{at}", 0.00001 if value else 1.0, value) for at, value in enumerate(differences)
+    ]
+    (found,) = judging.concluded([Compared(pair, scores)])
+    assert (found.verdict, found.brief) == (verdict, brief)
+    headline = values(found.headline)
+    assert code(found.headline) == "comparison.headline"
+    assert (headline["improved"], headline["worsened"], headline["open"]) == counts
+    assert headline["scores"] == len(differences)
+
+
+def test_the_headline_of_one_score_is_its_verdict(pair: Pair) -> None:
+    (found,) = judging.concluded([Compared(pair, [made("a", 0.0001, 0.1)])])
+    assert (found.headline, found.brief) == ("Better", "better")
+
+
 def test_what_is_identical_is_not_said_to_be_not_distinguishable(pair: Pair) -> None:
     same = made("c", 1.0, 0.0, stderr=0.0, changed=(0, 0))
     for first, by in (

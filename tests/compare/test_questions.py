@@ -237,6 +237,20 @@ def test_the_reason_is_told_where_every_question_has_another_right_answer(tmp_pa
         questions.compare([pair(one, other)], only=(), most=0)
 
 
+def test_another_version_of_the_grading_is_among_what_differs(tmp_path: Path) -> None:
+    one = run(tmp_path / "a", units("m", [True] * 5))
+    about = {"origin": "samples", "digest": "d" * 64, "grading": 2}
+    other = run(tmp_path / "b", units("m", [True] * 5), data={"mmlu_pro": about})
+    unfinished = run(tmp_path / "c", units("m", [True] * 5), results={})
+    inputs = {"mmlu_pro": "d" * 64, "mmlu_pro.grading": "2"}
+    (unfinished.folder / "inputs.json").write_text(json.dumps(inputs))
+    for new in (other, unfinished):
+        found = {it.name: (it.baseline, it.candidate) for it in compared(one, new).settings}
+        assert found["mmlu_pro, grading"] == ("1", "2")
+        assert not any("mmlu_pro.grading" in name for name in found)
+    assert "mmlu_pro, grading" not in {it.name for it in compared(other, unfinished).settings}
+
+
 def test_a_half_written_last_line_is_passed_over_and_a_broken_one_is_told(tmp_path: Path) -> None:
     one = run(tmp_path / "a", units("m", [True] * 5))
     other = run(tmp_path / "b", units("m", [True] * 5), results={})
@@ -458,6 +472,7 @@ def test_a_flipped_question_stands_as_it_was_put_with_the_models_system_prompt(
 ) -> None:
     model = "{name: m, engine: simulated, system_prompt: Be terse.}"
     asked = ["+experiment=index", "data=samples", f"roster.models=[{model}]"]
+    asked.append("own_system_prompts=true")
     composed = OmegaConf.to_container(cli.compose(cli.at_home(asked)), resolve=True)
     config = cast(dict[str, Any], composed)
     one, other = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from compare.making import compared, concluded, run, unit, units
+from statements import values
 
 from raybench.compare import command, judging
 from raybench.compare.found import Compared, Concluded
@@ -179,6 +180,39 @@ def test_of_several_pairs_the_verdicts_come_first_and_what_is_said_of_all_comes_
     assert holm.values["tests"] == 2 and out.getvalue().count(holm) == 1
     page_ = page.render(found, [], tmp_path / "compare.html")
     assert page_.count("is unfinished") == 1
+
+
+def test_the_headline_stands_first_in_terminal_page_and_json(tmp_path: Path) -> None:
+    names = ("mmlu_pro", "gpqa_diamond", "math_500")
+    halves = [it % 2 == 0 for it in range(60)]
+    one, other = (
+        run(
+            tmp_path / at,
+            [
+                it
+                for name in names
+                for it in units(
+                    "m", first if name == "mmlu_pro" else halves[::step], benchmark=name
+                )
+            ],
+        )
+        for at, first, step in (("a", [False] * 60, 1), ("b", [True] * 60, -1))
+    )
+    found = concluded(one, other)
+    assert found.verdict == "better"
+    assert values(found.headline)["improved"] < values(found.headline)["scores"]
+    (said,) = told([found])["comparisons"]
+    assert said["headline"] == found.headline
+    assert said["counts"] == {
+        "improved": 1, "worsened": 0, "not_told": 2, "identical": 0, "refused": 0,
+    }  # fmt: skip
+    out = io.StringIO()
+    terminal.show([found], [], out)
+    assert sum(line.startswith(found.headline) for line in out.getvalue().splitlines()) == 1
+    assert f">{found.headline}</strong>" in page.render([found], [], tmp_path / "compare.html")
+    out = io.StringIO()
+    terminal.show([found, concluded(one, one)], [], out)
+    assert found.brief != found.verdict and f"  {found.brief}  " in out.getvalue()
 
 
 def test_p_stands_beside_what_it_was_raised_to(tmp_path: Path) -> None:

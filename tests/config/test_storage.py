@@ -11,7 +11,7 @@ from refusals import Refusal, refusal, refused
 from raybench import cli
 from raybench.config import storage
 from raybench.errors import Code
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 
 
 @pytest.mark.parametrize(

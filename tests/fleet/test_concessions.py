@@ -35,6 +35,10 @@ NO_LIMIT = (
     [
         "System role not supported",  # Gemma's template, by vLLM, TGI and llama.cpp
         "Conversation roles must alternate user/assistant/user/assistant/...",  # Mistral's
+        # Of a system message alone:
+        "messages: at least one message is required",  # Anthropic
+        "GenerateContentRequest.contents: contents is not specified",  # Gemini API
+        "No user query found in messages.",  # Qwen's
         "Only user and assistant roles are supported!",
         "Only user, assistant and tool roles are supported!",
         "Developer instruction is not enabled for models/gemma-3-27b-it",  # Gemini's

@@ -287,7 +287,8 @@ async def test_hostile_responses_leave_the_verdict_to_the_judge(fleet: Fleet) ->
     # One of each kind. Whether the judge is deceived is measured: perf/hle_hostile.py.
     kinds = {it.kind: it for it in responses()}
     units = [hle_hostile.unit(it, it.response) for it in kinds.values()]
-    requests = Panel({"greedy": TEXT_MODELS[0]}, 0).requests(TEXT_MODELS[0], units)
+    panel = Panel({"greedy": TEXT_MODELS[0]}, 0, longest=350)  # it may never close its quotes
+    requests = panel.requests(TEXT_MODELS[0], units)
     replies = await fleet.complete("greedy", list(requests.values()))
     assert len(replies) == len(units) >= 10
     for asked, reply in zip(units, replies, strict=True):

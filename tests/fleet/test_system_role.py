@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from raybench.fleet import embedded
 from raybench.fleet.chat import messages
-from raybench.fleet.system_role import folded, lacks_it, with_own
+from raybench.fleet.system_role import folded, is_alone, lacks_it, needs_a_user, with_own
 from raybench.types import Message
 
 IMAGE = "data:image/png;base64,iVBORw0KGgo="
@@ -30,6 +30,12 @@ SILENT = """\
 {% for message in messages %}{% if message['role'] in ('user', 'assistant') %}\
 <|{{ message['role'] }}|>{{ message['content'] }}{% endif %}{% endfor %}"""
 """Leaves system messages out."""
+WITH_THE_LAST = """\
+{% if messages[0]['role'] == 'system' %}{% set system = messages[0]['content'] %}\
+{% set messages = messages[1:] %}{% endif %}{% for message in messages %}\
+[{{ message['role'] }}]{% if loop.last %}{{ system }} {% endif %}{{ message['content'] }}\
+{% endfor %}"""
+"""As a Mistral's: the system text goes before the last message, and is lost where there is none."""
 PARTICULAR = "{{ raise_exception('no documents were given') }}"
 """Raises, whatever the roles."""
 
@@ -121,6 +127,33 @@ def test_templates_show_whether_they_have_the_role(
         )
 
     assert asyncio.run(lacks_it(rendered)) == lacks
+
+
+@pytest.mark.slow  # the import of transformers
+@NEEDS_MODEL
+@pytest.mark.parametrize(
+    ("template", "needs"),
+    [(None, False), (WITH_THE_LAST, True), (GEMMA, True), (SILENT, True)],
+)
+def test_templates_show_whether_a_system_message_can_stand_alone(
+    tokenizer: Any, template: str | None, needs: bool
+) -> None:
+    async def rendered(conversation: Sequence[Message]) -> str:
+        return str(
+            tokenizer.apply_chat_template(
+                messages(conversation), chat_template=template, tokenize=False
+            )
+        )
+
+    assert asyncio.run(needs_a_user(rendered)) == needs
+    if template == WITH_THE_LAST:
+        assert not asyncio.run(lacks_it(rendered))
+
+
+def test_a_system_message_alone_keeps_what_is_said_of_its_text() -> None:
+    alone = (Message("system", "Judge this.", foreign=True),)
+    assert is_alone(alone) and not is_alone((*alone, user("Why?")))
+    assert folded(alone) == (user("Judge this.", foreign=True),)
 
 
 @pytest.mark.slow  # the import of transformers

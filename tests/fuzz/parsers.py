@@ -16,7 +16,7 @@ from fuzz import files
 from fuzz.files import JSON
 from fuzz.trying import Parser
 
-from raybench import benchmarks, games
+from raybench import benchmarks, csv_cells, games
 from raybench.autobench import faults, fence, prompts
 from raybench.benchmarks.parts import harness
 from raybench.benchmarks.parts.contract import Benchmark, Grade, UngradableError
@@ -278,6 +278,7 @@ def _of_grading() -> Iterator[Parser]:
     yield Parser("grading.extract.choice", extract.choice, ANSWERS, (letter, none))
     yield Parser("grading.extract.boxed", extract.boxed, (*ANSWERS, *LATEX), (str, none))
     yield Parser("grading.extract.code", extract.code, CODE, (str, none))
+    yield Parser("grading.extract.last_line", extract.last_line, ANSWERS, (str, none))
     yield Parser("grading.choice.localised", choice.localised, ANSWERS, (str, none))
     stated = partial(_second, numbers.stated, "Answer")
     yield Parser("grading.numbers.stated", stated, ANSWERS, (str, none))
@@ -331,7 +332,7 @@ def _of_hle() -> Iterator[Parser]:
     yield Parser("hle_screen.plain.beyond", _all(partial(plain.beyond)), ANSWERS, list)
     cells = ("id,round,question\n", ",", ";", "\t", '"', '""', "=1+1", "'", "\r", "accept", "1")
     yield Parser("hle_screen.review.rows", _all(review.rows), cells, list, (review.SheetError,))
-    yield Parser("hle_screen.review.guarded", _guarded, cells, str)
+    yield Parser("csv_cells.guard_cell", _guarded, cells, str)
 
 
 def _of_code() -> Iterator[Parser]:
@@ -533,8 +534,8 @@ def _fenced(told: str) -> str:
 
 
 def _guarded(told: str) -> str:
-    assert review.unguarded(review.guarded(told)) == told
-    return review.guarded(told)
+    assert csv_cells.unguard_cell(csv_cells.guard_cell(told)) == told
+    return csv_cells.guard_cell(told)
 
 
 def _program(told: str) -> str:

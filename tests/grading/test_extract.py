@@ -36,12 +36,10 @@ def test_the_regexes_are_the_methodologys() -> None:
         ("answer:c", "C"),
         ("Answer: C.", "C"),
         ("Answer: C)", "C"),
-        ("Answer:\n\nC", "C"),
         ("Answer: C or D", "C"),
         ("The final answer: J", "J"),
         ("Answer: P", "P"),  # no option anywhere, and captured all the same
-        ("Answer: C\n\nI am sure of it.", "C"),
-        ("I think.\n\nAnswer: C\n \n\nI am sure.\n```\n\n", "C"),
+        ("I think.\n\nAnswer: C\n \n\n", "C"),
     ],
 )
 def test_a_letter_in_the_asked_form_is_read(response: str, letter: str) -> None:
@@ -70,6 +68,11 @@ def test_a_letter_in_the_asked_form_is_read(response: str, letter: str) -> None:
         "\n \n",
         "The form is 'Answer: A'.\nLet me think.\nIt is not easy.\nI cannot tell.",
         "Answer: A\n" + "And so on.\n" * 50,
+        # Seed 001 reads the last line; earlier versions read the last three.
+        "Answer: C\nI hope this helps",
+        "I would say Answer: B\nBut I do not know.\nSorry.",
+        "Answer:\nB",
+        "Answer: B\n```",
     ],
 )
 def test_other_forms_are_not_read(response: str) -> None:
@@ -82,7 +85,7 @@ def test_other_forms_are_not_read(response: str) -> None:
         "Answer: A looks right at first. But no.\nAnswer: B",
         "Answer: A\nAnswer: C\n**Answer: B**",
         "Answer: Answer: B",
-        "Answer: A\nAnswer: B\nAnswer: unknown",
+        "Answer: A\nAnswer: C, or rather Answer: B",
     ],
 )
 def test_the_last_answer_counts(response: str) -> None:
@@ -113,8 +116,8 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=30).map("".join))
-def test_choice_is_the_last_match_of_the_regex(response: str) -> None:
-    found = re.findall(CHOICE, response)
+def test_choice_is_the_last_match_of_the_regex_in_the_last_line(response: str) -> None:
+    found = re.findall(CHOICE, response.rstrip().rpartition("\n")[2])
     assert extract.choice(response) == (found[-1].upper() if found else None)
 
 
@@ -173,6 +176,24 @@ def test_what_is_put_in_a_box_comes_out(before: str, held: str, after: str) -> N
     assert extract.boxed(f"{before} \\boxed{{{held}}}{after}") == held
 
 
+# --------------------------------------------------------------------------------------- last line
+
+
+@pytest.mark.parametrize(
+    ("response", "line"),
+    [
+        ("So it is 42.", "So it is 42."),
+        ("So it is:\n\n$$\n  42 \n$$\n", "42"),
+        ("x\r\nThe answer is ½\r\n\r\n", "The answer is ½"),
+        ("a" * 2000 + " 7", "a" * 498 + " 7"),
+        ("", None),
+        ("\n$$\n", None),
+    ],
+)
+def test_the_last_line_that_says_something_is_found(response: str, line: str | None) -> None:
+    assert extract.last_line(response) == line
+
+
 # -------------------------------------------------------------------------------------------- code
 
 
@@ -226,7 +247,9 @@ def test_no_text_breaks_an_extraction(text: str) -> None:
         assert found is None or found.casefold() in text.casefold()
 
 
-@pytest.mark.parametrize("function", [extract.choice, extract.boxed, extract.code])
+@pytest.mark.parametrize(
+    "function", [extract.choice, extract.boxed, extract.code, extract.last_line]
+)
 @pytest.mark.parametrize(
     "hostile",
     [

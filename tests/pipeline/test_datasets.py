@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import Refusal, assert_among, refused
 from refusals import refusal as refusal_of
+from statements import code, values
 from toys import WRITERS, Dialects, Sayings, Tongues, Toy, plain, rows, write
 
 from raybench import benchmarks, cli
@@ -77,6 +78,53 @@ def refusal(folder: Path, selection: Selection = ALL, *asked: Benchmark) -> str:
     with pytest.raises(ConfigurationError) as caught:
         together(folder, selection, *(asked or (Toy(),)))
     return str(caught.value)
+
+
+def test_a_question_that_is_there_under_several_ids_is_told_with_them(tmp_path: Path) -> None:
+    made = rows(9)
+    for again in (4, 7):
+        made[again] |= {"ask": made[1]["ask"], "field": "logic"}
+    made[8] |= {"ask": made[2]["ask"]}
+    write(tmp_path / "toy.jsonl", made)
+    dataset = prepared(tmp_path)
+    assert dataset.repeated == (("1", "4", "7"), ("2", "8"))
+    (note,) = dataset.notes
+    told = values(note)
+    assert (code(note), told["repeated"], told["askings"]) == ("data.repeated", 2, 5)
+    assert "1 = 4 = 7" in told["ids"]
+    assert note in together(tmp_path, ALL, Toy()).notes
+    assert prepared(tmp_path, Selection(subjects=("set_theory",))).repeated == (("2", "8"),)
+
+
+def test_of_many_questions_that_are_there_twice_a_note_names_some(tmp_path: Path) -> None:
+    made = [{**row, "label": at} for at, row in enumerate([*rows(30), *rows(30)])]
+    write(tmp_path / "toy.jsonl", made)
+    dataset = prepared(tmp_path)
+    assert len(dataset.repeated) == 30
+    assert "; and 25 more" in dataset.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "same"),
+    [
+        ("gpqa_diamond", {"Record ID": "other", "Subdomain": "x"}, True),
+        ("gpqa_diamond", {"Question": "Which other?"}, False),
+        ("mmlu_pro", {"question_id": 99, "category": "x"}, True),
+        ("mmlu_pro", {"options": ["1", "2"]}, False),
+        ("math_500", {"unique_id": "other"}, True),
+        ("hle", {"id": "other", "rationale": "x"}, True),
+        ("scicode", {"problem_id": "other"}, True),
+        ("scicode", {"problem_description_main": "x"}, False),
+    ],
+)
+def test_what_a_question_says_is_not_its_id(
+    name: str, change: dict[str, Any], same: bool, tmp_path: Path
+) -> None:
+    benchmark = benchmarks.load(name)
+    found = datasets.prepare([benchmark], DataConf(source="samples"), Selection(limit=3), tmp_path)
+    (part,) = found
+    row = kept(part)[0]
+    assert (benchmark.content(row) == benchmark.content(row | change)) is same
 
 
 def quoted(said: str) -> list[str]:

@@ -19,7 +19,6 @@ import pytest
 import pytest_asyncio
 from http_endpoint import Busy, Handler, HttpEndpoint
 from refusals import refused
-from statements import code
 
 from raybench import benchmarks
 from raybench.config import DataConf, FleetConf
@@ -27,13 +26,13 @@ from raybench.fleet import Fleet, open_fleet
 from raybench.fleet.link import Link
 from raybench.fleet.simulated.engine import INFRA_ERROR
 from raybench.pipeline import datasets, graph
-from raybench.pipeline.checker import Verdicts, checked
+from raybench.pipeline.checker import Verdicts
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.reply_log import ReplyLog
 from raybench.pipeline.responses import Responses
 from raybench.pipeline.stages import UNIT, Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
-from raybench.types import Completion, ModelSpec
+from raybench.types import ModelSpec
 
 pytestmark = [
     pytest.mark.timeout(300),
@@ -215,23 +214,8 @@ async def test_the_checker_sees_what_the_script_does_not_call_right(both: Asked)
         elif unit["by"] == "checker":  # a simulated checker says yes where both are the same text
             assert (unit["correct"], unit["checker"]) == (False, "No")
         else:
-            assert unit["answer"] is None
+            assert unit["finish"] != "stop" and unit["answer"] is None
     assert any(unit["by"] == "checker" for unit in both.first)
-
-
-@pytest.mark.parametrize(
-    ("said", "correct", "reason"),
-    [
-        ("Yes", True, "checker.right"),
-        ("No.", False, "checker.wrong"),
-        ("Yes, they are equivalent", False, "checker.unclear"),
-    ],
-)
-async def test_only_a_clear_yes_is_one(said: str, correct: bool, reason: str) -> None:
-    unit = checked(Completion(said, "stop"))
-    assert (unit["correct"], unit["by"]) == (correct, "checker")
-    assert code(unit["reason"]) == reason
-    assert "judge_error" not in unit  # which would withhold the score
 
 
 async def test_a_checker_that_thinks_may() -> None:
@@ -261,7 +245,12 @@ async def test_a_checker_that_is_silent_leaves_the_scripts_verdict_and_says_so(
 ) -> None:
     silent = [unit for unit in of(faulty, "math_500", "dull") if unit["judge_error"]]
     assert silent
-    assert all(unit["by"] == "script" and not unit["correct"] for unit in silent)
+    assert not any(unit["correct"] for unit in silent)
+    # The script decides nothing about a reply from which it reads no answer.
+    assert {(unit["answer"] is None, unit["by"]) for unit in silent} <= {
+        (False, "script"),
+        (True, None),
+    }
     assert INFRA_ERROR in silent[0]["judge_error"]
 
 

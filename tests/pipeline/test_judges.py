@@ -76,6 +76,16 @@ def test_a_judge_is_asked_the_prompt_alone_greedily_and_for_json() -> None:
     assert resolved(asked, thinker).max_tokens is None
 
 
+def test_a_judge_reads_its_prompt_as_a_system_prompt_where_that_is_asked_for() -> None:
+    judge = as_judge(HOSTED)
+    (asked,) = Panel({"j": judge}, 0, role="system").requests(judge, [unit()])[0].messages
+    assert asked == replace(HLE.judge(ROW, "Exact Answer: 41")[0], role="system")
+    assert asked.foreign  # it holds somebody else's words all the same
+    lacking = replace(judge, system_role=False)
+    request = Panel({"j": lacking}, 0, role="system").requests(lacking, [unit()])[0]
+    assert resolved(request, lacking).messages == HLE.judge(ROW, "Exact Answer: 41")
+
+
 def test_what_a_judge_is_when_it_is_ranked_is_not_for_judging() -> None:
     ranked = replace(HOSTED, system_prompt="Be kind.", sampling=Sampling(1.0, 0.5, 10))
     judge = as_judge(ranked)
@@ -84,18 +94,20 @@ def test_what_a_judge_is_when_it_is_ranked_is_not_for_judging() -> None:
     assert judge.weights == ranked.weights
 
 
-def test_texts_are_bounded_where_the_decoding_is_ours() -> None:
-    ours = Panel({"j": HOSTED}, 0).requests(HOSTED, [unit()])[0].json_schema
-    theirs = Panel({"j": REMOTE}, 0).requests(REMOTE, [unit()])[0].json_schema
-    assert ours
+def test_texts_are_bounded_where_that_is_asked_for_and_the_decoding_is_ours() -> None:
+    ours, theirs, free = (
+        Panel({"j": judge}, 0, longest=longest).requests(judge, [unit()])[0].json_schema
+        for judge, longest in ((HOSTED, 350), (REMOTE, 350), (HOSTED, None))
+    )
+    assert ours and free == HLE.schema
     assert theirs == HLE.schema
-    assert ours["properties"]["reasoning"]["maxLength"] > 0
+    assert ours["properties"]["reasoning"]["maxLength"] == 350
     assert "maxLength" not in HLE.schema["properties"]["reasoning"]
-    assert ours == bounded(HLE.schema)
+    assert ours == bounded(HLE.schema, 350)
 
 
 def test_the_longest_verdict_has_room() -> None:
-    texts = [it for it in bounded(HLE.schema)["properties"].values() if it["type"] == "string"]
+    texts = [it for it in bounded(HLE.schema, 350)["properties"].values() if it["type"] == "string"]
     longest = sum(it.get("maxLength", len("yes")) for it in texts)
     # Six tokens are the most that a character takes, and some are the braces' and the names'.
     assert 6 * longest + 48 <= judges.JUDGE_TOKENS

@@ -146,9 +146,9 @@ def test_a_stage_with_many_threads_has_them_share_their_memory(stage: Callable[[
 
 def test_what_few_replies_have_is_kept_of_those() -> None:
     """A reply that is taken again could have no more tokens; its retries are not had again."""
-    plain = stages._told(Completion("4", "stop"))
+    plain = stages.reply_of(Completion("4", "stop"))
     assert not plain.keys() & {"token_limit", "retries"}
-    told = stages._told(
+    told = stages.reply_of(
         Completion("4", "stop", token_limit=100, retries=Retries(rate_limited=2, pauses=1))
     )
     assert told == plain | {"token_limit": 100, "retries": {"rate_limited": 2, "pauses": 1}}

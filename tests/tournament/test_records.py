@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from raybench import games
 from raybench.games import MANAGER
 from raybench.tournament import records
@@ -27,7 +29,10 @@ TURNS = [
 
 
 def test_turns_come_back_with_what_was_seen() -> None:
-    lines = [records.begun(1, FIXTURE), *(records.turned(1, 0, it) for it in TURNS)]
+    lines = [
+        records.begun(1, FIXTURE),
+        *(records.turned(1, 0, it, at) for at, it in enumerate(TURNS, 1)),
+    ]
     assert all("observation" not in line for line in lines)
     found: dict[int, records.Unfinished] = {}
     for line in lines:
@@ -38,8 +43,8 @@ def test_turns_come_back_with_what_was_seen() -> None:
 
 def test_of_a_match_that_was_begun_anew_the_last_attempt_counts() -> None:
     found: dict[int, records.Unfinished] = {}
-    lines = [records.begun(1, FIXTURE), records.turned(1, 0, TURNS[0])]
-    for line in [*lines, records.turned(1, 2, TURNS[1]), records.begun(1, FIXTURE)]:
+    lines = [records.begun(1, FIXTURE), records.turned(1, 0, TURNS[0], 1)]
+    for line in [*lines, records.turned(1, 2, TURNS[1], 1), records.begun(1, FIXTURE)]:
         records.enter(found, line)
     assert (found[1].attempt, len(found[1].turns)) == (2, 1)
 
@@ -51,9 +56,43 @@ def entered(*lines: dict[str, object]) -> records.Unfinished:
     return found[1]
 
 
+BEGAN = [
+    records.begun(1, FIXTURE),
+    *(records.turned(1, 0, it, at) for at, it in enumerate(TURNS, start=1)),
+]
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_a_turn_that_stands_there_twice_counts_once(again: int) -> None:
+    found = entered(*BEGAN, BEGAN[again])
+    assert found == entered(*BEGAN)
+    assert len(found.turns) == 2
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 4])
+def test_a_turn_that_does_not_follow_is_refused(place: int) -> None:
+    other = turn("player_1", "bid 2 4")
+    with pytest.raises(ValueError):
+        entered(*BEGAN, records.turned(1, 0, other, place))
+
+
+def test_a_turn_of_an_attempt_that_was_given_up_changes_nothing() -> None:
+    lost = records.GivenUp(0, "a gave no reply: busy", "a")
+    anew = [records.given_up(1, lost, attempt=1, replays=1), records.turned(1, 1, TURNS[1], 1)]
+    assert entered(*BEGAN, *anew, BEGAN[1]) == entered(*BEGAN, *anew)
+
+
+def test_turns_of_older_journals_are_taken_as_they_stand() -> None:
+    plain = [{name: it for name, it in line.items() if name != "turn"} for line in BEGAN]
+    assert entered(*plain).turns == entered(*BEGAN).turns
+    assert len(entered(*plain, plain[2]).turns) == 3
+    # A later version went on with it: its turns are counted on from those without a number.
+    assert len(entered(*plain, records.turned(1, 0, TURNS[1], 3)).turns) == 3
+
+
 def test_a_match_goes_on_as_the_attempt_that_was_begun_before_any_turn_of_it() -> None:
     lost = records.GivenUp(0, "a gave no reply: busy", "a")
-    began = [records.begun(1, FIXTURE), records.turned(1, 0, TURNS[0])]
+    began = [records.begun(1, FIXTURE), records.turned(1, 0, TURNS[0], 1)]
     found = entered(*began, records.given_up(1, lost, attempt=1, replays=1))
     assert (found.attempt, found.turns, found.replays, found.given_up) == (1, [], 1, [lost])
     assert entered(*began).replays is None
@@ -63,7 +102,7 @@ def test_a_match_that_waited_for_somebody_goes_on_with_its_turns() -> None:
     lost = records.GivenUp(0, "a gave no reply: busy", "a")
     found = entered(
         records.begun(1, FIXTURE),
-        records.turned(1, 0, TURNS[0]),
+        records.turned(1, 0, TURNS[0], 1),
         records.given_up(1, lost, attempt=0, replays=2),
     )
     assert (found.attempt, len(found.turns), found.replays, found.given_up) == (0, 1, 2, [])

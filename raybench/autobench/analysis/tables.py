@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from raybench.csv_cells import unguard_cell
 from raybench.errors import ConfigurationError, Problem, closest
 from raybench.paths import expanded
 from raybench.statements import Statement
@@ -133,6 +134,7 @@ def parse_leniently(
             )
             continue
         model, told = (cells[place] for place in places)
+        model = unguard_cell(model)  # our own leaderboard.csv may be the table
         score = _number(told)
         if model in lines:
             wrong.append(

@@ -1,5 +1,6 @@
 """Questions whose answer is the letter of an option: prompt and extraction of seed 001."""
 
+import json
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
@@ -16,6 +17,7 @@ LETTERS = "ABCDEFGHIJ"
 class MultipleChoice(Benchmark):
     """One option of those listed is right."""
 
+    grading: ClassVar = 2  # version 1 read the last three lines
     asks: ClassVar[str]
     """The column of the question's text."""
 
@@ -45,12 +47,16 @@ class MultipleChoice(Benchmark):
         asked = self.ask(row[self.asks], self.options(row, draw), reasoning=reasoning)
         return (Message("user", asked),)
 
+    def content(self, row: Row) -> str:
+        """Return the question and its options, in whatever order they are listed."""
+        return json.dumps([str(row[self.asks]), sorted(map(str, self.options(row, Draw())))])
+
     def grade(self, row: Row, response: str, *, draw: Draw = Draw()) -> Grade:
         """Compare the letter; one that is no option is no answer."""
         letters = LETTERS[: len(self.options(row, draw))]
         given = self.read(response)
         if given is None:
-            return Grade(False, "no answer of the form 'Answer: A' in its last lines")
+            return Grade(False, "no answer of the form 'Answer: A' in its last line")
         if given not in letters:
             return Grade(False, f"'{given}' is no option: there is A to {letters[-1]}")
         right = given == self.truth(row, draw=draw)

@@ -1,5 +1,6 @@
 """What every benchmark offers. Pure: rows and responses in, prompts and grades out."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -113,6 +114,9 @@ class Benchmark(ABC):
     """A model says what replies are worth, and nobody else does (`judged.py`)."""
     checked: ClassVar[bool] = False
     """An equality checker looks at answers that the script does not call right."""
+    grading: ClassVar[int] = 1
+    """The version of its grading. A change that may grade a reply differently raises it: a run does
+    not continue one that was graded by another version."""
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -147,6 +151,13 @@ class Benchmark(ABC):
         It is stricter than the methodology's and reads more; scores by it compare with no others.
         """
         return self.grade(row, response, draw=draw)
+
+    def content(self, row: Row) -> str:
+        """Return what the question says, whatever its id: rows that say the same are one question.
+
+        Images are part of it.
+        """
+        return json.dumps([[it.content, list(it.images)] for it in self.prompt(row)])
 
     def has_gold(self, row: Row) -> bool:
         """Tell whether a right answer is known: `gold` raises ValueError where none is."""

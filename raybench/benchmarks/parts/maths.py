@@ -1,6 +1,7 @@
 r"""Problems whose answer stands in \boxed{}: prompt and first stage of grading of seed 001."""
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from raybench.benchmarks.parts import rows
 from raybench.benchmarks.parts.contract import Benchmark, Draw, Grade, Row
@@ -15,6 +16,7 @@ class Maths(Benchmark):
     """A problem with one answer, in the columns `problem` and `answer`."""
 
     checked = True
+    grading: ClassVar = 2  # version 1 sent no reply without a box to the checker
 
     def problems(self, row: Row) -> Iterator[Problem]:
         """Want an id, a problem and an answer: the first columns of all of them."""

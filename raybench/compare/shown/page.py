@@ -79,6 +79,7 @@ def _pair(number: int, found: Concluded, own: Own, page: Path | None) -> dict[st
         "baseline": baseline,
         "candidate": candidate,
         "verdict": found.verdict,
+        "headline": found.headline,
         "sentence": found.sentence,
         "figure": plot.differences(found.scores, f"Differences of {candidate} against {baseline}"),
         "rows": [Row.of(it) for it in found.scores],

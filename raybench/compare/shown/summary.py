@@ -37,6 +37,8 @@ class Row:
     candidate: str
     baseline: str
     verdict: str
+    brief: str
+    """The verdict, and in how many scores it holds."""
     score: str
     """Whose difference it is."""
     difference: str
@@ -76,9 +78,8 @@ def _beside(found: Sequence[Concluded]) -> Iterator[Row]:
         if it.compared.moved:
             baseline, candidate = it.compared.pair.titles
             told = "—", "—", "—", "—"
-            yield Row(
-                place, candidate, baseline, "not tested", "Consensus", it.compared.moved, *told
-            )
+            moved = "not tested", "not tested", "Consensus", it.compared.moved
+            yield Row(place, candidate, baseline, *moved, *told)
 
 
 def _row(place: int, found: Concluded) -> Row:
@@ -90,6 +91,7 @@ def _row(place: int, found: Concluded) -> Row:
         candidate,
         baseline,
         found.verdict,
+        found.brief,
         of.score.title if of else "—",
         difference(of) if of else "—",
         p_shown(of.p_holm if of else None),

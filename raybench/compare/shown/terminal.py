@@ -142,7 +142,11 @@ def _pair(console: Any, found: Concluded, own: Own, flips: int | None, *, sides:
     from rich.text import Text
 
     _title(console, found.compared.pair)
-    console.print(Text(one_line(found.sentence)), soft_wrap=not console.is_terminal)
+    headline = Text.assemble(
+        (one_line(found.headline), _OVERALL.get(found.verdict, "bold")),
+        f". {one_line(found.sentence)}",
+    )
+    console.print(headline, soft_wrap=not console.is_terminal)
     if sides:
         _dim(console, _sides(found.compared.pair))
     if found.scores:
@@ -222,7 +226,7 @@ def _summary(found: Sequence[Concluded]) -> Any:
     for it in summary.rows(found):
         table.add_row(
             Text(one_line(it.candidate)),
-            Text(it.verdict, style=_OVERALL.get(it.verdict, "")),
+            Text(it.brief, style=_OVERALL.get(it.verdict, "")),
             Text(it.score),
             Text(it.difference),
             it.p_holm,

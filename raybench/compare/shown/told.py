@@ -8,6 +8,8 @@
                                   "mlflow_run_id", "report": FILE, or null while there is none},
         "verdict": "better" | "worse" | "mixed" | "identical" | "not distinguishable" |
                    "not tested",
+        "headline": how many scores improved and worsened, in words,
+        "counts": {"improved", "worsened", "not_told", "identical", "refused": how many scores},
         "sentence": ..., "notes": [...],
         "settings": [{"kind", "name", "baseline", "candidate"}],
         "scores": [{"metric", "title", "verdict", "words", "higher_is_better",
@@ -32,16 +34,24 @@
 four in five such comparisons would find if it were tested alone, `detectable_here` among all tests
 here; `needed` is how many questions would show the observed difference. A verdict of a score is
 "better", "worse", "identical", "not distinguishable" or "refused"; a value that is null is refused,
-and `difference.method` says why.
+and `difference.method` says why. The verdict of a pair is "better" where some score is and none is
+worse: `headline` and `counts` say of how many scores it holds.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from raybench.compare.found import Concluded, Flip, Flips, Judged, Pair, Reply, Side
+from raybench.compare.found import Concluded, Flip, Flips, Judged, Pair, Reply, Side, Word
 from raybench.compare.judging import LEVEL
 
 SCHEMA = 1
+_COUNTS: Mapping[str, Word] = {
+    "improved": "better",
+    "worsened": "worse",
+    "not_told": "not distinguishable",
+    "identical": "identical",
+    "refused": "refused",
+}
 
 
 def told(found: Sequence[Concluded], notes: Sequence[str] = ()) -> dict[str, Any]:
@@ -69,6 +79,8 @@ def _pair(found: Concluded) -> dict[str, Any]:
         "baseline": _side(compared.pair.baseline),
         "candidate": _side(compared.pair.candidate),
         "verdict": found.verdict,
+        "headline": found.headline,
+        "counts": {name: found.count(word) for name, word in _COUNTS.items()},
         "sentence": found.sentence,
         "notes": list(compared.notes),
         "settings": [

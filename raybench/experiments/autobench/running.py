@@ -17,7 +17,7 @@ from raybench.experiments.parts.opening import open_session
 from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.pipeline.journal import Journal
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 
 
 async def run(config: Config, resolved: Mapping[str, Any], *, within: House | None = None) -> None:

@@ -13,7 +13,7 @@ from raybench.config import Config, everybody, judges
 from raybench.experiments.autobench import given, reuse
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 from raybench.statements import Statement
 from raybench.tracking.plan import turns
 from raybench.types import Plan

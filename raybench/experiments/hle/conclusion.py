@@ -69,6 +69,7 @@ def concluded(
             "fates": {model: dict(exam.fates(model)) for model in models},
             "budgets": report.budgets.told(exam, models),
             **limits,
+            **conditions.deviations(config, data),
         },
         settings=conditions.settings(config) | {"system prompt of the exam": conf.prompt},
         notes={

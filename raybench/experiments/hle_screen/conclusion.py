@@ -106,6 +106,7 @@ def concluded(
             "data": about,
             "judges": conf.judges,
             **limits,
+            **conditions.deviations(config, data),
         },
         settings=conditions.settings(config) | report.settings(conf),
         notes={

@@ -19,7 +19,7 @@ from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions, reading, token_limits
 from raybench.experiments.parts.questions.ledger import Ledger
 from raybench.experiments.parts.questions.lookup import looked_up, withheld
-from raybench.experiments.parts.questions.setup import repeats_of, shown_of
+from raybench.experiments.parts.questions.setup import grading_of, repeats_of, shown_of
 from raybench.experiments.parts.questions.together import together
 from raybench.experiments.parts.questions.units import units as readable
 from raybench.experiments.parts.questions.view import View
@@ -79,7 +79,10 @@ def concluded(
     )
     about = {
         part.benchmark: conditions.about(
-            part, repeats_of(config, part.benchmark), view.chances[part.benchmark]
+            part,
+            repeats_of(config, part.benchmark),
+            view.chances[part.benchmark],
+            grading_of(config, part.benchmark),
         )
         for part in data
     }
@@ -111,8 +114,8 @@ def concluded(
             **({"grader": config.index.grader} if watch.differences else {}),
             "data": about,
             **watch.programs.told(),
-            **conditions.left_out(data),
             **limits,
+            **conditions.deviations(config, data),
         },
         settings=conditions.settings(config) | _settings(config),
         notes={

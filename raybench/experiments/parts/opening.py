@@ -15,7 +15,8 @@ from raybench.experiments.parts import placing, recording, taking_part, telling
 from raybench.experiments.parts.session import Session
 from raybench.experiments.parts.within import House
 from raybench.pipeline.journal import Keep
-from raybench.pipeline.store import CONFIG, open_run, settings
+from raybench.pipeline.run_identity import settings
+from raybench.pipeline.store import CONFIG, open_run
 from raybench.tracking import console
 from raybench.tracking.mlflow import Tracker
 from raybench.types import Plan
@@ -74,6 +75,7 @@ async def open_session(
         if run.finished or not (run.folder / CONFIG).exists():
             run.write(CONFIG, text)
         tracker = Tracker.open(
+            silent=config.tracking.send == "never",
             uri=config.tracking.uri,
             experiment=config.tracking.experiment,
             run_dir=run.folder,

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import Any
 
+from raybench import roster_file
 from raybench.experiments.parts import surroundings
 from raybench.tracking.report import Item, Section, Table
 from raybench.types import Plan
@@ -52,10 +53,14 @@ def command() -> str | None:
     folders = [
         publishable(source.path)
         for source in told.runtime.config_sources
-        if source.provider not in ("hydra", "main", "schema") and source.path
+        if source.provider not in ("hydra", "main", "schema")
+        and source.path
+        and not roster_file.is_copy(source.path)
     ]
     flags = [f"--config-dir {shlex.quote(folder)}" for folder in folders]
-    overrides = [it for it in told.overrides.task if not it.startswith("hydra.")]
+    overrides = [
+        roster_file.as_given(it) for it in told.overrides.task if not it.startswith("hydra.")
+    ]
     return " ".join(["python -m raybench", *flags, *map(_quoted, map(published, overrides))])
 
 

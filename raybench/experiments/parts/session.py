@@ -28,7 +28,7 @@ from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.pipeline.journal import Journal, Keep
-from raybench.pipeline.store import CONFIG, RESULTS, Run
+from raybench.pipeline.store import CONFIG, GRADING, RESULTS, Run
 from raybench.tracking import console, leaderboard
 from raybench.tracking.console.models import Seen
 from raybench.tracking.mlflow import Tracker, ui_command
@@ -272,7 +272,7 @@ class Session:
             self._concluded(),
             self._run.folder,
             mlflow=mlflow,
-            later=self._config.tracking.send == "later",
+            send=self._config.tracking.send,
             part=self._within is not None,
         )
 
@@ -315,7 +315,10 @@ class Session:
         outcome = self._concluded()
         told = outcome.about.get("data", {})
         every = {**self._inputs, **outcome.inputs}
-        return {name: digest for name, digest in every.items() if name not in told}
+        # The version of a data set's grading stands with it.
+        return {
+            name: digest for name, digest in every.items() if name.removesuffix(GRADING) not in told
+        }
 
     def _about(self) -> dict[str, Any]:
         return {

@@ -116,4 +116,4 @@ def _processor() -> str:
     except (OSError, UnicodeDecodeError):
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
+    return next(named, "") or platform.processor() or platform.machine()

@@ -36,14 +36,14 @@ def tell(
     folder: Path,
     *,
     mlflow: str | None,
-    later: bool = False,
+    send: str = "now",
     part: bool = False,
 ) -> None:
     """Print the leaderboard, and where everything lies: of a part, its report.
 
-    `mlflow` is what shows it there; None where it lacks something, all of it if that is sent
-    `later`.
+    `mlflow` is what shows it there; None where it lacks something, all of it unless `send` is now.
     """
+    told = send != "never"
     paths = {
         "folder": folder,
         "results": None if outcome.unfinished else folder / RESULTS,
@@ -51,7 +51,9 @@ def tell(
         "leaderboard": folder / "leaderboard.csv",
         "failures": folder / "failures.jsonl" if outcome.failures else None,
         "mlflow": mlflow,
-        "sync": None if mlflow or part else f"python -m raybench.tracking sync {folder}",
+        "sync": None
+        if mlflow or part or not told
+        else f"python -m raybench.tracking sync {folder}",
     }
     console.came_to(results, paths)
     if console.is_for_people():
@@ -70,16 +72,16 @@ def tell(
         return
     for name, text in outcome.notes.items():
         console.show_note(name, text)
-    if told := retries(results.get("fleet", {}).get("this_session", {})):
-        console.show_note("Retries", told)
+    if absorbed := retries(results.get("fleet", {}).get("this_session", {})):
+        console.show_note("Retries", absorbed)
     if not (outcome.unfinished or part):
         print(f"Results     {folder / RESULTS}")
     print(f"Report      {folder / 'report.html'}")
     if failures := len(outcome.failures):
         print(f"Look at     {folder / 'failures.jsonl'} ({_eyes(failures, outcome.accepted)})")
-    if part:  # the whole says it
+    if part or not told:  # of a part, the whole says it
         return
-    lacks = "is to be told later" if later else "has not all of it yet"
+    lacks = "is to be told later" if send == "later" else "has not all of it yet"
     print(f"MLflow      {mlflow or '{}: {}'.format(lacks, paths['sync'])}")
 
 

@@ -10,7 +10,8 @@ from raybench.config import Config, parts, storage
 from raybench.config.suite import PARTS, TITLES
 from raybench.errors import Problem, RunFailed
 from raybench.experiments.parts.within import House
-from raybench.pipeline.store import HEADLINE, RESULTS, fingerprint, marked, settings
+from raybench.pipeline.run_identity import fingerprints, marked, settings
+from raybench.pipeline.store import HEADLINE, RESULTS
 from raybench.reading import from_json
 from raybench.stats.joint import Joint
 from raybench.types import Estimate, Plan
@@ -86,11 +87,11 @@ class Part:
         if told_apart := getattr(self.room, "told_apart", None):
             own = told_apart(self.config, self.resolved)
         resolved, limits, aside = own
-        mark = fingerprint(resolved, without=(*self.room.CONCLUSIONS, *limits, *aside))
+        marks = fingerprints(resolved, without=(*self.room.CONCLUSIONS, *limits, *aside))
         wanted = settings(resolved, limits)
         return [
             folder
-            for folder in marked(self.folder, mark)
+            for folder in marked(self.folder, marks)
             if not (file := folder / RESULTS).exists() or _told(file).get("limits", {}) == wanted
         ]
 

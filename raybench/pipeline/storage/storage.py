@@ -1,7 +1,7 @@
 """A store of runs: it finds those of a configuration, fetches them, and lends them to a process."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from tempfile import mkdtemp
 from typing import TypeVar
 
 from raybench.pipeline import whole
+from raybench.pipeline.run_identity import marked
 from raybench.pipeline.storage import fetching, hold, lease
 from raybench.pipeline.storage.hold import Hold, LeaseStore
 from raybench.pipeline.storage.lease import TIMING, Timing
@@ -48,18 +49,19 @@ class Storage:
         patience = Patience(uri.partition("?")[0], patience_s, say, clock)
         return cls(patience.call(lambda: Objects(uri)), patience, timing, clock)
 
-    def bring(self, parent: Path, mark: str) -> tuple[set[str], set[str]]:
+    def bring(self, parent: Path, marks: Sequence[str]) -> tuple[set[str], set[str]]:
         """Fetch those runs of a configuration that the same command may go on with.
 
-        `parent` is the experiment's folder; the runs' names end in the mark. Returned are the names
-        of all that the store has, and of unfinished ones that were not here: who cannot go on with
-        these has no use for them.
+        `parent` is the experiment's folder; the runs' names end in one of the marks. Returned are
+        the names of all that the store has, and of unfinished ones that were not here: who cannot
+        go on with these has no use for them.
         """
         experiment = parent.name
         names = self._call(lambda: self._objects.folders(experiment))
-        named = sorted(name for name in names if name.endswith(f"-{mark}"))
+        ends = tuple(f"-{mark}" for mark in marks)
+        named = sorted(name for name in names if name.endswith(ends))
         stored = {name: self._finished(f"{experiment}/{name}") for name in named}
-        here = {it.name: (it / fetching.RESULTS).exists() for it in parent.glob(f"*-{mark}")}
+        here = {it.name: (it / fetching.RESULTS).exists() for it in marked(parent, marks)}
         wanted = fetching.wanted(stored, here)
         for name in wanted:
             if name in here:

@@ -51,6 +51,7 @@ class Tracker:
         supersede: bool = False,
         runs_dir: Path | None = None,
         send: bool = True,
+        silent: bool = False,
     ) -> "Tracker":
         """Begin the runs, or go on with those that `run_dir` remembers.
 
@@ -59,8 +60,11 @@ class Tracker:
         the remembered runs stay as they are, and new ones take their place: what MLflow once has
         of a metric or a parameter it cannot lose. Of the runs in `runs_dir` is sent what they could
         not send. Without `send` all of it stays in the run's folder, for `sync` or another run.
+        If `silent`, nothing is told at all.
         """
         sender = Sender(run_dir, absolute(uri), warn=warn, say=say or warn, runs_dir=runs_dir)
+        if silent:
+            return cls(None, run_dir, sender, warn)
         try:
             spool = Spool(run_dir)
         except OSError as error:

@@ -18,7 +18,7 @@ from raybench import cli
 from raybench.config import Config
 from raybench.experiments.games import planning, ratings, setup
 from raybench.experiments.parts import session
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 from raybench.tournament.records import kept
 
 FOUR = ", ".join(

@@ -8,13 +8,14 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 from refusals import refused
-from statements import the, values
+from statements import code, the, values
 
 from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
 from raybench.pipeline.terms import models_of
+from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 SAMPLES = Path(benchmarks.__file__).parent / "samples" / "hle.jsonl"
@@ -128,4 +129,32 @@ def test_the_exams_system_prompt_stands_alone_unless_asked_otherwise() -> None:
     assert the("plan.own_prompt", hle.plan(config).notes) == note
     both = configured(told, "own_system_prompts=true")
     assert [model.system_prompt for model in models_of(both)] == ["Be brief."]
-    assert "own_system_prompts" not in describe(hle.plan(both))
+    assert the("plan.with_own_prompt", hle.plan(both).notes) == note
+
+
+def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() -> None:
+    hosted = "roster.models=[{name: a, weights: embedded}]"
+    free = hle.plan(configured(hosted, "judges=[a]"))
+    assert "plan.judge_chars" not in {code(it) for it in free.notes if isinstance(it, Statement)}
+    bounded = hle.plan(configured(hosted, "judges=[a]", "judge_chars=350"))
+    told = {"judges": "a", "most": 350, "section": "hle"}
+    assert the("plan.judge_chars", bounded.notes) == told
+    with refused("setting.range", "hle.judge_chars", given=0):
+        configured(hosted, "judges=[a]", "judge_chars=0")
+
+
+def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:
+    def notes(*overrides: str, experiment: str = "hle") -> set[str]:
+        room = {"hle": hle, "index": index}[experiment]
+        config = configured("judges=[a]", *overrides, experiment=experiment)
+        return {code(it) for it in room.plan(config).notes if isinstance(it, Statement)}
+
+    assert "plan.judge_role" not in notes()
+    assert "plan.judge_role" in notes("judge_role=user")
+    assert configured("judges=[a]").hle.judge_role == "system"
+    # The methodology does not say as what its judge reads the prompt.
+    assert "plan.judge_role" not in notes("benchmarks=[hle]", experiment="index")
+    with refused("setting.choice", "hle.judge_role", given="boss"):
+        configured("judge_role=boss")
+    suite = configured("hle.judges=[a]", experiment="suite")
+    assert suite.index.judge_role == suite.hle.judge_role == "system"

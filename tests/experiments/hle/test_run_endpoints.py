@@ -76,7 +76,7 @@ def test_an_endpoint_judges_as_the_published_judge_does(endpoint: Endpoint, read
         assert unit["correct"] is (unit["truth"] == "yes")
     assert len(endpoint.judged) == 10  # one to see whether it can be asked
     for body in endpoint.judged:
-        assert [turn["role"] for turn in body["messages"]] == ["user"]  # type: ignore[attr-defined]
+        assert [turn["role"] for turn in body["messages"]] == ["system"]  # type: ignore[attr-defined]
         assert body["max_completion_tokens"] == 4096
         form = body["response_format"]["json_schema"]  # type: ignore[index]
         assert form["strict"]

@@ -19,6 +19,9 @@ from raybench import benchmarks, cli, sandbox
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError, RunFailed
 from raybench.experiments import index
+from raybench.experiments.parts.questions.setup import others_of, prepared
+from raybench.pipeline import shards
+from raybench.pipeline.terms import models_of
 from raybench.sandbox import Settings, environments, interpreters
 from raybench.sandbox.environments import Environment
 from raybench.statements import Statement
@@ -238,3 +241,32 @@ def test_a_mistake_in_the_data_ends_the_command_with_2(tmp_path: Path) -> None:
     assert done.returncode == 2, done.stdout + done.stderr
     assert "'xx'" in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+PROMPTED = (
+    "roster.models=[{name: a, engine: simulated, system_prompt: Be brief.}, "
+    "{name: b, engine: simulated}]"
+)
+
+
+def test_models_are_asked_without_their_own_system_prompts_unless_asked_otherwise() -> None:
+    config = configured("data=samples", "benchmarks=[mmlu_pro]", PROMPTED)
+    assert [model.system_prompt for model in models_of(config)] == [None, None]
+    notes = index.plan(config).notes
+    assert the("plan.own_prompt", notes) == {"models": "a", "section": "index"}
+    assert "plan.with_own_prompt" not in {code(it) for it in notes if isinstance(it, Statement)}
+    with_them = configured(
+        "data=samples", "benchmarks=[mmlu_pro]", PROMPTED, "own_system_prompts=true"
+    )
+    assert [model.system_prompt for model in models_of(with_them)] == ["Be brief.", None]
+    notes = index.plan(with_them).notes
+    assert the("plan.with_own_prompt", notes) == {"models": "a", "section": "index"}
+    assert "plan.own_prompt" not in {code(it) for it in notes if isinstance(it, Statement)}
+
+
+def test_a_checker_that_is_not_ranked_has_the_checkers_prompt_alone() -> None:
+    judge = "roster.judges=[{name: j, engine: simulated, system_prompt: Be brief.}]"
+    config = configured("data=samples", judge, "checker=j")
+    with shards.scratch() as folder:
+        (checker,) = others_of(config, prepared(config, folder))
+    assert (checker.name, checker.system_prompt) == ("j", None)

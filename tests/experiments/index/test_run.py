@@ -178,4 +178,8 @@ def test_a_run_says_what_it_reads_before_it_asks(finished: Path) -> None:
     """By that `open_run` knows whether the questions are still the same."""
     inputs = json.loads((run_of(finished) / "inputs.json").read_text())
     read = results_of(finished)["run"]["data"]
-    assert inputs == {name: about["digest"] for name, about in read.items()}
+    gradings = {f"{name}.grading": str(it["grading"]) for name, it in read.items()}
+    expected = {name: about["digest"] for name, about in read.items()}
+    assert inputs == expected | {name: it for name, it in gradings.items() if it != "1"}
+    assert gradings["mmlu_pro.grading"] == "2"
+    assert "inputs" not in results_of(finished)["run"], "results tell them with the data"

@@ -13,7 +13,8 @@ from raybench import cli
 from raybench.experiments.games import setup
 from raybench.experiments.suite import parts
 from raybench.experiments.suite.parts import Found, Part
-from raybench.pipeline.store import RESULTS, open_run, settings
+from raybench.pipeline.run_identity import settings
+from raybench.pipeline.store import RESULTS, open_run
 from raybench.stats.joint import Joint
 
 

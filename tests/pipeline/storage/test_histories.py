@@ -212,7 +212,7 @@ class Histories(RuleBasedStateMachine):
         """A new machine has the whole run, journal and all; its next one is another."""
         for _, zombie, _ in self.zombies:
             self._end(zombie)
-        self.storage.bring(self.root / "new" / "exp", name[-10:])
+        self.storage.bring(self.root / "new" / "exp", [name[-10:]])
         file = self.root / "new" / "exp" / name / "journal" / "units.jsonl"
         lines = file.read_bytes() if file.exists() else b""
         assert lines == b"".join(b'{"id": %d}\n' % each for each in self.counted)

@@ -8,7 +8,7 @@ from terminals import Terminal
 
 from raybench.config import CONSOLE_MODES, ConsoleConf
 from raybench.config.places import console_problems
-from raybench.pipeline.store import fingerprint
+from raybench.pipeline.run_identity import fingerprint
 from raybench.tracking.console import modes, streams
 
 HERE = {"TERM": "xterm"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raybench import benchmarks, sandbox
 from raybench.config import Config
@@ -37,7 +37,7 @@ from raybench.pipeline.terms import Terms, asking_of, models_of
 from raybench.pipeline.units import Job, Questions, jobs
 from raybench.sandbox import Settings
 from raybench.tracking import console
-from raybench.types import Completion, Retries
+from raybench.types import Completion, JudgeRole, Retries
 
 
 async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) -> None:
@@ -111,7 +111,15 @@ def _work(
         _jobs(config, data, engines, awake),
         replace(asking_of(config), responses=cache, log=log),
         checker=Verdicts(everybody[terms.checker], config.seed, cache) if terms.checker else None,
-        judges=Panel(judges_of(config), config.seed, cache) if is_judged(data) else None,
+        judges=Panel(
+            judges_of(config),
+            config.seed,
+            cache,
+            role=cast(JudgeRole, terms.conf.judge_role),  # `config.problems` has checked it
+            longest=terms.conf.judge_chars,
+        )
+        if is_judged(data)
+        else None,
         grader=terms.grader,
         slots=slots_of(config),
         done=ledger.done[:],

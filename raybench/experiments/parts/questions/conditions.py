@@ -5,16 +5,19 @@ from typing import Any
 
 from raybench import benchmarks
 from raybench.config import Config
+from raybench.experiments.parts.questions.exam_remarks import remarks
+from raybench.experiments.parts.questions.setup import bounded_judges, role_deviates
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
-from raybench.pipeline.terms import Terms
+from raybench.pipeline.terms import Terms, with_own_prompts
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
 _DIGEST = 16
+_ROLES = {"system": "a system prompt", "user": "a user message"}
 
 
-def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
+def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -> dict[str, Any]:
     """Return what results.json says of a benchmark's questions."""
     return {
         "origin": part.origin,
@@ -24,7 +27,9 @@ def about(part: Dataset, repeats: int, chance: float | None) -> dict[str, Any]:
         "languages": dict(part.by_language),
         "repeats": repeats,
         "chance": chance,
+        "grading": grading,
         **({"caveats": dict(part.caveats)} if part.caveats else {}),
+        **({"repeated": [list(ids) for ids in part.repeated]} if part.repeated else {}),
     }
 
 
@@ -69,6 +74,15 @@ def settings(config: Config) -> dict[str, str]:
         "temperature": "each model's own" if conf.temperature is None else f"{conf.temperature:g}",
         "most tokens of a reply": f"{conf.max_tokens:,}; models that reason have their own maximum",
         "judges": ", ".join(conf.judges),
+        "judges' prompt": _ROLES.get(conf.judge_role, "") if conf.judges else "",
+        "judges' reasoning": f"{conf.judge_chars:,} characters at most, of hosted judges"
+        if conf.judges and conf.judge_chars is not None
+        else "",
+        "system prompts of the roster": (
+            "asked with (own_system_prompts)" if conf.own_system_prompts else "left out"
+        )
+        if with_own_prompts(config)
+        else "",
         "replies that never came or got no grade": "left out (accept_failures)"
         if conf.accept_failures
         else "withhold the score",
@@ -76,16 +90,39 @@ def settings(config: Config) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def left_out(data: Prepared) -> dict[str, Any]:
-    """Return what results.json says of what could not be asked; nothing where all was."""
-    return {"left_out": dict(data.left_out)} if data.left_out else {}
+def deviations(config: Config, data: Prepared) -> dict[str, Any]:
+    """Return what results.json says of what was asked otherwise than the source does.
+
+    That is what could not be asked, models asked with system prompts of the roster, and how judges
+    are asked; nothing where there is nothing.
+    """
+    found = {
+        "left_out": dict(data.left_out),
+        "own_system_prompts": _prompted(config),
+        "judge_role": Terms.of(config).conf.judge_role if role_deviates(config, data) else None,
+        "judge_chars": Terms.of(config).conf.judge_chars if bounded_judges(config, data) else None,
+    }
+    return {name: it for name, it in found.items() if it}
+
+
+def _prompted(config: Config) -> list[str]:
+    """Return the models that are asked with a system prompt of the roster."""
+    return with_own_prompts(config) if Terms.of(config).conf.own_system_prompts else []
 
 
 def narrowed(config: Config, data: Prepared) -> dict[str, str]:
     """Return what keeps scores from comparing with those of others, by short names."""
     subjects = ", ".join(Terms.of(config).conf.subset)
     parts = list(data)
+    prompted = ", ".join(_prompted(config))
     found = {
+        "System prompts": prompted
+        and Statement(
+            "deviation.system_prompts",
+            "{models} were asked with the roster's system prompts, which the source does not use "
+            "(own_system_prompts=true): scores compare with no published ones",
+            models=prompted,
+        ),
         "Subjects": subjects and f"only {subjects}: scores are over these alone",
         "Samples": "questions shipped to try things out: scores on them compare with nothing"
         if any(part.origin == "samples" for part in parts)
@@ -93,7 +130,7 @@ def narrowed(config: Config, data: Prepared) -> dict[str, str]:
         "Questions": "; ".join(note for part in parts for note in part.notes),
         "Left out": "; ".join(f"{name}: {why}" for name, why in data.left_out.items()),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in found.items() if text} | remarks(config, data)
 
 
 def reused(config: Config, reused: int, units: int) -> str:

@@ -13,6 +13,7 @@ from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions.asking import ask
 from raybench.experiments.parts.questions.ledger import Ledger, Watcher
 from raybench.experiments.parts.questions.setup import (
+    grading_of,
     planned,
     prepared,
     sandboxed,
@@ -23,6 +24,7 @@ from raybench.experiments.parts.questions.validation import validate
 from raybench.experiments.parts.within import House
 from raybench.pipeline import shards
 from raybench.pipeline.datasets import Prepared
+from raybench.pipeline.store import GRADING
 from raybench.pipeline.terms import Terms
 from raybench.tracking import console
 from raybench.types import Plan
@@ -39,6 +41,19 @@ def plan(config: Config, prepare: Prepare = prepared) -> Plan:
     """Say what the run would do; the questions are read for that, and fetched where need be."""
     with shards.scratch() as folder:
         return planned(config, prepare(config, folder))
+
+
+def inputs(config: Config, data: Prepared) -> dict[str, str]:
+    """Return what a run must have in common with one that it continues.
+
+    That is what is asked, and the version of its grading where it is not the first: replies that
+    were graded by another version do not mix with these.
+    """
+    found = {part.benchmark: part.digest for part in data} | dict(data.inputs)
+    for part in data:
+        if (version := grading_of(config, part.benchmark)) > 1:
+            found[part.benchmark + GRADING] = str(version)
+    return found
 
 
 async def run(
@@ -71,7 +86,7 @@ async def run(
             planned(config, data),
             journal="units",
             keep=ledger.enter,
-            inputs={part.benchmark: part.digest for part in data} | dict(data.inputs),
+            inputs=inputs(config, data),
             conclusions=conclusions,
             within=within,
         )

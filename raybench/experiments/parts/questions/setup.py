@@ -1,20 +1,22 @@
 """What is asked: the questions, of whom and with what sampling, and the plan of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from raybench import benchmarks
 from raybench.benchmarks import Benchmark
-from raybench.config import Config, DataConf, judges
+from raybench.config import Config, DataConf, ExamConf, judges
 from raybench.errors import ConfigurationError, Problem
 from raybench.experiments.parts.questions import token_limits
+from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.fleet import group_engines
 from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
 from raybench.pipeline.judges import as_judge
 from raybench.pipeline.programs import Slots
-from raybench.pipeline.terms import Terms, bare, models_of
+from raybench.pipeline.terms import Terms, models_of, with_own_prompts
 from raybench.sandbox import Settings, places
 from raybench.statements import Statement
 from raybench.tracking import console
@@ -78,6 +80,13 @@ def repeats_of(config: Config, benchmark: str) -> int:
     return Terms.of(config).conf.repeats or benchmarks.load(benchmark).repeats
 
 
+def grading_of(config: Config, benchmark: str) -> int:
+    """Return the version of a benchmark's grading."""
+    found = benchmarks.load(benchmark)
+    # The versions of mathematics differ only in what the checker is asked.
+    return 1 if found.checked and Terms.of(config).checker is None else found.grading
+
+
 def slots_of(config: Config) -> Slots:
     """Return where replies that are programs run."""
     conf = config.sandbox
@@ -133,16 +142,29 @@ def planned(config: Config, data: Prepared) -> Plan:
                 own=own,
             )
         )
-    if without := bare(config):
+    if bounded := bounded_judges(config, data):
         notes.append(
             Statement(
-                "plan.own_prompt",
-                "the roster's system prompts of {models} are left out: the exam has its own "
-                "({section}.own_system_prompts=true has both)",
-                models=", ".join(without),
+                "plan.judge_chars",
+                "deviation: {judges} may reason in {most:,} characters at most "
+                "({section}.judge_chars)",
+                judges=", ".join(bounded),
+                most=terms.conf.judge_chars,
                 section=terms.section,
             )
         )
+    if role_deviates(config, data):
+        notes.append(
+            Statement(
+                "plan.judge_role",
+                "deviation: judges read their prompt as a user message; the paper has it as a "
+                "system prompt ({section}.judge_role=user)",
+                section=terms.section,
+            )
+        )
+    notes += remarks(config, data).values()
+    if prompted := with_own_prompts(config):
+        notes.append(_system_prompts(terms, prompted))
     return Plan(
         experiment=terms.section,
         models=models,
@@ -155,6 +177,25 @@ def planned(config: Config, data: Prepared) -> Plan:
         notes=(*notes, *data.notes, *token_limits.planned(models), *turns(len(engines), awake)),
         referees=tuple(others),
         each=units // len(models),
+    )
+
+
+def _system_prompts(terms: Terms, models: Sequence[str]) -> str:
+    """Say whether models are asked with the system prompts that the roster has for them."""
+    if terms.conf.own_system_prompts:
+        return Statement(
+            "plan.with_own_prompt",
+            "deviation: {models} are asked with the roster's system prompts, which the source does "
+            "not use ({section}.own_system_prompts=true)",
+            models=", ".join(models),
+            section=terms.section,
+        )
+    return Statement(
+        "plan.own_prompt",
+        "the roster's system prompts of {models} are left out, as all models are asked alike "
+        "({section}.own_system_prompts=true asks with them)",
+        models=", ".join(models),
+        section=terms.section,
     )
 
 
@@ -235,8 +276,25 @@ def is_judged(data: Prepared) -> bool:
 def others_of(config: Config, data: Prepared) -> list[ModelSpec]:
     """Return the models that are asked about replies and not ranked as they are asked."""
     checker = Terms.of(config).checker
-    found = [it for judge in judges(config) if (it := judge.spec()).name == checker]
+    found = [
+        replace(it, system_prompt=None)  # it has a prompt of its own
+        for judge in judges(config)
+        if (it := judge.spec()).name == checker
+    ]
     return [*found, *(judges_of(config).values() if is_judged(data) else ())]
+
+
+def bounded_judges(config: Config, data: Prepared) -> list[str]:
+    """Return the judges whose reasoning is bounded: those that raybench hosts."""
+    if Terms.of(config).conf.judge_chars is None or not is_judged(data):
+        return []
+    return [name for name, model in judges_of(config).items() if model.engine == "vllm"]
+
+
+def role_deviates(config: Config, data: Prepared) -> bool:
+    """Tell whether judges read their prompt otherwise than the exam's paper has it."""
+    conf = Terms.of(config).conf
+    return isinstance(conf, ExamConf) and is_judged(data) and conf.judge_role != "system"
 
 
 def judges_of(config: Config) -> dict[str, ModelSpec]:

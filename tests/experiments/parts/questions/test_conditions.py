@@ -1,9 +1,10 @@
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from statements import code, values
 
-from raybench.config import Config, IndexConf
+from raybench.config import Config, HleConf, IndexConf, ModelConf, RosterConf
 from raybench.experiments.parts import models
 from raybench.experiments.parts.questions import conditions
 from raybench.pipeline.datasets import Dataset, Prepared
@@ -89,3 +90,28 @@ def test_what_scores_do_not_compare_with_is_said() -> None:
     assert list(said) == ["Subjects", "Samples", "Questions"]
     assert said["Questions"].startswith("mgsm: 2 of 5 ")
     assert conditions.about(lacking, 1, None)["caveats"] == {"no target": 2}
+
+
+def test_system_prompts_of_the_roster_are_a_deviation_where_models_are_asked_with_them() -> None:
+    roster = RosterConf("r", [ModelConf("a", system_prompt="Be brief."), ModelConf("b")])
+    without = Config(roster=roster)
+    assert conditions.deviations(without, prepared(PART)) == {}
+    assert "System prompts" not in conditions.narrowed(without, prepared(PART))
+    asked = Config(roster=roster, index=IndexConf(own_system_prompts=True))
+    assert conditions.deviations(asked, prepared(PART)) == {"own_system_prompts": ["a"]}
+    note = conditions.narrowed(asked, prepared(PART))["System prompts"]
+    assert (code(note), values(note)) == ("deviation.system_prompts", {"models": "a"})
+    told = [conditions.settings(it) for it in (Config(), without, asked)]
+    assert len({it.get("system prompts of the roster") for it in told}) == 3
+
+
+def test_how_judges_are_asked_is_a_deviation_where_it_is_one() -> None:
+    roster = RosterConf("r", [ModelConf("a", weights="embedded")])
+    part = prepared(replace(PART, benchmark="hle"))
+
+    def told(**conf: Any) -> dict[str, Any]:
+        exam = HleConf(judges=["a"], **conf)
+        return conditions.deviations(Config(experiment="hle", roster=roster, hle=exam), part)
+
+    assert told() == {}
+    assert told(judge_role="user", judge_chars=350) == {"judge_role": "user", "judge_chars": 350}

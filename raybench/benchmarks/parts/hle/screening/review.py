@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from raybench.benchmarks.parts.hle.screening.rubric import (
     GIVEN,
 )
 from raybench.config import MOST_REVIEWERS
+from raybench.csv_cells import guard_cell, unguard_cell
 
 SHOWN = (
     *("id", "round", "raw_subject", "category", "answer_type", "question", "image"),
@@ -23,10 +23,6 @@ SHOWN = (
 )
 """What reviewers read."""
 COLUMNS = (*SHOWN, "reviewer", *CHECKS, *GIVEN)
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
-"""How a cell begins that a spreadsheet may run instead of showing it. Questions come from
-strangers, and a formula can send a reviewer's table to them. An apostrophe before it makes it text;
-what begins with apostrophes and such a sign gets one, too, so that each is taken off again."""
 _MOST = 32_000
 """Letters of a cell: spreadsheets cut or refuse longer ones."""
 
@@ -60,7 +56,7 @@ def table(rows: Iterable[Mapping[str, str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([guarded(row.get(column, "")) for column in COLUMNS] for row in rows)
+    writer.writerows([guard_cell(row.get(column, "")) for column in COLUMNS] for row in rows)
     return text.getvalue()
 
 
@@ -80,7 +76,7 @@ def rows(text: str) -> Iterator[tuple[int, dict[str, str]]]:
         for number, cells in enumerate(reader, start=2):
             if any(cells):
                 pairs = zip(header, cells, strict=False)
-                yield number, {name: unguarded(cell) for name, cell in pairs}
+                yield number, {name: unguard_cell(cell) for name, cell in pairs}
     except csv.Error as error:
         raise SheetError(f"row {number + 1} is no row of a table ({error})") from error
 
@@ -95,16 +91,6 @@ def is_about(row: Mapping[str, str], question: Row) -> bool:
         for column in ("question", "answer", "rationale")
         if column in row
     )
-
-
-def guarded(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def unguarded(cell: str) -> str:
-    """Return what a cell said before it was guarded; one that was not is left as it is."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def _shown(it: Reviewed) -> dict[str, str]:

@@ -1,0 +1,124 @@
+"""By what runs are known again: not by places, and those of earlier versions as well."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+from omegaconf import OmegaConf
+
+from raybench import cli, saved
+from raybench.pipeline import store
+from raybench.pipeline.run_identity import fingerprint, fingerprints
+from raybench.pipeline.terms import models_of
+from raybench.pipeline.typed import config_in
+
+
+def told(experiment: str = "index", prompt: str | None = "Be brief.", **index: Any) -> Any:
+    model = {"name": "m", "engine": "simulated", "system_prompt": prompt}
+    return {
+        "experiment": experiment,
+        "roster": {"name": "r", "models": [model]},
+        "index": {"limit": 5, **index},
+    }
+
+
+@pytest.mark.parametrize(
+    ("settings", "same"),
+    [
+        (told(own_system_prompts=True), True),
+        (told(own_system_prompts=False), False),
+        (told(experiment="suite", own_system_prompts=False), False),
+        (told(prompt=None, own_system_prompts=False), True),
+        (told(experiment="games", own_system_prompts=False), True),
+    ],
+)
+def test_a_run_from_before_is_found_where_it_asked_alike(settings: Any, same: bool) -> None:
+    before = {**settings, "index": {"limit": 5}}
+    assert (fingerprint(settings) == fingerprint(before)) == same
+
+
+@pytest.mark.parametrize(
+    ("experiment", "engine", "chars", "role", "same"),
+    [
+        ("hle", "vllm", 350, "user", True),
+        ("hle", "vllm", None, "user", False),
+        ("hle", "vllm", 350, "system", False),
+        ("hle", "openai", None, "user", True),
+        ("hle", "openai", None, "system", False),
+        ("suite", "vllm", None, "user", False),
+        ("autobench", "vllm", None, "system", True),
+    ],
+)
+def test_a_run_from_before_is_found_where_it_judged_alike(
+    experiment: str, engine: str, chars: int | None, role: str, same: bool
+) -> None:
+    judge = {"name": "j", "engine": engine}
+    before = {"experiment": experiment, "roster": {"judges": [judge]}, "hle": {"judges": ["j"]}}
+    now = {**before, "hle": {"judges": ["j"], "judge_chars": chars, "judge_role": role}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
+def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
+    prompted = "roster.models=[{name: m, engine: simulated, system_prompt: Be brief.}]"
+    asked = cli.compose(cli.at_home(["+experiment=index", prompted]))
+    settings = cast(dict[str, Any], OmegaConf.to_container(asked, resolve=True))
+    file = tmp_path / "config.yaml"
+    del settings["index"]["own_system_prompts"]
+    file.write_text(yaml.safe_dump(settings))
+    (model,) = models_of(config_in(file))
+    assert model.system_prompt == "Be brief."
+    assert saved.compose(str(file), []).index.own_system_prompts is True
+    settings["index"]["own_system_prompts"] = False
+    file.write_text(yaml.safe_dump(settings))
+    (model,) = models_of(config_in(file))
+    assert model.system_prompt is None
+    assert saved.compose(str(file), []).index.own_system_prompts is False
+
+
+def placed(runs_dir: str, experiment: str = "games", dataset: str = "hle_rolling") -> Any:
+    return {
+        "experiment": experiment,
+        "runs_dir": runs_dir,
+        "optimise_players": {"folder": f"{runs_dir}/compiled_players", "train": 9},
+        "hle_screen": {"dataset": f"{runs_dir}/{dataset}"},
+    }
+
+
+@pytest.mark.parametrize("experiment", ["games", "suite", "index", "hle_screen"])
+def test_a_run_is_known_again_when_its_folder_has_moved(tmp_path: Path, experiment: str) -> None:
+    here, there = (placed(it, experiment) for it in (str(tmp_path / "runs"), "runs"))
+    assert fingerprint(here) == fingerprint(there)
+    with store.open_run(tmp_path / "a", experiment, here) as run:
+        name = run.id
+    (tmp_path / "a").rename(tmp_path / "b")
+    with store.open_run(tmp_path / "b", experiment, there) as run:
+        assert (run.id, run.resumed) == (name, True)
+
+
+def test_what_a_run_does_still_tells_it_apart() -> None:
+    other = placed("runs")
+    other["optimise_players"]["train"] = 10
+    assert fingerprint(other) != fingerprint(placed("runs"))
+    screened = [fingerprint(placed("runs", "hle_screen", it)) for it in ("hle_rolling", "look")]
+    assert screened[0] != screened[1]
+
+
+@pytest.mark.parametrize("runs_dir", ["runs", "/elsewhere/runs"])
+def test_runs_that_earlier_versions_named_by_their_places_are_resumed(
+    tmp_path: Path, runs_dir: str
+) -> None:
+    settings = placed(runs_dir)
+    leaves = {
+        "experiment": "games",
+        "optimise_players.folder": f"{runs_dir}/compiled_players",
+        "optimise_players.train": 9,
+        "hle_screen.dataset": f"{runs_dir}/hle_rolling",
+    }
+    before = hashlib.sha256(json.dumps(leaves, sort_keys=True).encode()).hexdigest()[:10]
+    (tmp_path / "games" / f"20260101-000000-000000-{before}").mkdir(parents=True)
+    with store.open_run(tmp_path, "games", settings) as run:
+        assert run.resumed and run.id.endswith(before)
+    assert before in fingerprints(settings)
