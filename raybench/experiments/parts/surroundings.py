@@ -110,10 +110,10 @@ def told(hardware: Mapping[str, Any]) -> str:
 
 
 def _processor() -> str:
-    """Return what the processor is called; Python itself knows it on few systems."""
+    """Return what the processor is called. Python would start a program to find out no more."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, "") or platform.processor() or platform.machine()
+    return next(named, platform.machine())
