@@ -110,6 +110,7 @@ def complete(
         ),
     )
     server._lacks_system_role = lacks_system_role
+    server._needs_a_user = False
     server._control = control_tokens(tokenizer)
     asked = messages or (Message("user", "What is 2 + 2?", images),)
     request = Request(asked, seed=1, deadline_s=deadline_s)
