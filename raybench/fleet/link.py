@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -13,6 +13,9 @@ from raybench.fleet.client import Fleet, Say, hosted_by_us, unhosted
 from raybench.fleet.engines import group_engines
 from raybench.fleet.remote_options import key_variable
 from raybench.types import ModelSpec
+
+_LAST_S = 5.0
+"""So long, at the end, are remarks waited for that other processes have sent."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,7 @@ async def listening(
     remarks = Queue(actor_options={"num_cpus": 0, "label_selector": here()})
 
     async def listen() -> None:
-        while True:
-            remark = await remarks.get_async()
+        while (remark := await remarks.get_async()) is not None:
             if isinstance(remark, _Refused):
                 if link.account is not None:
                     link.account.stop(remark.model, remark.reason)
@@ -118,6 +120,10 @@ async def listening(
     try:
         yield replace(link, remarks=remarks)
     finally:
+        with suppress(Exception):  # what was said last is heard, too
+            async with asyncio.timeout(_LAST_S):
+                await remarks.put_async(None)
+                await listener
         listener.cancel()
         remarks.shutdown(force=True)
 

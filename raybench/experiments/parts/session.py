@@ -139,6 +139,7 @@ class Session:
             finally:
                 if self._watch is not None:
                     self._watch.cancel()
+                self._look_at_engines()
                 self._judges = ()
                 self._progress.stage("stopping engines")
         self._progress.stage("concluding")

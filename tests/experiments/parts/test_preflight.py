@@ -1,5 +1,6 @@
 """Endpoints that refuse a model when a run begins: real HTTP, from the command line."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +11,22 @@ from helpers import last_run, raybench, results_of, with_store
 from http_endpoint import Handler, HttpEndpoint
 from in_process import run_here
 
+from raybench.fleet.refusals import IN_A_ROW
+
 GAMES = ("+experiment=games", "games.names=[liars_dice]", "games.matches=6", "games.bootstrap=0")
 INDEX = ("+experiment=index", "data=samples", "benchmarks=[gpqa_diamond]", "limit=4", "repeats=1")
 
 
 class Endpoint(HttpEndpoint):
-    """Refuses some models, with the status that is given; all others reply."""
+    """Refuses some models, with the status that is given; all others reply.
 
-    def __init__(self, **refuses: int) -> None:
+    From some number of questions on, the key is revoked.
+    """
+
+    def __init__(self, replies: float = math.inf, **refuses: int) -> None:
         super().__init__()
         self._refuses = refuses
+        self._replies = replies
         self.words: Counter[str] = Counter()
         self.asked: Counter[str] = Counter()
 
@@ -33,7 +40,8 @@ class Endpoint(HttpEndpoint):
         name = handler.body["model"]
         with self.lock:
             count[name] += 1
-        if status := self._refuses.get(name):
+            revoked = self.asked.total() > self._replies
+        if status := 401 if revoked else self._refuses.get(name):
             return handler.send(status, {"error": {"message": "refused"}})
         prompt = str(handler.body["messages"][-1]["content"])
         move = "bid 1 1" if "no bid" in prompt else "call"
@@ -83,8 +91,24 @@ def test_a_model_that_is_refused_leaves_the_others_to_be_ranked(ready: Path) -> 
     assert [*results["run"]["failed"]] == ["bad"]
     assert results["counts"]["bad"]["infra_error"] == 4
     assert results["counts"]["good"]["infra_error"] == 0
-    assert results["models"]["good"]["index/gpqa_diamond/accuracy"]["n"] == 4
+    assert results["models"]["good"]["gpqa_diamond/accuracy"]["n"] == 4
     assert done.stderr.count("bad cannot be had") == 1
+
+
+@pytest.mark.ray
+@pytest.mark.usefixtures("on_lasting_ray")
+def test_a_key_that_is_revoked_in_the_middle_costs_a_handful_of_calls(ready: Path) -> None:
+    with Endpoint(replies=6) as endpoint:
+        models = endpoint.roster("far").replace("MY_KEY", "MY_KEY, concurrency: 1")
+        done = raybench(*INDEX, "benchmarks=[mmlu_pro,gpqa_diamond,math_500]", "limit=12",
+                        "repeats=4", "checker=null", models, cwd=ready)  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    results = results_of(ready, "index")
+    counts = results["counts"]["far"]
+    assert counts["infra_error"] >= 100 and sum(counts.values()) - counts["infra_error"] == 6
+    assert endpoint.asked["far"] == 6 + IN_A_ROW and endpoint.words["far"] == 2
+    assert [*results["run"]["failed"]] == ["far"]
+    assert done.stderr.count("far cannot be had") == 1
 
 
 @pytest.mark.slow
