@@ -79,6 +79,20 @@ def test_a_run_whose_key_is_wrong_ends_before_ray_starts(wrong_key: Endpoint, re
     assert not (last_run(ready, "index") / "results.json").exists()
 
 
+@pytest.mark.process
+def test_an_exam_whose_judge_is_refused_ends_before_anybody_is_asked(ready: Path) -> None:
+    with Endpoint(bad=403) as endpoint:
+        judge = endpoint.roster("bad").replace("roster.models", "roster.judges")
+        done = raybench(
+            "+experiment=hle", "data=samples", "images=false", "limit=2",
+            endpoint.roster("good"), judge, "judges=[bad]",
+            cwd=ready, environment={"RAY_ADDRESS": "127.0.0.1:1"},
+        )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert endpoint.words == {"good": 1, "bad": 1} and not endpoint.asked
+    assert "HTTP 403" in done.stderr and "MY_KEY" in done.stderr
+
+
 @pytest.mark.ray
 @pytest.mark.usefixtures("on_lasting_ray")
 def test_a_model_that_is_refused_leaves_the_others_to_be_ranked(ready: Path) -> None:
