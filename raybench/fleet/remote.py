@@ -8,6 +8,7 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +49,8 @@ from raybench.types import Completion, Message, ModelSpec, Request
 _CONNECT_S = 20.0
 _LIST_S = 60.0
 """So long is the list of an endpoint's models waited for, which not every endpoint has."""
+_NAMES_S = 5.0
+"""And so long where it would only help to correct a name."""
 _MOST_BYTES = 2**24
 """Of a reply: no model's, with all that is said of it, is so long."""
 _AS_SENT = (b"content-encoding", b"content-length", b"transfer-encoding")
@@ -210,7 +213,11 @@ class RemoteEngine:
         kind = kind_of(outcome)
         if kind is None or not isinstance(outcome, Failure):
             return None
-        names = names_of(await self._list()) if kind == "model" else []
+        names: list[str] = []
+        if kind == "model":
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_NAMES_S):
+                    names = names_of(await self._list())
         reason = without(self._key, outcome.reason)
         return problem_of(kind, model.weights, self._options, reason, names)
 

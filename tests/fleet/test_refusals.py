@@ -177,6 +177,15 @@ async def test_the_fix_names_what_the_endpoint_has(endpoint: Endpoint) -> None:
     assert "gpt-4o" in str(found["mine"].fix) and found["mine"].given == "gpt"
 
 
+async def test_a_list_of_models_that_does_not_come_hides_no_refusal(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "_list", lambda exchange: None)
+    endpoint.scripts[WORD] = [say(404, VLLM_MODEL)]
+    async with endpoint:
+        assert by_code(await checked(spec(endpoint))) == {"mine": "endpoint.model"}
+
+
 async def test_the_key_is_not_repeated(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_KEY", "sk-very-secret-0123456789")
     endpoint.scripts[WORD] = [say(401, error("wrong key: sk-very-secret-0123456789"))]
