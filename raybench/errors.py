@@ -43,6 +43,11 @@ Code = Literal[
     "engine.start",  # an engine or the endpoint did not start in time or at all
     "engine.lost",  # an engine, its controller or the endpoint has stopped
     "endpoint.address",  # the endpoint cannot listen on its address
+    "endpoint.key",  # a model's endpoint refuses the key, or asks for one
+    "endpoint.access",  # a model's endpoint denies the key this model, or its account is empty
+    "endpoint.model",  # a model's endpoint does not know the model
+    "endpoint.path",  # a model's endpoint has no chat completions below options.base_url
+    "endpoint.connection",  # a model's endpoint cannot be connected to
     # Runs and their journals.
     "run.missing",  # there is no such run
     "run.kind",  # the run is of an experiment that does not serve here

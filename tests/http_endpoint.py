@@ -15,7 +15,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.play(self)
+        if is_word(self.body):
+            return self.server.word(self)
+        return self.server.play(self)
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
@@ -37,6 +39,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(payload)
+
+
+def is_word(body: Any) -> bool:
+    """Tell whether a request only asks for a word."""
+    messages = body.get("messages") if isinstance(body, dict) else None
+    return messages is not None and str(messages[-1].get("content")).startswith("Say a word.")
 
 
 class HttpEndpoint(ThreadingHTTPServer):
@@ -64,6 +72,11 @@ class HttpEndpoint(ThreadingHTTPServer):
     def play(self, handler: Handler) -> None:
         """Reply to a request."""
         raise NotImplementedError
+
+    def word(self, handler: Handler) -> None:
+        """Reply to who wants to know whether a model answers, as a run does at its start."""
+        message = {"message": {"content": "Word."}, "finish_reason": "stop"}
+        handler.send(200, {"choices": [message]})
 
     @property
     def url(self) -> str:

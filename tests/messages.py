@@ -36,6 +36,7 @@ from raybench.config import (
     storage,
 )
 from raybench.errors import Problem, RaybenchError
+from raybench.fleet.refusals import Kind, problem_of
 from raybench.games.parts import choice, wording
 from raybench.pipeline import files, sources
 from raybench.pipeline.journal import Journal
@@ -154,6 +155,11 @@ def _engines(folder: Path) -> Iterator[Problem]:
         model("simulated", abilty=1, judge="wise", ability=2, family=3, favouritism=1),
     ]
     yield from fleet.problems(models, FleetConf(device="cpu"))
+    keyed, keyless = {"base_url": here, "api_key_env": "MY_KEY"}, {"base_url": here[:-3]}
+    kinds: tuple[Kind, ...] = ("key", "access", "model", "path", "connection")
+    for kind in kinds:
+        yield problem_of(kind, "gpt", keyed, "HTTP 400 reason", ["other", "another"])
+        yield problem_of(kind, "gpt", keyless, "HTTP 400 reason", ["gpt-5"])
 
 
 def _experiments() -> Iterator[Problem]:

@@ -100,7 +100,7 @@ class Account:
         self.models = {model: Tally() for model in models}
         self.swaps = Swaps()
         self.failed: Mapping[str, str] = {}
-        """Models whose engine could not be brought up, and why."""
+        """Models whose engine could not be brought up, or is refused by its endpoint, and why."""
         self.arriving: Sequence[str] = ()
         """Models whose engine is being brought in now."""
         self.states: Mapping[str, str] = {}
@@ -115,6 +115,15 @@ class Account:
         self._lent: list[Account] = []
         self._lender: Account | None = None
         self._before = Swaps()
+        self._stopped: dict[str, str] = {}
+
+    def stop(self, model: str, reason: str) -> None:
+        """Take down that a model's endpoint refuses it for good, here and in lent accounts."""
+        if model in self.models:
+            self._stopped[model] = reason
+            self.failed = {**self.failed, model: reason}
+        for account in self._lent:
+            account.stop(model, reason)
 
     def note(
         self,
@@ -129,7 +138,8 @@ class Account:
         """Take down how the engines stand, here and in the accounts of those that borrow them."""
         self.swaps = swaps.since(self._before)
         self.arriving = [name for name in arriving if name in self.models]
-        self.failed = {name: why for name, why in failed.items() if name in self.models}
+        failures = {name: why for name, why in failed.items() if name in self.models}
+        self.failed = failures | self._stopped
         self.states, self.queued, self.running = states, queued, running
         self.reports += 1
         for account in self._lent:
@@ -140,6 +150,7 @@ class Account:
         """Yield an account of some models' own, for one of several who use the fleet in turn."""
         account = Account(models, clock=self._clock)
         account._before, account._lender = self.swaps, self
+        account._stopped = {it: why for it, why in self._stopped.items() if it in account.models}
         account.note(
             self.swaps,
             self.arriving,

@@ -18,6 +18,7 @@ from raybench.fleet.account import Account
 from raybench.fleet.chat import NO_IMAGES, shows
 from raybench.fleet.engines import EngineSpec, group_engines
 from raybench.fleet.prefixes import prefix_order
+from raybench.fleet.refusals import Refusals
 from raybench.fleet.remote import RemoteEngine
 from raybench.fleet.simulated import SimulatedEngine
 from raybench.fleet.streams import Placed
@@ -121,17 +122,22 @@ async def open_fleet(
     *,
     ray: bool = False,
     wait: bool = True,
+    refused: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Fleet]:
     """Bring up every engine that the models need; take them down on the way out.
 
     `ray` asks for a cluster also where no engine needs one. Who does not `wait` for those that are
-    loaded first has something to do meanwhile, and waits for `Fleet.up` afterwards.
+    loaded first has something to do meanwhile, and waits for `Fleet.up` afterwards. Models that
+    are `refused` by their endpoints, for these reasons, are not asked.
     """
     specs = group_engines(models)
     account = Account(model.name for model in models)
+    for model, reason in (refused or {}).items():
+        account.stop(model, reason)
     keeper, up, hosted = None, None, hosted_by_us(specs)
     async with AsyncExitStack() as stack:
-        engines = await stack.enter_async_context(unhosted(specs, conf, say))
+        remote = unhosted(specs, conf, say, account.failed, account.stop)
+        engines = await stack.enter_async_context(remote)
         # Only a roster with hosted models pays for the import of Ray and vLLM.
         if hosted:
             from raybench.fleet.host import host
@@ -155,16 +161,26 @@ def hosted_by_us(specs: Sequence[EngineSpec]) -> list[EngineSpec]:
 
 @asynccontextmanager
 async def unhosted(
-    specs: Sequence[EngineSpec], conf: FleetConf, say: Say
+    specs: Sequence[EngineSpec],
+    conf: FleetConf,
+    say: Say,
+    refused: Mapping[str, str],
+    stop: Callable[[str, str], None],
 ) -> AsyncIterator[dict[str, Engine]]:
-    """Hand out the engines that are objects of this process."""
+    """Hand out the engines that are objects of this process.
+
+    Models that are `refused` by their endpoints, for these reasons, are not asked; `stop` is told
+    of others that turn out to be.
+    """
     engines: dict[str, Engine] = {}
     async with AsyncExitStack() as stack:
         for spec in specs:
             if spec.kind == "simulated":
                 engines[spec.name] = SimulatedEngine()
             elif spec.kind == "openai":
-                engines[spec.name] = remote = RemoteEngine(spec.options, conf, say)
+                refusals = Refusals(spec.models, refused, stop)
+                remote = RemoteEngine(spec.options, conf, say, refusals=refusals)
+                engines[spec.name] = remote
                 stack.push_async_callback(remote.close)
         yield engines
 

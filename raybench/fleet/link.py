@@ -3,15 +3,19 @@
 import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from raybench.config import FleetConf
+from raybench.fleet.account import Account
 from raybench.fleet.client import Fleet, Say, hosted_by_us, unhosted
 from raybench.fleet.engines import group_engines
 from raybench.fleet.remote_options import key_variable
 from raybench.types import ModelSpec
+
+_LAST_S = 5.0
+"""So long, at the end, are remarks waited for that other processes have sent."""
 
 
 @dataclass(frozen=True)
@@ -26,13 +30,24 @@ class Link:
     remarks: Any = None
     """The queue into which goes what endpoints and nodes are waited for; None where nobody listens.
     """
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Models that their endpoints refuse for good, and why."""
+    account: Account | None = None
+    """That of the fleet, in the process which has it; it does not travel."""
 
     @classmethod
     def to(cls, fleet: Fleet, models: Sequence[ModelSpec], conf: FleetConf) -> Self:
         """Make a link to the fleet that has these models."""
         variables = {key_variable(model.options) for model in models if model.engine == "openai"}
         secrets = {name: os.environ[name] for name in variables if name and name in os.environ}
-        return cls(tuple(models), conf, fleet.keeper, secrets)
+        remote = {model.name for model in models if model.engine == "openai"}
+        refused = {it: why for it, why in fleet.account.failed.items() if it in remote}
+        return cls(
+            tuple(models), conf, fleet.keeper, secrets, refused=refused, account=fleet.account
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"account": None}
 
     @property
     def endpoints(self) -> bool:
@@ -45,7 +60,8 @@ class Link:
         specs = group_engines(self.models)
         os.environ.update(self.secrets)
         async with AsyncExitStack() as stack:
-            engines = await stack.enter_async_context(unhosted(specs, self.conf, self.remark))
+            remote = unhosted(specs, self.conf, self.remark, self.refused, self._stop)
+            engines = await stack.enter_async_context(remote)
             if hosted := hosted_by_us(specs):
                 from raybench.fleet.host import connect
 
@@ -58,6 +74,19 @@ class Link:
         if self.remarks is not None:
             # Nobody waits for it to be read.
             self.remarks.actor.put_nowait.remote((text, lasting))
+
+    def _stop(self, model: str, reason: str) -> None:
+        """Have the fleet's account note that an endpoint refuses a model for good."""
+        if self.remarks is not None:
+            self.remarks.actor.put_nowait.remote(_Refused(model, reason))
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A model that its endpoint refuses for good."""
+
+    model: str
+    reason: str
 
 
 @asynccontextmanager
@@ -79,14 +108,22 @@ async def listening(
     remarks = Queue(actor_options={"num_cpus": 0, "label_selector": here()})
 
     async def listen() -> None:
-        while True:
-            text, lasting = await remarks.get_async()
+        while (remark := await remarks.get_async()) is not None:
+            if isinstance(remark, _Refused):
+                if link.account is not None:
+                    link.account.stop(remark.model, remark.reason)
+                continue
+            text, lasting = remark
             (warn if warn and lasting else say)(text)
 
     listener = asyncio.create_task(listen())
     try:
         yield replace(link, remarks=remarks)
     finally:
+        with suppress(Exception):  # what was said last is heard, too
+            async with asyncio.timeout(_LAST_S):
+                await remarks.put_async(None)
+                await listener
         listener.cancel()
         remarks.shutdown(force=True)
 

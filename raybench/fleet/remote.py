@@ -8,18 +8,21 @@ import secrets
 import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx
 
 from raybench.config import FleetConf
+from raybench.errors import Problem
 from raybench.fleet.chat import messages
 from raybench.fleet.concessions import Body, Concession, Concessions, mend, wanted
 from raybench.fleet.connections import Connections
 from raybench.fleet.control_tokens import harmless
 from raybench.fleet.patience import Pace, back_off, retry_after
 from raybench.fleet.presence import Presence
+from raybench.fleet.refusals import Refusals, kind_of, problem_of
 from raybench.fleet.remote_options import LIMITS, is_secret, key, without
 from raybench.fleet.remote_replies import (
     MISSING_KEY,
@@ -39,17 +42,21 @@ from raybench.fleet.remote_replies import (
 )
 from raybench.fleet.stopwatch import Stopwatch
 from raybench.fleet.streams import Placed, as_finished
-from raybench.fleet.token_limits import Fit, TokenLimits, TooLong, limit_of
+from raybench.fleet.token_limits import Fit, TokenLimits, TooLong, limit_of, names_of
 from raybench.statements import Statement
 from raybench.types import Completion, Message, ModelSpec, Request
 
 _CONNECT_S = 20.0
 _LIST_S = 60.0
 """So long is the list of an endpoint's models waited for, which not every endpoint has."""
+_NAMES_S = 5.0
+"""And so long where it would only help to correct a name."""
 _MOST_BYTES = 2**24
 """Of a reply: no model's, with all that is said of it, is so long."""
 _AS_SENT = (b"content-encoding", b"content-length", b"transfer-encoding")
 """Headers of a reply on its way, which say nothing of it once it is here."""
+_CONNECT_TRIES = 5
+"""Tries, over some seconds, to connect to a server that may be restarting."""
 _UNKNOWN_TRIES = 3
 """Tries of a request whose client fails in a way that no network does."""
 _LONGEST_REASON, _LONGEST_REMARK = 500, 100
@@ -74,8 +81,11 @@ class RemoteEngine:
         fleet: FleetConf,
         say: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
+        refusals: Refusals | None = None,
     ) -> None:
         """Take the options of a model that uses the endpoint. The clock returns seconds."""
+        self._options = options
+        self._refusals = refusals or Refusals()
         self._say = say
         self._clock = clock
         self._host = httpx.URL(str(options["base_url"])).host
@@ -84,7 +94,7 @@ class RemoteEngine:
         self._fleet = fleet
         self._concessions = Concessions()
         self._limits = TokenLimits(self._list)
-        self._presence = Presence()
+        self._presence, self._words = Presence(), Presence()
         # At DEBUG it writes down what endpoints send in their headers, which may be the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         self._gate = asyncio.Semaphore(int(options.get("concurrency", 32)))
@@ -108,6 +118,7 @@ class RemoteEngine:
     async def close(self) -> None:
         """Close the connections."""
         await self._presence.close()
+        await self._words.close()
         await self._limits.close()
         await self._connections.close()
 
@@ -174,16 +185,54 @@ class RemoteEngine:
         waits for any more, is busy and not gone. So a server that hangs holds up who has a deadline
         for hardly longer than who has none.
         """
+        outcome = await self._ask_for_word(model)
+        if not isinstance(outcome, Failure) or outcome.status in _AT_WORK:
+            return None
+        return outcome.reason if outcome.finish == "error" else None
+
+    async def _ask_for_word(self, model: ModelSpec) -> Completion | Concession | Failure:
+        """Ask for a word, once; return what that comes to."""
         await self._pace.turn()
         body = self._body(model, _word())
         # The options may ask for more: for thoughts that take longer than anybody would wait here.
         body |= dict.fromkeys(body.keys() & LIMITS, _WORD_TOKENS)
         give_up = self._clock() + self._fleet.endpoint_deadline_s
         asked = self._concessions.put(model, body)
-        outcome = await self._try(model, asked, give_up, Stopwatch(clock=self._clock))
-        if not isinstance(outcome, Failure) or outcome.status in _AT_WORK:
+        return await self._try(model, asked, give_up, Stopwatch(clock=self._clock))
+
+    async def refusal(self, model: ModelSpec) -> Problem | None:
+        """Ask for a word; return why the endpoint refuses this model for good, None if it may not.
+
+        Where no connection can be made, some more are tried in the next seconds.
+        """
+        for attempt in range(1, _CONNECT_TRIES + 1):
+            outcome = await self._ask_for_word(model)
+            if kind_of(outcome) != "connection" or attempt == _CONNECT_TRIES:
+                break
+            await asyncio.sleep(back_off(attempt))
+        kind = kind_of(outcome)
+        if kind is None or not isinstance(outcome, Failure):
             return None
-        return outcome.reason if outcome.finish == "error" else None
+        names: list[str] = []
+        if kind == "model":
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_NAMES_S):
+                    names = names_of(await self._list())
+        reason = without(self._key, outcome.reason)
+        return problem_of(kind, model.weights, self._options, reason, names)
+
+    async def _refused(self, model: ModelSpec) -> str | None:
+        """Return why a model is not asked any more, which a word has to settle in doubt."""
+        if self._refusals.is_doubtful(model.weights):
+            await self._words.absent(model.weights, lambda: self._settle(model))
+        return self._refusals.reason(model.weights)
+
+    async def _settle(self, model: ModelSpec) -> str | None:
+        problem = await self.refusal(model)
+        if problem is not None and problem.code == "endpoint.connection":
+            problem = None  # in the middle of a run, that may pass
+        self._refusals.settle(model.weights, problem)
+        return self._refusals.reason(model.weights)
 
     async def _patiently(
         self,
@@ -202,6 +251,8 @@ class RemoteEngine:
         while True:
             await asyncio.sleep(wait)
             async with self._gate:
+                if (refused := await self._refused(model)) is not None:
+                    return self._timed(Completion.failed(refused), begun, 0.0)
                 await self._pace.turn()
                 # From here on, not from the arrival: waiting for a place is no fault of anybody.
                 give_up = min(give_up, self._clock() + self._fleet.endpoint_deadline_s)
@@ -211,6 +262,7 @@ class RemoteEngine:
                 outcome = await self._try(model, body, give_up, watch)
                 if isinstance(outcome, Completion) and outcome.finish == "late":
                     outcome = await self._doubted(model, outcome)  # in the place of its request
+            self._refusals.count(model.weights, outcome)
             if not isinstance(outcome, Failure):
                 before += failures
             if isinstance(outcome, Concession):
@@ -264,7 +316,8 @@ class RemoteEngine:
         except Exception as error:
             passing = isinstance(error, httpx.HTTPError | OSError)
             tries = sys.maxsize if passing else _UNKNOWN_TRIES
-            return Failure(f"{type(error).__name__}: {error}", tries)
+            unconnected = isinstance(error, httpx.ConnectError)
+            return Failure(f"{type(error).__name__}: {error}", tries, unconnected=unconnected)
 
     async def _response(self, body: Body, watch: Stopwatch) -> httpx.Response | None:
         """Send a body; return the whole response, or None where it is too large."""

@@ -43,6 +43,8 @@ class Failure:
     """Fewer tokens may do: the server said so, or turned the request down for no known reason."""
     tokens: TokenRefusal | None = None
     """What the server said of them."""
+    unconnected: bool = False
+    """No connection could be made."""
 
 
 def read(told: Any) -> Completion | Failure:

@@ -188,18 +188,26 @@ def lowered(body: Body, most: int) -> Body:
     return {**body, **{name: min(it, most) for name, it in limits.items() if it > 0}}
 
 
+def names_of(told: Any) -> list[str]:
+    """Return what the models of a list are called, as requests name them."""
+    names = (entry.get("id") or entry.get("name") for entry in _entries(told))
+    return [name for name in names if isinstance(name, str)]
+
+
 def offered(told: Any, name: str) -> Offer:
     """Return what a list of models says of the one of this name."""
-    listed = told.get("data", told.get("models")) if isinstance(told, Mapping) else told
-    for entry in listed if isinstance(listed, list) else ():
-        if isinstance(entry, Mapping) and name in (
-            entry.get("id"),
-            entry.get("name"),
-            entry.get("root"),
-        ):
+    for entry in _entries(told):
+        if name in (entry.get("id"), entry.get("name"), entry.get("root")):
             parts = [entry, *(it for key in _WITHIN if isinstance(it := entry.get(key), Mapping))]
             return Offer(_least(parts, _CONTEXTS), _least(parts, _CAPS))
     return Offer()
+
+
+def _entries(told: Any) -> Iterator[Mapping[str, Any]]:
+    listed = told.get("data", told.get("models")) if isinstance(told, Mapping) else told
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, Mapping):
+            yield entry
 
 
 def _least(parts: list[Mapping[str, Any]], names: tuple[str, ...]) -> int | None:

@@ -27,6 +27,7 @@ from raybench.experiments.parts.outcome import Outcome, silent
 from raybench.experiments.parts.page import page
 from raybench.experiments.parts.within import House
 from raybench.fleet import Account, Fleet, open_fleet
+from raybench.fleet.preflight import Preflight
 from raybench.pipeline.journal import Journal, Keep
 from raybench.pipeline.store import CONFIG, GRADING, RESULTS, Run
 from raybench.tracking import console, leaderboard
@@ -83,6 +84,7 @@ class Session:
         self._watch: asyncio.Task[None] | None = None
         self._judges: Collection[str] = ()
         """Who only says what the replies of others are worth, while engines are up."""
+        self._preflight = Preflight(config.fleet) if within is None else within.preflight
         self._told: set[str] = set()
         """Models of which the person knows that they failed."""
 
@@ -120,8 +122,9 @@ class Session:
         """
         conf, say = self._config.fleet, self._progress.phase
         self._progress.stage("starting engines")
+        refused = {it: problem.text for it, problem in (await self.preflight(models)).items()}
         opening = (
-            open_fleet(models, conf, say, ray=ray, wait=False)
+            open_fleet(models, conf, say, ray=ray, wait=False, refused=refused)
             if self._within is None
             else self._within.fleet(models, say, ray=ray)
         )
@@ -136,9 +139,30 @@ class Session:
             finally:
                 if self._watch is not None:
                     self._watch.cancel()
+                self._look_at_engines()
                 self._judges = ()
                 self._progress.stage("stopping engines")
         self._progress.stage("concluding")
+
+    async def preflight(
+        self, models: Sequence[ModelSpec], needed: Collection[str] = ()
+    ) -> dict[str, Problem]:
+        """Ask each model at an endpoint for a word; return those refused for good, with the fix.
+
+        Raise RunFailed where none of those that are ranked is left, or one that is `needed` is
+        refused.
+        """
+        refused = await self._preflight.check(models, self._progress.phase)
+        ranked = {model.name for model in self._plan.models}
+        names = [model.name for model in models]
+        asked = [name for name in names if name in ranked] or names
+        lacking = {*needed} & refused.keys()
+        if lacking or (refused and refused.keys() >= {*asked}):
+            raise RunFailed(
+                [problem.prefixed(f"{name}: ") for name, problem in refused.items()],
+                heading="endpoints refuse models, and nothing else was asked:",
+            )
+        return refused
 
     async def up(self, fleet: Fleet) -> None:
         """Wait until its first engines are up; raise RunFailed where none comes."""

@@ -10,6 +10,7 @@ from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Account, Fleet, open_fleet
 from raybench.fleet.client import Say
+from raybench.fleet.preflight import Preflight
 from raybench.types import ModelSpec
 
 
@@ -35,6 +36,8 @@ class House:
         self.page = page
         self._models = list({model.name: model for model in models}.values())
         self._conf = conf
+        self.preflight = Preflight(conf, whole=self._models)
+        """Asks the endpoints of all parts at once, when the first part needs any of them."""
         self._parent = parent
         self._stack = AsyncExitStack()
         self._fleet: Fleet | None = None
@@ -78,7 +81,11 @@ class House:
             raise self._failed
         try:
             if self._fleet is None:
-                opening = open_fleet(self._models, self._conf, self._said, ray=ray, wait=False)
+                refused = await self.preflight.check(self._models, self._said)
+                opening = open_fleet(
+                    self._models, self._conf, self._said, ray=ray, wait=False,
+                    refused={name: problem.text for name, problem in refused.items()},
+                )  # fmt: skip
                 self._fleet = await self._stack.enter_async_context(opening)
                 self._ray = ray or self._fleet.keeper is not None
             if ray and not self._ray:

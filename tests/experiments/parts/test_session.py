@@ -62,7 +62,7 @@ class Ended:
 def ended(folder: Path, *, broken: bool) -> Ended:
     @asynccontextmanager
     async def open_fleet(
-        models: Sequence[ModelSpec], conf: FleetConf, say: Any, *, ray: bool, wait: bool
+        models: Sequence[ModelSpec], conf: FleetConf, say: Any, **_: Any
     ) -> AsyncIterator[Fleet]:
         specs = group_engines(models)
         engine = Lacking() if broken else SimulatedEngine()
@@ -188,7 +188,7 @@ def test_swaps_are_shown_while_a_unit_is_under_way(
 
     @asynccontextmanager
     async def open_fleet(
-        models: Sequence[ModelSpec], conf: FleetConf, say: Any, *, ray: bool, wait: bool
+        models: Sequence[ModelSpec], conf: FleetConf, say: Any, **_: Any
     ) -> AsyncIterator[Fleet]:
         specs = group_engines(models)
         fleet = Fleet(specs, {spec.name: Swapping() for spec in specs})

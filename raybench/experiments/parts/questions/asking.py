@@ -57,9 +57,10 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     session.phase("looking up earlier replies")
     needed = await asyncio.to_thread(wanted.models, work)
     asked = [model for model in everybody if model.name in needed]
+    judges = [it.name for it in work.judges.models.values()] if work.judges else []
+    await session.preflight(asked, needed=judges)
     if work.judges is not None:
         await try_judges(work.judges, data, needed, config.fleet, session.phase)
-    judges = [it.name for it in work.judges.models.values()] if work.judges else []
     async with session.fleet(asked, ray=True, judges=judges, wait=False) as fleet:
         link = Link.to(fleet, asked, config.fleet)
         # The graph's processes start while engines do.
