@@ -21,7 +21,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            return self.send(404, {})  # most endpoints here have no list of models
+            return self.server.models(self)
         return self.server.play(self)
 
     def do_HEAD(self) -> None:
@@ -72,6 +72,10 @@ class HttpEndpoint(ThreadingHTTPServer):
     def play(self, handler: Handler) -> None:
         """Reply to a request."""
         raise NotImplementedError
+
+    def models(self, handler: Handler) -> None:
+        """Reply to who asks for the list of models: most endpoints here have none."""
+        handler.send(404, {})
 
     def word(self, handler: Handler) -> None:
         """Reply to who wants to know whether a model answers, as a run does at its start."""

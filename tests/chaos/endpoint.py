@@ -20,10 +20,12 @@ _BIDS = re.compile(r"(\d+) (?:dice|die) of (\d+)")
 class Player(HttpEndpoint):
     """Bids one more die each time, and calls the sooner the bolder its model is."""
 
+    def models(self, handler: Handler) -> None:
+        """Show that it is up."""
+        handler.send(200, {"object": "list", "data": []})
+
     def play(self, handler: Handler) -> None:
         """Reply to a request."""
-        if handler.command != "POST":
-            return handler.send(200, {"object": "list", "data": []})
         prompt = handler.body["messages"][0]["content"]
         time.sleep(_LATENCY_S)
         return handler.send(

@@ -71,6 +71,7 @@ def test_whoever_reads_json_or_yaml_of_others_is_tried_or_named_here() -> None:
         "pipeline/graph.py": "blocks on their way",
         "pipeline/rows.py": "rows that this machine wrote",
         "pipeline/responses.py": "a cache that this machine wrote",
+        "pipeline/reply_log.py": "replies that processes of this run wrote",
         "pipeline/written_once.py": "what this machine wrote",
         "pipeline/files.py": "tried",
         "experiments": "the journal of the run itself, which `journal.Journal` has looked through",
