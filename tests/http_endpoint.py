@@ -21,7 +21,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path == "/v1/models":
-            return self.server.models(self)
+            return self.server.list_models(self)
         return self.server.play(self)
 
     def do_HEAD(self) -> None:
@@ -73,7 +73,7 @@ class HttpEndpoint(ThreadingHTTPServer):
         """Reply to a request."""
         raise NotImplementedError
 
-    def models(self, handler: Handler) -> None:
+    def list_models(self, handler: Handler) -> None:
         """Reply to who asks for the list of models: most endpoints here have none."""
         handler.send(404, {})
 

@@ -20,7 +20,7 @@ _BIDS = re.compile(r"(\d+) (?:dice|die) of (\d+)")
 class Player(HttpEndpoint):
     """Bids one more die each time, and calls the sooner the bolder its model is."""
 
-    def models(self, handler: Handler) -> None:
+    def list_models(self, handler: Handler) -> None:
         """Show that it is up."""
         handler.send(200, {"object": "list", "data": []})
 
