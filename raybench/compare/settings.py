@@ -6,6 +6,7 @@ from typing import Any
 
 from raybench.compare.found import Pair, Setting, Side
 from raybench.compare.runs import Stored
+from raybench.pipeline.run_identity import leaves
 from raybench.tracking.text import one_line
 
 _MOST = 160
@@ -50,14 +51,14 @@ def _of(kind: Any, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator
 
 
 def _model(spec: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: it for name, it in _leaves(spec) if name != "name"}
+    return {name: it for name, it in leaves(spec) if name != "name"}
 
 
 def _asking(run: Stored) -> dict[str, Any]:
-    found = {name: it for name, it in _leaves(run.section) if name not in _ASIDE}
+    found = {name: it for name, it in leaves(run.section) if name not in _ASIDE}
     more = (*_SHARED, *_ALSO.get(run.experiment, ()))
     shared = {name: run.config[name] for name in more if name in run.config}
-    found |= dict(_leaves(shared))
+    found |= dict(leaves(shared))
     if judges := run.config.get("roster", {}).get("judges"):
         found["roster.judges"] = judges
     return found
@@ -86,14 +87,6 @@ def _questions(run: Stored, common: Iterable[str]) -> dict[str, Any]:
                 told = about[what]
                 found[f"{name}, {what}"] = told[:_DIGITS] if what == "digest" else str(told)
     return found
-
-
-def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in config.items():
-        if isinstance(value, Mapping) and value:
-            yield from _leaves(value, f"{path}{name}.")
-        else:
-            yield f"{path}{name}", value
 
 
 def _shown(value: Any) -> str:

@@ -17,7 +17,7 @@ from raybench.statements import Statement
 from raybench.types import ModelSpec
 
 _WITHIN_S = 30.0
-"""An endpoint that needs longer to answer may be loading its model: the run goes on."""
+"""An endpoint that needs longer to answer may be loading its model: the run continues."""
 
 
 class Preflight:
@@ -78,7 +78,7 @@ def _places(models: Sequence[ModelSpec]) -> Iterator[tuple[tuple[str, str], Mode
 
 
 def _nothing(text: str) -> None:
-    """Say nothing: what is wrong is told at the end."""
+    """Say nothing: problems are reported at the end."""
 
 
 def _asking(count: int) -> Statement:

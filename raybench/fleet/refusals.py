@@ -1,4 +1,4 @@
-"""Definite refusals: a wrong key, a wrong path, an unknown model. No later try mends them.
+"""Definite refusals: a wrong key, a wrong path, an unknown model. No later try fixes them.
 
 A model of which the endpoint refuses some requests in a row the same way is asked for a word. If
 the word is refused too, the model is not asked any more, so that a key that was revoked in the

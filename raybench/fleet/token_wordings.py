@@ -1,6 +1,6 @@
 """What servers say when they turn a request down for its tokens, by server.
 
-A request asks for a reply of at most so many tokens. It is turned down where the prompt alone does
+A request asks for a reply of at most N tokens. It is turned down where the prompt alone does
 not fit into the model's context, where prompt and reply together do not, or where replies are not
 allowed to be so long. The first cannot be helped; for the others a lower limit may do.
 """

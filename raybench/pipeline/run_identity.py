@@ -76,7 +76,7 @@ def marked(parent: Path, marks: Sequence[str]) -> list[Path]:
 def settings(config: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the settings of these names, 'index.partial' among them, and those below them."""
     wanted = tuple(names)
-    return {name: value for name, value in _leaves(config) if _among(name, wanted)}
+    return {name: value for name, value in leaves(config) if _among(name, wanted)}
 
 
 def former() -> dict[str, dict[str, Any]]:
@@ -92,7 +92,7 @@ def former() -> dict[str, dict[str, Any]]:
 
 def _stable(config: Mapping[str, Any], without: Sequence[str]) -> dict[str, Any]:
     left_out = (*_VOLATILE, *without, *_without_effect(config))
-    return {key: value for key, value in _leaves(config) if not _among(key, left_out)}
+    return {key: value for key, value in leaves(config) if not _among(key, left_out)}
 
 
 def _placed(stable: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,9 +159,10 @@ def _among(name: str, names: Sequence[str]) -> bool:
     return any(name == each or name.startswith(f"{each}.") for each in names)
 
 
-def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the path and value of every setting that is no section."""
     for name, value in config.items():
         if isinstance(value, Mapping) and value:
-            yield from _leaves(value, f"{path}{name}.")
+            yield from leaves(value, f"{path}{name}.")
         else:
             yield f"{path}{name}", value

@@ -34,7 +34,7 @@ class Ledger:
         self.reused = 0
 
     def enter(self, record: dict[str, Any]) -> None:
-        """Count a record of the journal; the journal names the line of one that is none."""
+        """Count a record of the journal; the journal names the line of an invalid one."""
         unit = Unit.of(record, beside=_beside(record))
         self.done.append(unit_id(record))
         self.tally.add(unit)
