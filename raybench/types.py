@@ -148,6 +148,7 @@ class Completion:
 
 Grader = Literal["parity", "improved"]
 JudgeRole = Literal["system", "user"]
+Letters = Literal["all", "listed"]
 """As what a judge reads its prompt."""
 """By whose rules replies are graded: the methodology's, or ours, which compare with no others."""
 Wording = Literal["by_type", "single"]

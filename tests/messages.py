@@ -180,7 +180,7 @@ def _experiments() -> Iterator[Problem]:
     yield from _of(experiment="autobench_biases", autobench_biases=biases)
     yield from _of(
         experiment="index",
-        index=IndexConf(benchmarks=[], grader="own", limit=0, temperature=3.0),
+        index=IndexConf(benchmarks=[], grader="own", letters="own", limit=0, temperature=3.0),
     )
     yield from _of(experiment="hle", hle=HleConf(prompt="own", judges=[], review=-1))
     yield from _of(experiment="hle", hle=HleConf(judges=["a", "b", "c"]))

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from raybench import cli
+from raybench import cli, roster_file
 from raybench import experiments as rooms
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
+from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
 ROSTERS = sorted(
@@ -129,6 +130,45 @@ def test_the_same_weights_are_pinned_to_the_same_commit_everywhere() -> None:
     pins = {(model.weights, model.revision) for model in models if model.revision}
     assert len(pins) == len({weights for weights, _ in pins})
     assert len(pins) == len({revision for _, revision in pins})
+
+
+JUDGES = sorted(file.stem for file in (cli.conf_dir() / "roster" / "judges").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("judges", JUDGES)
+@pytest.mark.parametrize("experiment", ["index", "hle", "suite"])
+def test_the_methodologys_judges_go_with_any_roster(
+    judges: str, experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a key")
+    elsewhere = "fleet.address=ray://head:10001"
+    named = [f"+experiment={experiment}", "roster=small", elsewhere, "data=samples"]
+    composed = cli.check(cli.compose([*named, f"+roster/judges={judges}"]))
+    assert len(composed.roster.models) == len(config("small").roster.models)
+    by_name = {model.name: model for model in composed.roster.judges}
+    (judge,) = composed.index.judges
+    assert composed.hle.judges == [judge]
+    first, checker = by_name[judge], by_name[composed.index.checker or ""]
+    assert (first.engine, first.weights) == ("openai", "gpt-4o-2024-08-06")
+    assert (first.options or {})["api_key_env"] == "OPENAI_API_KEY"
+    assert checker.weights == "meta-llama/Llama-3.3-70B-Instruct"
+    if checker.engine == "vllm":
+        assert re.fullmatch("[0-9a-f]{40}", checker.revision or "")
+    if experiment == "index":
+        plan = rooms.load("index").plan(composed)
+        codes = {it.code for it in plan.notes if isinstance(it, Statement)}
+        assert {"plan.judged", "plan.checked"} <= codes
+        assert "referees.others" not in codes, "they are the methodology's"
+        assert {it.weights for it in plan.referees} == {first.weights, checker.weights}
+
+
+def test_the_methodologys_judges_go_with_a_roster_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("models: [{name: m, engine: simulated}]")
+    chosen = roster_file.taken([f"roster={file}", "+roster/judges=methodology_endpoints"])
+    composed = cli.compose(["+experiment=index", *chosen])
+    assert [model.name for model in composed.roster.models] == ["m"]
+    assert composed.index.judges == ["gpt-4o-2024-08-06"]
 
 
 def test_the_papers_twelve_are_the_papers() -> None:

@@ -9,7 +9,7 @@ from typing import get_args
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
 from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
-from raybench.types import Grader, JudgeRole, ScreeningRule, Wording
+from raybench.types import Grader, JudgeRole, Letters, ScreeningRule, Wording
 
 SHIPPED = "samples"
 """Candidates that come with us."""
@@ -45,6 +45,7 @@ class IndexConf(QuestionsConf):
     languages: list[str] | None = None
     checker: str | None = None
     grader: str = "parity"
+    letters: str = "all"
     partial: bool = False
 
 
@@ -93,6 +94,8 @@ def index_problems(index: IndexConf) -> Iterator[Problem]:
         )
     if index.grader not in get_args(Grader):
         yield not_a_choice("index.grader", index.grader, get_args(Grader))
+    if index.letters not in get_args(Letters):
+        yield not_a_choice("index.letters", index.letters, get_args(Letters))
 
 
 def hle_problems(hle: HleConf) -> Iterator[Problem]:

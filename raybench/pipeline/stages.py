@@ -25,7 +25,7 @@ from raybench.pipeline.process import prepare
 from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
 from raybench.pipeline.units import Job, unit_id, unit_seed
-from raybench.types import Completion, Grader, Message, ModelSpec, Request, Retries
+from raybench.types import Completion, Grader, Letters, Message, ModelSpec, Request, Retries
 
 Unit = dict[str, Any]
 Block = dict[str, Any]
@@ -44,12 +44,14 @@ class Asking:
     """Those of earlier runs, where they may be taken."""
     wording: str = ""
     """Which prompt benchmarks of several use."""
+    letters: Letters = "all"
+    """Which letters multiple-choice prompts name."""
     log: ReplyLog | None = None
     """Replies of this run that are not in its journal yet."""
 
     def draw(self, unit: Mapping[str, Any]) -> Draw:
         """Return which asking of its question a unit is."""
-        return Draw(unit["repeat"], self.seed, self.wording)
+        return Draw(unit["repeat"], self.seed, self.wording, self.letters)
 
     def request(self, benchmark: Benchmark, unit: Unit) -> Request:
         """Return the request that a unit is."""
@@ -315,7 +317,7 @@ def _grade(unit: Unit, row: Any, draw: Draw, *, improved: bool) -> Unit:
     beside: Unit = {}
     if improved and not benchmark.judged:
         beside["parity"] = {"correct": grade.correct, "answer": grade.answer}
-        if not benchmark.sandboxed:  # what a program does is one: it runs once
+        if benchmark.rereads(row, unit["response"]):
             grade = benchmark.improved(row, unit["response"], draw=draw)
     if grade.flags:
         beside["flags"] = list(grade.flags)

@@ -45,6 +45,17 @@ def test_the_plan_says_what_is_asked_and_who_judges() -> None:
     assert values(several.calls)["others"] != values(plan.calls)["others"]
 
 
+def test_the_first_of_the_rosters_judges_judges_by_default() -> None:
+    judges = "roster.judges=[{name: j, engine: simulated}, {name: k, engine: simulated}]"
+    config = configured(judges)
+    assert config.hle.judges == ["j"]
+    assert the("plan.judged", hle.plan(config).notes)["first"]
+    suite = configured(judges, experiment="suite")
+    assert (suite.index.judges, suite.index.checker, suite.hle.judges) == (["j"], "j", ["j"])
+    with refused("setting.missing", "hle.judges", kind=ConfigurationError):
+        configured("roster.judges=[]")
+
+
 def test_the_text_only_questions_can_be_asked_alone() -> None:
     notes = hle.plan(configured("images=false")).notes
     assert the("plan.asked", notes)["questions"] == 38
@@ -86,7 +97,7 @@ def test_what_is_wrong_is_said_with_its_mend(
 
 def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
     benchmarks = "benchmarks=[hle,mmlu_pro]"
-    told = describe(index.plan(configured(benchmarks, experiment="index")))
+    told = describe(index.plan(configured(benchmarks, "judges=[]", experiment="index")))
     assert "index.judges=[N" in told
     notes = index.plan(configured(benchmarks, "judges=[a]", experiment="index")).notes
     asked = [values(it) for it in notes if "hle: 38 " in it]
@@ -96,7 +107,7 @@ def test_in_the_index_it_is_left_out_without_a_judge_and_said_so() -> None:
         index.plan(configured("benchmarks=[mmlu_pro]", "judges=[a]", experiment="index"))
     )
     assert "judge" not in told
-    alone = configured("benchmarks=[hle]", experiment="index")
+    alone = configured("benchmarks=[hle]", "judges=[]", experiment="index")
     with refused("setting.conflict", None, kind=ConfigurationError) as caught:
         index.plan(alone)
     assert str(caught.value).startswith("hle ") and "index.judges" in str(caught.value)
