@@ -153,6 +153,8 @@ JudgeRole = Literal["system", "user"]
 Wording = Literal["by_type", "single"]
 """HLE's system prompts: one for each type of answer (the methodology), or one for all (the paper).
 """
+ReviewRule = Literal["required", "skip"]
+"""Whether questions are published only after reviewers approved them, or without that."""
 ScreeningRule = Literal["stumps", "worse_than_chance"]
 """Which candidates pass, and become questions.
 

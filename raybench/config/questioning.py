@@ -9,7 +9,7 @@ from typing import get_args
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
 from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
-from raybench.types import Grader, JudgeRole, ScreeningRule, Wording
+from raybench.types import Grader, JudgeRole, ReviewRule, ScreeningRule, Wording
 
 SHIPPED = "samples"
 """Candidates that come with us."""
@@ -72,6 +72,7 @@ class HleScreenConf(ExamConf):
     dataset: str = f"runs/{GROWS}"
     rule: str = "stumps"
     private: float = 0.2
+    review: str = "required"
     reviewers: int = 2
     reviewed: list[str] = field(default_factory=list)
 
@@ -143,6 +144,8 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
         )
     if screen.rule not in (rules := get_args(ScreeningRule)):
         yield not_a_choice("hle_screen.rule", screen.rule, rules)
+    if screen.review not in (reviews := get_args(ReviewRule)):
+        yield not_a_choice("hle_screen.review", screen.review, reviews)
     if not 0 <= screen.private <= 1:
         yield out_of_range("hle_screen.private", screen.private, "it is a share, 0 to 1")
     if not 1 <= screen.reviewers <= MOST_REVIEWERS:

@@ -2,17 +2,22 @@
 
     FOLDER/revisions/0001/hle.jsonl, revision.json    what is published: data.dir takes this folder
     FOLDER/private/0001/hle.jsonl, revision.json      what is held out: nothing of it is above
+    FOLDER/states.jsonl                               the state of every question, without its text
 
 A revision is there when its public folder is, which takes its name last. A process that is killed
 before leaves at most a private folder, whose number is not used again.
+
+A revision says whether every question in it was approved by reviewers. Those that older versions
+published do not say so, because nothing had to be approved then: their questions are unreviewed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -20,10 +25,16 @@ from raybench.errors import ConfigurationError, Problem, RunFailed
 from raybench.pipeline import written_once
 from raybench.pipeline.digests import digest
 from raybench.pipeline.written_once import Row, Rows
+from raybench.reading import from_json
+from raybench.types import ReviewRule
 
-QUESTIONS = "hle.jsonl"
-_PUBLIC, _PRIVATE = "revisions", "private"
-_PATIENCE = 60.0
+QUESTIONS, STATES = "hle.jsonl", "states.jsonl"
+VERSION = 2
+"""Of revision.json; the first had no `version`, `review` and `unreviewed`."""
+Part = Literal["public", "private"]
+"""Of a dataset: published, or held out."""
+_PUBLIC, PRIVATE = "revisions", "private"
+PATIENCE = 60.0
 """Seconds to wait for another process that publishes."""
 
 
@@ -38,11 +49,18 @@ class Revision:
     private: Rows
     about: Mapping[str, Any]
     """What the revision.json of what is published says: of what is held out, the number only."""
+    unreviewed: frozenset[str] = frozenset()
+    """The ids of all questions that were published or held out without an approval."""
 
     @property
     def rows(self) -> Rows:
         """Return all rows, as new ones are compared with them."""
         return self.public + self.private
+
+    def placed(self) -> Iterator[tuple[Part, Row]]:
+        """Yield all rows, each with the part that it is in."""
+        yield from (("public", row) for row in self.public)
+        yield from (("private", row) for row in self.private)
 
 
 def newest(folder: Path) -> int | None:
@@ -58,10 +76,16 @@ def read(folder: Path, number: int | None = None) -> Revision | None:
     if number is None and newest(folder) is None:
         return None
     number = _known(folder, number)
-    here, held = (written_once.at(folder / half, number) for half in (_PUBLIC, _PRIVATE))
+    here, held = (written_once.at(folder / half, number) for half in (_PUBLIC, PRIVATE))
     public, about = written_once.read(here, QUESTIONS)
-    private, _ = written_once.read(held, QUESTIONS)
-    return Revision(number, here, public, private, about)
+    private, about_held = written_once.read(held, QUESTIONS)
+    unreviewed = _unreviewed(public, about) | _unreviewed(private, about_held)
+    return Revision(number, here, public, private, about, unreviewed)
+
+
+def _unreviewed(rows: Rows, about: Mapping[str, Any]) -> frozenset[str]:
+    every = (str(row["id"]) for row in rows)
+    return frozenset(map(str, about["unreviewed"]) if "unreviewed" in about else every)
 
 
 def published(folder: Path, number: int | None = None) -> Path:
@@ -74,14 +98,43 @@ def published(folder: Path, number: int | None = None) -> Path:
     return here
 
 
-def by_stand_ins(published: Path) -> bool:
-    """Tell whether simulated models had a say in what a revision publishes."""
-    return bool(written_once.about(published).get("simulated"))
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What a revision's folder says of how its questions came there."""
+
+    review: ReviewRule
+    """skip: some of them were not approved by reviewers."""
+    unreviewed: int
+    """Questions in this folder that were not approved."""
+    older: bool
+    """A version of raybench made it that published before any review."""
+    simulated: bool
+    """Simulated models had a say in it."""
+
+
+def stamp(folder: Path) -> Stamp | None:
+    """Return what the folder of a revision says of its questions; None where it is none."""
+    if not written_once.is_one(folder):
+        return None
+    about = written_once.about(folder)
+    older = "unreviewed" not in about
+    half = "private" if folder.parent.name == PRIVATE else "public"
+    count = int(about.get(half, 0)) if older else len(about["unreviewed"])
+    return Stamp("skip" if count else "required", count, older, bool(about.get("simulated")))
+
+
+def states(folder: Path) -> Counter[str]:
+    """Return how many questions of a dataset are in each state; none where nothing is known."""
+    try:
+        lines = (folder / STATES).read_text(encoding="utf-8").splitlines()
+        return Counter(str(from_json(line)["state"]) for line in lines)
+    except (OSError, ValueError, LookupError, TypeError):
+        return Counter()
 
 
 def held_out(folder: Path, number: int) -> Path:
     """Return the folder of what a revision holds out."""
-    return written_once.at(folder / _PRIVATE, number)
+    return written_once.at(folder / PRIVATE, number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +151,14 @@ class Gone:
 def taken_out(folder: Path) -> Iterator[Gone]:
     """Yield the rows that left the dataset, and those that others of their ids replaced."""
     for number in written_once.numbers(folder / _PUBLIC):
-        for half in (_PUBLIC, _PRIVATE):
+        for half in (_PUBLIC, PRIVATE):
             about = written_once.about(written_once.at(folder / half, number))
             gone = frozenset(about["removed"])
             if gone and about["parent"] is not None:
                 before, _ = written_once.read(
                     written_once.at(folder / half, about["parent"]), QUESTIONS
                 )
-                held = half == _PRIVATE
+                held = half == PRIVATE
                 yield from (Gone(row, number, held) for row in before if str(row["id"]) in gone)
 
 
@@ -125,71 +178,96 @@ def _known(folder: Path, number: int | None) -> int:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How a revision is made."""
+
+    run: str
+    seed: int
+    simulated: bool = False
+    """Simulated models had a say, which the revisions that follow say, too."""
+    approved: Collection[str] = ()
+    """The ids of the questions that reviewers approved."""
+
+
 def publish(
     folder: Path,
     public: Iterable[Row] = (),
     private: Iterable[Row] = (),
     *,
     removed: Iterable[str] = (),
-    run: str,
-    seed: int,
-    simulated: bool = False,
-    patience: float = _PATIENCE,
+    made: Made,
+    patience: float = PATIENCE,
 ) -> Revision | None:
     """Write the newest revision's rows, with some added and those of some ids removed, as the next.
 
     Where that changes nothing there is no new one, and the newest is returned (None where there is
     none): a run that goes on after it published does not do so twice. A row whose id is removed and
     added at once is replaced, and stays where it was: public is not made private, nor the reverse.
-    `simulated` tells that stand-ins had a say, which the revisions that follow tell of, too.
     Raises ConfigurationError where a row that is added says something else than the one of its id.
     """
     try:
-        with _alone(folder, patience):
+        with alone(folder, patience):
             before = read(folder)
             old = (before.public, before.private) if before else ((), ())
             new = _next(old, (tuple(public), tuple(private)), frozenset(removed))
-            if list(map(written_once.digest_of, new)) == list(map(written_once.digest_of, old)):
+            unreviewed = [
+                sorted({str(row["id"]) for row in rows}.difference(made.approved)) for rows in new
+            ]
+            same = list(map(written_once.digest_of, new)) == list(map(written_once.digest_of, old))
+            lacking = frozenset(it for part in unreviewed for it in part)
+            if same and lacking == (before.unreviewed if before else frozenset()):
                 return before
-            halves = [folder / half for half in (_PUBLIC, _PRIVATE)]
+            halves = [folder / half for half in (_PUBLIC, PRIVATE)]
             number = 1 + max(
                 (it for half in halves for it in written_once.numbers(half)), default=0
             )
             about = {
+                "version": VERSION,
                 "number": number,
                 "parent": before.number if before else None,
-                "run": run,
-                "seed": seed,
+                "run": made.run,
+                "seed": made.seed,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "public": len(new[0]),
                 "private": len(new[1]),
-                "simulated": simulated or bool(before and before.about.get("simulated")),
+                "simulated": made.simulated or bool(before and before.about.get("simulated")),
+                "review": "skip" if any(unreviewed) else "required",
             }
             # What is held out first: where what is published stands, the revision is whole.
-            for half, rows, was in reversed(list(zip(halves, new, old, strict=True))):
+            parts = list(zip(halves, new, old, unreviewed, strict=True))
+            for half, rows, was, ids in reversed(parts):
                 written_once.sweep(half)
-                told = {**about, **_changes(was, rows)}
+                told = {**about, "unreviewed": ids, **_changes(was, rows)}
                 written_once.write(half, number, QUESTIONS, rows, told)
             return read(folder, number)
     except OSError as error:
-        raise RunFailed(
-            Problem(
-                "file.unwritable",
-                f"the revision cannot be written to {folder}: {error}",
-                setting="hle_screen.dataset",
-                given=str(folder),
-                fix="Mend that, then run again",
-            )
-        ) from error
+        raise unwritable(folder, error) from error
+
+
+def unwritable(folder: Path, error: OSError) -> RunFailed:
+    """Return the failure to write to a dataset's folder."""
+    return RunFailed(
+        Problem(
+            "file.unwritable",
+            f"the revision cannot be written to {folder}: {error}",
+            setting="hle_screen.dataset",
+            given=str(folder),
+            fix="Mend that, then run again",
+        )
+    )
 
 
 @contextmanager
-def _alone(folder: Path, patience: float) -> Iterator[None]:
-    """Keep other processes from publishing to the folder; a lock ends with its process."""
+def alone(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Keep other processes from publishing to the folder; a lock ends with its process.
+
+    Who holds it already may take it again.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", is_singleton=True)
     try:
-        with FileLock(folder / ".lock", timeout=patience):
-            yield
+        lock.acquire(timeout=patience)
     except Timeout as error:
         raise RunFailed(
             Problem(
@@ -200,6 +278,10 @@ def _alone(folder: Path, patience: float) -> Iterator[None]:
                 fix="wait until it ends, then run again",
             )
         ) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[str]) -> list[Rows]:

@@ -51,6 +51,8 @@ _ADDED = (
     _Added("index", "judge_role", "user", ("index", "suite"), "judges"),
     _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
     _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
+    # How a screening publishes is no part of what it asks.
+    _Added("hle_screen", "review", "skip", (), "judges"),
 )
 
 

@@ -34,8 +34,6 @@ class Batch:
     """Of all that the files hold, right or wrong."""
     standing: Standing
     reviews: Reviews
-    removed: frozenset[str]
-    """The ids of the questions that reviewers turned down: they leave the dataset."""
 
     @classmethod
     def of(cls, config: Config, resolved: Mapping[str, Any], conclusions: Sequence[str]) -> "Batch":
@@ -44,20 +42,16 @@ class Batch:
         paths = [] if given is None else entries.paths(given)
         read = list(entries.read(paths))
         digest = entries.digest_of(read)
-        standing = Standing.of(config, resolved, conclusions, digest)
         reviews = Reviews.of(config.hle_screen.reviewed)
-        removed = reviews.turned_down(standing.rows)
-        checked = entries.checked(read, standing.without(removed))
-        gone = {said(row): "now" for row in standing.rows if str(row["id"]) in removed}
-        gone = {it: f"in revision {number}" for it, number in standing.taken_out.items()} | gone
+        standing = Standing.of(config, resolved, conclusions, digest, reviews)
+        checked = entries.checked(read, standing.compared())
         return cls(
             origin=str(given),
             files=tuple(path.name for path in paths),
-            entries=tuple(_without(each, gone) for each in checked),
+            entries=tuple(_without(each, standing.gone) for each in checked),
             digest=digest,
             standing=standing,
             reviews=reviews,
-            removed=removed,
         )
 
     @property
@@ -109,8 +103,9 @@ class Batch:
                 )
             )
         notes = [self.told()] if self.entries else []
-        if self.reviews.decided:
-            notes.append(self.reviews.note(self.standing.keys))
+        if self.reviews.filled:
+            notes.append(self.standing.register.note(self.reviews))
+        notes.append(caveats.review(config))
         if valid:
             notes += [*self.caveats(config), *caveats.judging(config)]
         if not config.dry_run:
@@ -138,16 +133,10 @@ class Batch:
         yield "Mend them, or name others; validate=true says of each what is wrong, and the mend"
 
 
-def _without(each: Entry, gone: Mapping[int, str]) -> Entry:
+def _without(each: Entry, gone: Mapping[int, Statement]) -> Entry:
     """Return a candidate, invalid where it is a question that left the dataset as it was."""
     candidate = each.candidate
-    if not candidate.row or (when := gone.get(said(candidate.row))) is None:
+    if not candidate.row or (back := gone.get(said(candidate.row))) is None:
         return each
-    back = Statement(
-        "screening.back",
-        "'question' left the dataset {when}, and comes back as it was: mend what was found, or "
-        "leave it",
-        when=when,
-    )
     told = (*candidate.reasons, back)
     return replace(each, candidate=replace(candidate, reasons=told))

@@ -43,6 +43,21 @@ def of(config: Config, questions: Iterable[Row]) -> Iterator[str]:
         )
 
 
+def review(config: Config) -> str:
+    """Say what is published, and what is not."""
+    if config.hle_screen.review == "required":
+        return Statement(
+            "screening.review",
+            "what passes the panel waits for two rounds of review: only approved questions are "
+            "published",
+        )
+    return Statement(
+        "screening.no_review",
+        "deviation: what passes the panel is published without review, as for experiments "
+        "(hle_screen.review=skip): the revision says so, and so does every exam over it",
+    )
+
+
 def judging(config: Config) -> Iterator[str]:
     """Yield which models of the panel judge themselves."""
     panel = [model.name for model in config.roster.models]

@@ -1,6 +1,6 @@
 """What came out of a screening: the sets, the next revision, sheets for reviewers, and numbers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -14,8 +14,10 @@ from raybench.config import Config
 from raybench.experiments.hle.report import judges
 from raybench.experiments.hle_screen import report, sets, sheets
 from raybench.experiments.hle_screen.batch import Batch
+from raybench.experiments.hle_screen.register import Register, Registered, rows_of
 from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
 from raybench.experiments.hle_screen.sets import Screened
+from raybench.experiments.hle_screen.standing import taken_out
 from raybench.experiments.parts import models as models_asked
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions, reading, token_limits
@@ -28,7 +30,7 @@ from raybench.experiments.parts.questions.view import View
 from raybench.paths import expanded
 from raybench.pipeline import revisions
 from raybench.pipeline.datasets import Prepared
-from raybench.pipeline.revisions import Revision
+from raybench.pipeline.revisions import Made
 from raybench.pipeline.terms import asking_of
 from raybench.tracking.report import Section
 from raybench.types import ScreeningRule
@@ -52,8 +54,9 @@ def concluded(
         cast(ScreeningRule, conf.rule),  # `config.problems` has checked it
         config.seed,
     )
-    revision, those = _published(config, batch, those, run.name)
-    written = _sheets(config, revision, sets.of(those, "accepted"), run)
+    register = _published(config, batch, those, run.name)
+    revision = register.newest
+    written = _sheets(config, register, run)
     rules = Rules({}, subjects=tuple(conf.subset), accepted=conf.accept_failures)
     # Where only reviews were read, nobody was asked: no model has a rank.
     ranked = models if those else []
@@ -81,8 +84,10 @@ def concluded(
         "tried": len(those),
         **{name: len(sets.of(those, name)) for name in sets.DECISIONS},
         "private": sum(each.private for each in sets.of(those, "accepted")),
-        "removed": sorted(batch.removed),
+        "removed": sorted(batch.standing.removed),
         "rule": conf.rule,
+        "review": conf.review,
+        "states": register.counts(),
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
     }
@@ -94,12 +99,12 @@ def concluded(
         mute=judges.mute(exam, conf.judges, ledger.failures),
         columns=report.COLUMNS,
         sections=[
-            *report.sections(view, exam, batch, those),
+            *report.sections(view, exam, batch, those, register),
             *(asked if those else ()),
         ],
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
         files=sets.files(batch, those)
-        | ({REVIEWED: list(batch.reviews.lines())} if batch.reviews.decided else {}),
+        | ({REVIEWED: list(register.lines(batch.reviews))} if batch.reviews.filled else {}),
         about={
             "screening": told,
             "reused": ledger.reused,
@@ -112,7 +117,7 @@ def concluded(
         notes={
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
-            **report.notes(config, batch, exam, those, revision, run, written),
+            **report.notes(config, batch, exam, those, register, run, written),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )
@@ -124,44 +129,70 @@ def _read(section: Section, hidden: Collection[str]) -> Section:
     return replace(section, text=f"{section.text} {HIDDEN}")
 
 
-def _published(
-    config: Config, batch: Batch, those: Sequence[Screened], run: str
-) -> tuple[Revision | None, list[Screened]]:
-    """Publish what is accepted and return the newest revision, with where each question is in it.
+def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str) -> Register:
+    """Register what was tried, publish what may be, and return the register as it is then.
 
-    A question that comes back mended stays on the side where it was.
+    Where an approval is required, a new revision has approved questions alone: those that an
+    earlier one published without it leave, and wait for review.
     """
-    halves: Mapping[bool, list[Any]] = {False: [], True: []}
-    for each in sets.of(those, "accepted"):
-        halves[each.private].append(each.entry.candidate.row)
+    folder = expanded(config.hle_screen.dataset)
+    required = config.hle_screen.review == "required"
+    accepted = {each.key for each in sets.of(those, "accepted")}
+    with revisions.alone(folder):
+        # Read again: since the plan somebody else may have published.
+        register = Register.read(folder).with_reviews(batch.reviews)
+        removed = taken_out(config, register)
+        register = register.with_tried(_registered(each, run) for each in those)
+        approved, newest = register.approved, register.newest
+        there = frozenset(str(row["id"]) for row in newest.rows) if newest else frozenset()
+        fresh = approved - (there - newest.unreviewed if newest else there)
+        if required and (fresh or removed & there):
+            removed |= there - approved
+        unreviewed: Collection[str] = () if required else accepted
+        chosen = [it for it in register if it.approved or (it.active and it.key in unreviewed)]
+        register.write(folder)
+        revision = revisions.publish(
+            folder,
+            rows_of(chosen, "public"),
+            rows_of(chosen, "private"),
+            removed=removed,
+            made=_made(config, run, approved),
+        )
+        register = replace(register, newest=revision)
+        register.write_states(folder)
+    return register
+
+
+def _registered(each: Screened, run: str) -> Registered:
+    passed = each.outcome.decision == "accepted"
+    return Registered(
+        key=each.key,
+        part=each.part,
+        run=run,
+        panel=each.outcome.decision,
+        evidence=each.evidence,
+        notes=each.notes if passed else (),
+        row=each.entry.candidate.row if passed else {},
+    )
+
+
+def _made(config: Config, run: str, approved: Collection[str]) -> Made:
     asked = (*config.roster.models, *configuration.judges(config))
-    revision = revisions.publish(
-        expanded(config.hle_screen.dataset),
-        halves[False],
-        halves[True],
-        removed=batch.removed,
+    return Made(
         run=run,
         seed=config.seed,
         simulated=any(model.engine == "simulated" for model in asked),
+        approved=approved,
     )
-    held = {str(row["id"]) for row in revision.private} if revision else set()
-    public = {str(row["id"]) for row in revision.public} if revision else set()
-    return revision, [
-        replace(each, private=each.key in held or (each.private and each.key not in public))
-        for each in those
-    ]
 
 
-def _sheets(
-    config: Config, revision: Revision | None, accepted: Sequence[Screened], run: Path
-) -> list[Path]:
-    """Write the sheets: what is held out is reviewed where it lies."""
-    if revision is None:
-        return []
-    private = revisions.held_out(expanded(config.hle_screen.dataset), revision.number)
+def _sheets(config: Config, register: Register, run: Path) -> list[Path]:
+    """Write the sheets of all that waits for review: what is held out is reviewed where it lies."""
+    private = expanded(config.hle_screen.dataset) / revisions.PRIVATE / "review" / run.name
+    waiting = register.waiting
     halves = {
-        run: [each for each in accepted if not each.private],
-        private: [each for each in accepted if each.private],
+        run: [it for it in waiting if it.part == "public"],
+        private: [it for it in waiting if it.part != "public"],
     }
     reviewers = config.hle_screen.reviewers
     found = (sheets.write(folder, of, reviewers) for folder, of in halves.items())

@@ -15,6 +15,7 @@ from raybench.benchmarks.parts.hle.screening.panel import Decision, Outcome
 from raybench.config import HleScreenConf
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.entries import Entry
+from raybench.pipeline.revisions import Part
 from raybench.types import ScreeningRule
 
 DECISIONS: tuple[Decision, ...] = ("accepted", "rejected", "undecided")
@@ -33,8 +34,13 @@ class Screened:
     entry: Entry
     tried: Tried
     outcome: Outcome
-    private: bool
-    """It is held out, or would be."""
+    part: Part
+    """Where it is published, or would be."""
+
+    @property
+    def private(self) -> bool:
+        """Tell whether it is held out, or would be."""
+        return self.part != "public"
 
     @property
     def key(self) -> str:
@@ -63,6 +69,7 @@ class Screened:
             "id": self.key,
             "decision": self.outcome.decision,
             "private": self.private,
+            "part": self.part,
             "evidence": self.evidence,
             "models": self.outcome.models,
             "answered": self.outcome.answered,
@@ -97,12 +104,15 @@ def screened(
                 rule=rule,
                 unable=tried[key].unable,
             ),
-            key in batch.standing.held_out
-            or holdout.is_private(key, seed=seed, share=conf.private),
+            batch.standing.parts.get(key) or _part(key, conf, seed),
         )
         for key, entry in batch.valid.items()
         if (row := asked.get(key)) is not None
     ]
+
+
+def _part(key: str, conf: HleScreenConf, seed: int) -> Part:
+    return "private" if holdout.is_private(key, seed=seed, share=conf.private) else "public"
 
 
 def of(those: Sequence[Screened], decision: Decision) -> list[Screened]:
@@ -121,8 +131,7 @@ def files(batch: Batch, those: Sequence[Screened]) -> dict[str, list[dict[str, A
     tried = DECISIONS if those else ()
     found = {f"{name}.jsonl": [each.line() for each in of(those, name)] for name in tried}
     shown = {each.key for each in those if not each.hidden}
-    if (newest := batch.standing.newest) is not None:
-        shown |= {str(row["id"]) for row in newest.public}
+    shown |= {key for key, part in batch.standing.parts.items() if part == "public"}
     hidden = (batch.standing.keys | batch.valid.keys()) - shown | batch.standing.held_out
     found[INVALID] = [
         {

@@ -73,9 +73,8 @@ def caveats(*overrides: str) -> list[Statement]:
     """Return what a plan says about the screening but how many candidates there are."""
     notes = hle_screen.plan(configured("candidates=samples", "dry_run=true", *overrides)).notes
     of = (it for it in notes if isinstance(it, Statement))
-    return [
-        it for it in of if it.code.startswith("screening.") and it.code != "screening.candidates"
-    ]
+    always = ("screening.candidates", "screening.review")
+    return [it for it in of if it.code.startswith("screening.") and it.code not in always]
 
 
 @pytest.mark.parametrize("name", CAVEATS)
@@ -92,6 +91,19 @@ def test_settings_that_keep_it_from_nothing_are_not_told_of() -> None:
         *("repeats=3", "temperature=0.7"),
         *("+roster.judges=[{name: j, engine: simulated}]", "judges=[j]", "rule=worse_than_chance"),
     )
+
+
+def test_the_plan_says_whether_anything_is_published_without_review() -> None:
+    given = ("candidates=samples", "judges=[a]", "dry_run=true")
+    required, skipped = (
+        {
+            it.code
+            for it in hle_screen.plan(configured(*given, *more)).notes
+            if isinstance(it, Statement)
+        }
+        for more in ((), ("review=skip",))
+    )
+    assert "screening.review" in required and "screening.no_review" in skipped
 
 
 def test_it_publishes_where_the_exam_reads() -> None:
@@ -120,6 +132,9 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
     "share": (
         ("private=20", "candidates=samples"), "setting.range", "hle_screen.private", 20.0
     ),
+    "review": (
+        ("review=skipped", "candidates=samples"), "setting.choice", "hle_screen.review", "skipped"
+    ),
     "reviewers": (
         ("reviewers=4", "candidates=samples"), "setting.range", "hle_screen.reviewers", 4
     ),
@@ -143,7 +158,7 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
         "file.missing", "hle_screen.candidates", "none.jsonl",
     ),
 }  # fmt: skip
-PROPOSED = {"rule": "stumps", "prompt": "single"}
+PROPOSED = {"rule": "stumps", "review": "skip", "prompt": "single"}
 
 
 @pytest.mark.parametrize("name", MISTAKES)

@@ -43,7 +43,7 @@ SCORES: Mapping[int, str] = {
     5: "outstanding: what few experts can answer, and all would accept",
 }
 GOOD = 4
-"""Questions of this score or more are what the second round looks at first."""
+"""The least mean score of a round: good and outstanding questions enter the dataset, as in HLE."""
 GIVEN = ("score", "decision", "comments")
 """What a reviewer fills in besides: a score, accept or revise or reject, and words."""
 
@@ -57,8 +57,13 @@ def guide() -> str:
         f"row. Round {APPROVAL} decides: an organizer or an expert fills in its row. Write your "
         "name into `reviewer` of each row that you fill in: rows of one name are one reviewer. "
         "Rows that are left blank are reviewers "
-        f"who have not spoken: round {FEEDBACK} alone turns a question down only if all its "
+        f"who have not spoken: round {FEEDBACK} alone rejects a question only if all its "
         "reviewers reject, so take out the rows of those who will not.",
+        "",
+        f"A question is published only if round {FEEDBACK} gives it a mean score of {GOOD} or more "
+        f"and everybody who fills in round {APPROVAL} accepts it. A question that is to be revised "
+        "comes back as a candidate with the same id once its author changed it; as it was it is "
+        "refused. Hand this sheet in with `+experiment=hle_screen reviewed=[SHEET]`.",
         "",
         f"Answer these with {', '.join(ANSWERS)}:",
         "",

@@ -1,0 +1,279 @@
+"""What reviewers do to a dataset: only what they approved in two rounds is published."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hle_rows import exact
+from refusals import refused
+from screening import Row, batch, configured, fill, lines, private_sheet, rows, screened
+from statements import code, the, values
+
+from raybench import benchmarks
+from raybench.config import Config, DataConf
+from raybench.experiments.hle_screen.register import Register
+from raybench.experiments.parts.outcome import Outcome
+from raybench.experiments.parts.questions import conditions
+from raybench.pipeline import datasets, revisions
+from raybench.pipeline.datasets import Selection
+
+MARKS = dict.fromkeys("abcdefgh", "ww")
+public = partial(configured, private=0.0)
+
+
+def handed_in(folder: Path, *sheets: str, **changes: Any) -> Outcome:
+    """Return what a screening makes of review sheets, without candidates."""
+    config = public(folder, None, reviewed=list(sheets), judges=[], **changes)
+    outcome, _ = screened(config, {})
+    return outcome
+
+
+def states(folder: Path) -> dict[str, str]:
+    path = folder / "set" / "states.jsonl"
+    return {it["id"]: it["state"] for it in map(json.loads, path.read_text().splitlines())}
+
+
+def newest(folder: Path) -> revisions.Revision | None:
+    return revisions.read(folder / "set")
+
+
+def published(folder: Path) -> list[str]:
+    there = newest(folder)
+    return [str(row["id"]) for row in there.rows] if there else []
+
+
+def asked(folder: Path, into: Path, **data: Any) -> datasets.Prepared:
+    """Return what an exam over the dataset would ask."""
+    conf = DataConf(**({"source": "rolling", "dir": str(folder / "set")} | data))
+    return datasets.prepare([benchmarks.load("hle")], conf, Selection(), into)
+
+
+def test_nothing_is_published_before_its_second_round_approves_it(tmp_path: Path) -> None:
+    config = public(tmp_path, rows(*"abcdef"))
+    outcome, run = screened(config, MARKS | {"e": "wR", "f": "we"})
+    told = outcome.about["screening"]
+    assert (told["accepted"], told["revision"], told["review"]) == (4, None, "required")
+    assert told["states"] == {"candidate": 1, "passed_panel": 4, "rejected": 1}
+    assert states(tmp_path) == {
+        **dict.fromkeys("abcd", "passed_panel"), "e": "rejected", "f": "candidate",
+    }  # fmt: skip
+    passed = values(outcome.notes["Passed"])
+    assert (passed["waiting"], passed["published"]) == (4, 0)
+    assert code(outcome.notes["Revision"]) == "screening.no_revision"
+    first = dict.fromkeys("ab", "accept 5") | {"c": "revise 5", "d": "accept 3"}
+    outcome = handed_in(tmp_path, fill(run / "review.csv", first))
+    assert newest(tmp_path) is None
+    assert {key: states(tmp_path)[key] for key in "abcd"} == {
+        "a": "first_round", "b": "first_round", "c": "revise", "d": "low_score",
+    }  # fmt: skip
+    # The next sheet asks for the second round alone, of what is good, and has what the first said.
+    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    text = sheet.read_text()
+    assert len(text.splitlines()) == 1 + 2 and "score 5" in text
+    outcome = handed_in(tmp_path, fill(sheet, {}, {"a": "accept", "b": "reject"}))
+    assert published(tmp_path) == ["a"]
+    assert (states(tmp_path)["a"], states(tmp_path)["b"]) == ("published", "rejected")
+    revision = newest(tmp_path)
+    assert revision is not None
+    assert (revision.about["review"], revision.unreviewed) == ("required", frozenset())
+    assert outcome.about["screening"]["revision"] == 1
+    stamped = asked(tmp_path, tmp_path / "exam")
+    assert not stamped.notes
+    (part,) = stamped
+    about = conditions.about(part, 1, None)
+    assert (about["review"], about["unreviewed"]) == ("required", 0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("reject 1", "revise 1"),
+        ("accept 5", "revise 5"),
+        ("accept 5", "reject 5"),
+        ("accept 3", "accept 5"),
+        ("accept 5", "accept 1"),
+        ("", "accept 5"),
+        ("accept 5", ""),
+        ("", ""),
+    ],
+)
+def test_rejected_low_unfinished_and_unreviewed_questions_never_enter(
+    tmp_path: Path, first: str, second: str
+) -> None:
+    _, run = screened(public(tmp_path, rows("a", "b")), MARKS)
+    turns = {"a": first, "b": "accept 4"}, {"a": second, "b": "accept 4"}
+    handed_in(tmp_path, fill(run / "review.csv", *turns))
+    assert published(tmp_path) == ["b"]
+
+
+def test_what_reviewers_change_their_mind_about_leaves_and_waits_for_its_author(
+    tmp_path: Path,
+) -> None:
+    _, run = screened(public(tmp_path, rows("a", "b")), MARKS)
+    both = dict.fromkeys("ab", "accept 4")
+    sheet = fill(run / "review.csv", both, both)
+    handed_in(tmp_path, sheet)
+    assert published(tmp_path) == ["a", "b"]
+    handed_in(tmp_path, sheet)  # once more, and nothing changes
+    assert revisions.newest(tmp_path / "set") == 1
+    handed_in(tmp_path, fill(run / "review.csv", {}, {"a": "revise 4"}))
+    assert (published(tmp_path), states(tmp_path)["a"]) == (["b"], "revise")
+    # As it was it does not come back; mended it does, and starts over.
+    (why,) = batch(public(tmp_path, rows("a"))).invalid[0].candidate.reasons
+    assert code(why) == "screening.back"
+    mended = [row | {"answer": "43"} for row in rows("a")]
+    screened(public(tmp_path, mended), MARKS)
+    assert (published(tmp_path), states(tmp_path)["a"]) == (["b"], "passed_panel")
+
+
+def test_what_was_never_published_comes_back_mended_alone(tmp_path: Path) -> None:
+    _, run = screened(configured(tmp_path, rows("a"), private=1.0), MARKS)
+    sheet = private_sheet(configured(tmp_path, None), run)
+    assert not (run / "review.csv").exists()
+    # While it is reviewed, it is there already.
+    assert [it.candidate.repeats[0][0] for it in batch(public(tmp_path, rows("a"))).invalid] == [
+        "a"
+    ]
+    handed_in(tmp_path, fill(sheet, {"a": "revise 4"}))
+    (why,) = batch(public(tmp_path, rows("a"))).invalid[0].candidate.reasons
+    assert values(why) == {"state": "revise"} and code(why) == "screening.not_approved"
+    mended = [row | {"answer": "43"} for row in rows("a")]
+    outcome, second = screened(public(tmp_path, mended), MARKS)
+    assert lines(outcome, "accepted")["a"]["private"], "it stays on its side"
+    # The old sheet speaks of the old version.
+    both = {"a": "accept 5"}
+    handed_in(tmp_path, fill(sheet, both, both))
+    assert (published(tmp_path), states(tmp_path)["a"]) == ([], "passed_panel")
+    handed_in(tmp_path, fill(private_sheet(public(tmp_path, None), second), both, both))
+    there = newest(tmp_path)
+    assert there is not None and not there.public
+    assert [row["answer"] for row in there.private] == ["43"]
+    assert states(tmp_path)["a"] == "held_out"
+
+
+def test_a_screening_that_was_killed_after_it_registered_ends_as_an_undisturbed_one(
+    tmp_path: Path,
+) -> None:
+    config = public(tmp_path, rows("a", "b"))
+    _, killed = screened(config, MARKS, finish=False)
+    assert list(batch(config).valid) == ["a", "b"]
+    outcome, run = screened(config, {})
+    assert (run, outcome.about["screening"]["states"]) == (killed, {"passed_panel": 2})
+    assert not batch(config).valid
+
+
+def test_reviews_that_were_registered_before_a_kill_are_published_by_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = screened(public(tmp_path, rows("a")), MARKS)
+    both = {"a": "accept 4"}
+    sheet = fill(run / "review.csv", both, both)
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(revisions, "publish", killed)
+        handed_in(tmp_path, sheet)
+    assert Register.read(tmp_path / "set").approved == {"a"}
+    screened(public(tmp_path, rows("b")), MARKS)
+    assert published(tmp_path) == ["a"]
+
+
+# --------------------------------------------------------------------------------- without review
+
+
+def test_without_review_what_passed_is_published_and_stamped(tmp_path: Path) -> None:
+    outcome, run = screened(public(tmp_path, rows("a", "b"), review="skip"), MARKS)
+    there = newest(tmp_path)
+    assert there is not None
+    assert (there.about["review"], there.about["unreviewed"]) == ("skip", ["a", "b"])
+    assert outcome.about["screening"]["review"] == "skip"
+    assert code(outcome.notes["Review"]) == "screening.no_review"
+    for data in ({}, {"source": "hub", "dir": str(there.folder)}):
+        exam = asked(tmp_path, tmp_path / f"exam-{len(data)}", **data)
+        told = the("data.unreviewed", exam.notes)
+        assert (told["unreviewed"], told["by_older_version"]) == (2, False)
+        (part,) = exam
+        about = conditions.about(part, 1, None)
+        assert (about["review"], about["unreviewed"]) == ("skip", 2)
+        assert "older_version" not in about
+    # The next revision with an approval has approved questions alone; the others wait for theirs.
+    both = {"a": "accept 4"}
+    handed_in(tmp_path, fill(run / "review.csv", both, both))
+    assert (published(tmp_path), states(tmp_path)["b"]) == (["a"], "passed_panel")
+    there = newest(tmp_path)
+    assert there is not None and there.about["review"] == "required"
+
+
+def test_the_same_screening_is_concluded_again_without_review_and_asks_nobody(
+    tmp_path: Path,
+) -> None:
+    config = public(tmp_path, rows("a"))
+    _, run = screened(config, MARKS)
+    config.hle_screen.review = "skip"
+    outcome, again = screened(config, {})
+    assert (again, published(tmp_path)) == (run, ["a"])
+    assert outcome.about["screening"]["review"] == "skip"
+
+
+def older(folder: Path, *keys: str) -> None:
+    """Publish a revision as older versions did, who knew no approval."""
+    revisions.publish(folder / "set", [exact(key) for key in keys], made=revisions.Made("old", 0))
+    for path in (folder / "set").rglob("revision.json"):
+        told: dict[str, Any] = json.loads(path.read_text())
+        for name in ("version", "review", "unreviewed"):
+            del told[name]
+        path.write_text(json.dumps(told))
+
+
+def test_revisions_of_older_versions_are_read_and_called_unreviewed(tmp_path: Path) -> None:
+    older(tmp_path, "a")
+    exam = asked(tmp_path, tmp_path / "exam")
+    told = the("data.unreviewed", exam.notes)
+    assert (told["unreviewed"], told["by_older_version"]) == (1, True)
+    (part,) = exam
+    about = conditions.about(part, 1, None)
+    assert (about["review"], about["older_version"]) == ("skip", True)
+    # They stay until a revision with approved questions follows, and are put on the sheets.
+    _, run = screened(public(tmp_path, rows("b")), MARKS)
+    assert published(tmp_path) == ["a"]
+    assert states(tmp_path) == {"a": "published", "b": "passed_panel"}
+    both = {"b": "accept 4"}
+    handed_in(tmp_path, fill(run / "review.csv", both, both))
+    assert (published(tmp_path), states(tmp_path)["a"]) == (["b"], "passed_panel")
+    both = {"a": "accept 4"}
+    handed_in(tmp_path, fill(run / "review.csv", both, both))
+    assert sorted(published(tmp_path)) == ["a", "b"]
+    assert asked(tmp_path, tmp_path / "first", revision=1).datasets[0].questions == 1
+
+
+def test_an_exam_before_anything_is_approved_is_refused_with_what_waits(tmp_path: Path) -> None:
+    with refused("data.missing", "data.dir"):
+        asked(tmp_path, tmp_path / "none")
+    screened(public(tmp_path, rows("a", "b")), MARKS)
+    with refused("data.unreviewed", "data.dir", given=str(tmp_path / "set")):
+        asked(tmp_path, tmp_path / "exam")
+
+
+def test_what_anybody_may_read_has_nothing_of_the_questions(tmp_path: Path) -> None:
+    secret: list[Row] = [row | {"answer": f"secret-{row['id']}"} for row in rows(*"abc")]
+    _, run = screened(configured(tmp_path, secret, private=1.0), MARKS)
+    config: Config = public(tmp_path, None)
+    first: Mapping[str, str] = {"a": "accept 4", "b": "revise 2"}
+    handed_in(tmp_path, fill(private_sheet(config, run), first, {"a": "accept"}))
+    for path in (tmp_path / "set").rglob("*"):
+        if path.is_file() and "private" not in path.parts:
+            text = path.read_text()
+            assert "secret" not in text and "look at" not in text
+
+
+def test_a_register_that_was_changed_is_refused(tmp_path: Path) -> None:
+    screened(public(tmp_path, rows("a")), MARKS)
+    path = tmp_path / "set" / "private" / "register.jsonl"
+    path.write_text(path.read_text().replace('"version": 1', '"version": 9'))
+    with refused("file.unreadable", "hle_screen.dataset", given=str(path)):
+        batch(public(tmp_path, rows("b")))
