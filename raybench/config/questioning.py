@@ -72,6 +72,7 @@ class HleScreenConf(ExamConf):
     dataset: str = f"runs/{GROWS}"
     rule: str = "stumps"
     private: float = 0.2
+    search: dict[str, str] = field(default_factory=dict)
     review: str = "required"
     reviewers: int = 2
     reviewed: list[str] = field(default_factory=list)
@@ -150,6 +151,36 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
         yield out_of_range("hle_screen.private", screen.private, "it is a share, 0 to 1")
     if not 1 <= screen.reviewers <= MOST_REVIEWERS:
         yield out_of_range("hle_screen.reviewers", screen.reviewers, f"it is 1 to {MOST_REVIEWERS}")
+
+
+def search_problems(screen: HleScreenConf, roster: RosterConf) -> Iterator[Problem]:
+    """Yield what is wrong with the models that search, and with those without a search."""
+    if screen.candidates is None or not screen.search:
+        return
+    names = [model.name for model in roster.models]
+    for name in (*screen.search, *screen.search.values()):
+        if name not in names:
+            yield Problem(
+                "setting.choice",
+                f"hle_screen.search names '{name}', which is none of roster.models",
+                setting="hle_screen.search",
+                given=name,
+                fix=did_you_mean(name, names)
+                + " Each pair is SEARCHING: PLAIN, the same model with search tools and without",
+            )
+    if both := sorted({*screen.search} & {*screen.search.values()}):
+        yield Problem(
+            "setting.conflict",
+            f"hle_screen.search has {', '.join(both)} as a model with search tools and without",
+            setting="hle_screen.search",
+            given=", ".join(both),
+            fix="pair each model that searches with the same model without search tools",
+        )
+
+
+def panel(screen: HleScreenConf, roster: RosterConf) -> list[str]:
+    """Return the models whose failure makes a question hard: those that do not search."""
+    return [model.name for model in roster.models if model.name not in screen.search]
 
 
 def _exam_problems(section: str, conf: ExamConf) -> Iterator[Problem]:

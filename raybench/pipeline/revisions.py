@@ -188,6 +188,8 @@ class Made:
     """Simulated models had a say, which the revisions that follow say, too."""
     approved: Collection[str] = ()
     """The ids of the questions that reviewers approved."""
+    searched: Collection[str] = ()
+    """The ids of the questions that a model with search tools was asked, and the same without."""
 
 
 def publish(
@@ -233,6 +235,7 @@ def publish(
                 "private": len(new[1]),
                 "simulated": made.simulated or bool(before and before.about.get("simulated")),
                 "review": "skip" if any(unreviewed) else "required",
+                "searched": sum(str(row["id"]) in made.searched for rows in new for row in rows),
             }
             # What is held out first: where what is published stands, the revision is whole.
             parts = list(zip(halves, new, old, unreviewed, strict=True))

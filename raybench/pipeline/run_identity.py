@@ -39,7 +39,7 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "judges", "hosted judges"]
+    of: Literal["models with a system prompt", "judges", "hosted judges", "everybody"]
     """Whom it says something of."""
 
 
@@ -52,7 +52,8 @@ _ADDED = (
     _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
     _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
     # How a screening publishes is no part of what it asks.
-    _Added("hle_screen", "review", "skip", (), "judges"),
+    _Added("hle_screen", "review", "skip", (), "everybody"),
+    _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
 )
 
 
@@ -135,6 +136,8 @@ def _without_effect(config: Mapping[str, Any]) -> list[str]:
 
 def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     """Tell whether the configuration has anybody whom a setting says something of."""
+    if added.of == "everybody":
+        return True
     roster = _section(config, "roster")
     models = [it for it in roster.get("models") or () if isinstance(it, Mapping)]
     if added.of == "models with a system prompt":

@@ -107,6 +107,7 @@ class Batch:
             notes.append(self.standing.register.note(self.reviews))
         notes.append(caveats.review(config))
         if valid:
+            notes.append(caveats.search(config))
             notes += [*self.caveats(config), *caveats.judging(config)]
         if not config.dry_run:
             for note in notes:

@@ -44,6 +44,7 @@ def concluded(
     """Publish what passed, write the sheets, and return what there is to say."""
     conf = config.hle_screen
     models = [model.name for model in config.roster.models]
+    panel = configuration.panel(conf, config.roster)
     run = journal.parents[1]
     put: dict[str, Any] = {str(row["id"]): row for part in data for row in part.rows()}
     those = sets.screened(
@@ -59,7 +60,7 @@ def concluded(
     written = _sheets(config, register, run)
     rules = Rules({}, subjects=tuple(conf.subset), accepted=conf.accept_failures)
     # Where only reviews were read, nobody was asked: no model has a rank.
-    ranked = models if those else []
+    ranked = panel if those else []
     found = report.with_answered(summary.metrics(ledger.tally, ranked, rules), those)
     hidden = {each.key for each in those if each.hidden}
     samples = [it for it in ledger.samples.chosen([NAME]) if str(it["key"]) not in hidden]
@@ -88,6 +89,7 @@ def concluded(
         "rule": conf.rule,
         "review": conf.review,
         "states": register.counts(),
+        "search": report.search(conf, those),
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
     }
@@ -99,7 +101,7 @@ def concluded(
         mute=judges.mute(exam, conf.judges, ledger.failures),
         columns=report.COLUMNS,
         sections=[
-            *report.sections(view, exam, batch, those, register),
+            *report.sections(conf, view, exam, batch, those, register),
             *(asked if those else ()),
         ],
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
@@ -156,7 +158,7 @@ def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str
             rows_of(chosen, "public"),
             rows_of(chosen, "private"),
             removed=removed,
-            made=_made(config, run, approved),
+            made=_made(config, run, register),
         )
         register = replace(register, newest=revision)
         register.write_states(folder)
@@ -173,16 +175,18 @@ def _registered(each: Screened, run: str) -> Registered:
         evidence=each.evidence,
         notes=each.notes if passed else (),
         row=each.entry.candidate.row if passed else {},
+        searched=each.searched if passed else {},
     )
 
 
-def _made(config: Config, run: str, approved: Collection[str]) -> Made:
+def _made(config: Config, run: str, register: Register) -> Made:
     asked = (*config.roster.models, *configuration.judges(config))
     return Made(
         run=run,
         seed=config.seed,
         simulated=any(model.engine == "simulated" for model in asked),
-        approved=approved,
+        approved=register.approved,
+        searched=[it.key for it in register if it.searched and None not in it.searched.values()],
     )
 
 

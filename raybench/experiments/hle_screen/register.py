@@ -30,7 +30,7 @@ from raybench.statements import Statement
 
 VERSION = 1
 State = Literal[
-    "candidate", "passed_panel", "first_round", "approved", "published", "held_out",
+    "candidate", "passed_panel", "first_round", "to_audit", "approved", "published", "held_out",
     "revise", "low_score", "rejected",
 ]  # fmt: skip
 STATE_NAMES: tuple[State, ...] = get_args(State)
@@ -57,11 +57,14 @@ class Registered:
     reviews: tuple[Review, ...] = ()
     asked: int = 0
     """First-round reviews that a sheet had rows for."""
+    searched: Mapping[str, bool | None] = field(default_factory=dict)
+    """By model with search tools whether only its search answers it; nothing: not checked."""
 
     @cached_property
     def decided(self) -> Decided:
         """Return what its reviewers decided."""
-        return decisions.decide(self.key, self.reviews, self.asked)
+        searchable = any(self.searched.values())
+        return decisions.decide(self.key, self.reviews, self.asked, searchable=searchable)
 
     @property
     def active(self) -> bool:
@@ -100,6 +103,7 @@ class Registered:
             "panel": self.panel,
             "evidence": self.evidence,
             "notes": list(self.notes),
+            "searched": dict(self.searched),
             "question": dict(self.row),
             "asked": self.asked,
             "reviews": [it.to_json() for it in self.reviews],
@@ -119,6 +123,7 @@ class Registered:
             notes=tuple(values["notes"]),
             row=values["question"],
             asked=values["asked"],
+            searched=values["searched"],
             reviews=tuple(map(Review.of_json, values["reviews"])),
         )
 
@@ -227,6 +232,7 @@ class Register:
                 "part": entry.part,
                 "approved": entry.approved,
                 "reviews": len(entry.reviews),
+                "searched": dict(entry.searched),
                 "disagreements": list(given.disagreements) if given else [],
                 "run": entry.run,
             }

@@ -4,10 +4,11 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from raybench.benchmarks.parts.hle.exam import Exam
 from raybench.benchmarks.parts.hle.screening import attempts
-from raybench.config import Config, HleScreenConf
+from raybench.config import Config, HleScreenConf, panel
 from raybench.experiments.hle.report import fates, judges
 from raybench.experiments.hle_screen import caveats, sets
 from raybench.experiments.hle_screen.batch import Batch
@@ -30,7 +31,7 @@ NAME = attempts.NAME
 ACCURACY, ANSWERED = f"{NAME}/accuracy", f"{NAME}/answered"
 COLUMNS = (Column(ACCURACY, "Accuracy on candidates"), Column(ANSWERED, "Answered"))
 FUNNEL, REVIEWED = "What became of the candidates", "What reviewers decided"
-STATES = "The questions of the dataset, by state"
+STATES, SEARCH = "The questions of the dataset, by state", "Which questions a search finds"
 """Titles of sections."""
 _MOST = 2000
 """Candidates whose evidence is on the page; the files have that of all."""
@@ -38,6 +39,7 @@ _MEANINGS: Mapping[str, str] = {
     "candidate": "the panel could not decide: too few attempts have a verdict",
     "passed_panel": "waits for the first round of review",
     "first_round": "good in the first round, waits for the approval of the second",
+    "to_audit": "approved, and a person has to search for it: a model with a search answered it",
     "approved": "approved, and in the next revision",
     "published": "in the newest revision",
     "held_out": "held out by the newest revision",
@@ -74,7 +76,12 @@ def _has_verdict(each: Screened, model: str) -> bool:
 
 
 def sections(
-    view: View, exam: Exam, batch: Batch, those: Sequence[Screened], register: Register
+    conf: HleScreenConf,
+    view: View,
+    exam: Exam,
+    batch: Batch,
+    those: Sequence[Screened],
+    register: Register,
 ) -> Iterator[Section]:
     """Yield the sections of what came out."""
     if those:
@@ -95,6 +102,8 @@ def sections(
         )
     if those:
         yield _panel(view, those)
+        if conf.search:
+            yield _search(conf, those)
         yield scores.benchmark(view, NAME)
         yield fates.section(view, exam)
         yield _evidence(those)
@@ -215,6 +224,38 @@ def _evidence(those: Sequence[Screened]) -> Section:
     )
 
 
+def search(conf: HleScreenConf, those: Sequence[Screened]) -> dict[str, Any] | None:
+    """Return what results.json says of the search check; None where there was none."""
+    if not conf.search or not those:
+        return None
+    accepted = sets.of(those, "accepted")
+    return {
+        "pairs": dict(conf.search),
+        "checked": len(accepted),
+        "searchable": [it.key for it in accepted if any(it.searched.values())],
+        "unknown": sum(
+            None in it.searched.values() and not any(it.searched.values()) for it in accepted
+        ),
+    }
+
+
+def _search(conf: HleScreenConf, those: Sequence[Screened]) -> Section:
+    accepted = sets.of(those, "accepted")
+    rows = []
+    for searching, plain in conf.search.items():
+        found = [it.searched[searching] for it in accepted]
+        rows.append((searching, plain, len(found), found.count(True), found.count(None)))
+    return Section(
+        SEARCH,
+        "A question is potentially searchable if a model with search tools answers it and the same "
+        "model without them does not. It is approved only after a person searched for it in vain "
+        "(round 3 of the review sheet).",
+        table=Table(
+            ("with search tools", "without", "passed the panel", "searchable", "no verdict"), rows
+        ),
+    )
+
+
 def _states(register: Register) -> Section:
     """Return how many questions of the whole dataset are in which state."""
     counts = register.counts()
@@ -300,6 +341,7 @@ def notes(
         else "",
         "Revision": _revision(config, run, revision),
         "Review": caveats.review(config),
+        "Search": caveats.search(config) if those else "",
         "Still there": _left(batch, register, accepted),
         "To review": f"{' and '.join(map(str, written))}: fill them in, then run "
         f"python -m raybench +experiment=hle_screen reviewed=[SHEET]{_where(config, 'dataset')}"
@@ -308,7 +350,7 @@ def notes(
         "Next": _next(config) if revision and revision.public else "",
     }
     if those:
-        models = [model.name for model in config.roster.models]
+        models = panel(config.hle_screen, config.roster)
         found |= judges.notes(exam, models, config.hle_screen.judges)
         found["Beware"] = "; ".join(batch.caveats(config))
     return {name: text for name, text in found.items() if text}
@@ -342,7 +384,7 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
     return Statement(
         "screening.revision",
         "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
-        "{dataset}/private{unreviewed}",
+        "{dataset}/private{unreviewed}{unsearched}",
         number=revision.number,
         same="" if revision.about["run"] == run.name else " (as it was)",
         public=len(revision.public),
@@ -351,6 +393,9 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
         dataset=config.hle_screen.dataset,
         unreviewed=f"; {len(revision.unreviewed):,} of them without an approval (review=skip)"
         if revision.unreviewed
+        else "",
+        unsearched=f"; {lacking:,} of them were not checked with a search"
+        if (lacking := len(revision.rows) - revision.about.get("searched", 0))
         else "",
     )
 

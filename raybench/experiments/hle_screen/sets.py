@@ -5,7 +5,7 @@ be, had its attempts a verdict: another screening may still accept it.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from raybench import benchmarks
@@ -16,6 +16,7 @@ from raybench.config import HleScreenConf
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.pipeline.revisions import Part
+from raybench.statements import Statement
 from raybench.types import ScreeningRule
 
 DECISIONS: tuple[Decision, ...] = ("accepted", "rejected", "undecided")
@@ -36,6 +37,8 @@ class Screened:
     outcome: Outcome
     part: Part
     """Where it is published, or would be."""
+    searched: Mapping[str, bool | None] = field(default_factory=dict)
+    """By model with search tools whether only its search answers the question; None: not known."""
 
     @property
     def private(self) -> bool:
@@ -61,7 +64,15 @@ class Screened:
     @property
     def notes(self) -> tuple[str, ...]:
         """Return what reviewers should look at."""
-        return (*self.entry.candidate.notes, *self.tried.notes)
+        searching = [name for name, found in self.searched.items() if found]
+        if not searching:
+            return (*self.entry.candidate.notes, *self.tried.notes)
+        note = Statement(
+            "screening.searchable",
+            "potentially searchable: {models} answered it with search tools, and not without",
+            models=", ".join(searching),
+        )
+        return (*self.entry.candidate.notes, *self.tried.notes, note)
 
     def line(self) -> dict[str, Any]:
         """Return the line of it that anybody may read."""
@@ -77,6 +88,8 @@ class Screened:
             "verdicts": self.tried.verdicts,
             "responses": dict(self.tried.fates),
         }
+        if self.searched:
+            told["searched"] = dict(self.searched)
         if self.hidden:
             return told
         where = {"file": self.entry.file, "line": self.entry.line}
@@ -100,11 +113,16 @@ def screened(
             panel.decide(
                 row["answer_type"],
                 benchmark.chance(row),
-                tried[key].verdicts,
+                {
+                    model: of
+                    for model, of in tried[key].verdicts.items()
+                    if model not in conf.search
+                },
                 rule=rule,
                 unable=tried[key].unable,
             ),
             batch.standing.parts.get(key) or _part(key, conf, seed),
+            attempts.found_by_search(tried[key], conf.search),
         )
         for key, entry in batch.valid.items()
         if (row := asked.get(key)) is not None

@@ -1,14 +1,14 @@
 """What a screening tells before it asks anybody: its plan, and mistakes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from command import run_command
 from hle_rows import exact
 from refusals import refused
-from statements import code, the
+from statements import code, the, values
 
 from raybench import cli
 from raybench.config import Config
@@ -24,7 +24,7 @@ def configured(*overrides: str) -> Config:
     """Check what a command line says; three stand-ins are the panel."""
     roster = ["roster=simulated", f"roster.models=[{MODELS}]", "runs_dir=/tmp/none"]
     named = ["+experiment=hle_screen", *roster, "dataset=/tmp/none/look", *overrides]
-    return cli.check(cli.compose(cli.at_home(named)))
+    return cli.check(cli.compose(cli.with_tables(cli.at_home(named))))
 
 
 def planned(*overrides: str) -> str:
@@ -73,7 +73,7 @@ def caveats(*overrides: str) -> list[Statement]:
     """Return what a plan says about the screening but how many candidates there are."""
     notes = hle_screen.plan(configured("candidates=samples", "dry_run=true", *overrides)).notes
     of = (it for it in notes if isinstance(it, Statement))
-    always = ("screening.candidates", "screening.review")
+    always = ("screening.candidates", "screening.review", "screening.no_search")
     return [it for it in of if it.code.startswith("screening.") and it.code not in always]
 
 
@@ -106,6 +106,19 @@ def test_the_plan_says_whether_anything_is_published_without_review() -> None:
     assert "screening.review" in required and "screening.no_review" in skipped
 
 
+def test_the_plan_says_whether_a_search_is_tried() -> None:
+    given = ("candidates=samples", "judges=[a]", "dry_run=true")
+    told = [it for it in hle_screen.plan(configured(*given)).notes if isinstance(it, Statement)]
+    assert "screening.no_search" in {it.code for it in told}
+    plan = hle_screen.plan(configured(*given, "search={c: b}"))
+    assert set(values(the_statement(plan.notes, "screening.search"))) == {"pairs"}
+
+
+def the_statement(notes: Sequence[str], named: str) -> Statement:
+    (found,) = [it for it in notes if isinstance(it, Statement) and it.code == named]
+    return found
+
+
 def test_it_publishes_where_the_exam_reads() -> None:
     config = cli.compose(["+experiment=hle_screen", "runs_dir=/tmp/none"])
     assert config.hle_screen.dataset == "/tmp/none/hle_rolling"
@@ -134,6 +147,14 @@ MISTAKES: Mapping[str, tuple[tuple[str, ...], Code, str, object]] = {
     ),
     "review": (
         ("review=skipped", "candidates=samples"), "setting.choice", "hle_screen.review", "skipped"
+    ),
+    "nobody searches": (
+        ("search={x: a}", "candidates=samples", "judges=[a]"),
+        "setting.choice", "hle_screen.search", "x",
+    ),
+    "searches and does not": (
+        ("search={a: b, b: c}", "candidates=samples", "judges=[a]"),
+        "setting.conflict", "hle_screen.search", "b",
     ),
     "reviewers": (
         ("reviewers=4", "candidates=samples"), "setting.range", "hle_screen.reviewers", 4

@@ -13,7 +13,8 @@ from screening import Row, batch, configured, fill, lines, private_sheet, rows, 
 from statements import code, the, values
 
 from raybench import benchmarks
-from raybench.config import Config, DataConf
+from raybench.config import Config, DataConf, ModelConf
+from raybench.experiments.hle_screen import report
 from raybench.experiments.hle_screen.register import Register
 from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions
@@ -277,3 +278,49 @@ def test_a_register_that_was_changed_is_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"version": 1', '"version": 9'))
     with refused("file.unreadable", "hle_screen.dataset", given=str(path)):
         batch(public(tmp_path, rows("b")))
+
+
+# --------------------------------------------------------------------------------- search
+
+
+def searching(folder: Path, *keys: str, **changes: Any) -> Config:
+    """Return a screening whose panel has two models, with a third that searches."""
+    config = public(folder, rows(*keys), search={"web": "dull"}, **changes)
+    config.roster.models.append(ModelConf("web", "simulated"))
+    return config
+
+
+def test_what_only_a_search_answers_is_audited_and_never_dropped_silently(tmp_path: Path) -> None:
+    marks = {"a": "wwR", "b": "wwR", "c": "www", "d": "wwe", "e": "RwR"}
+    outcome, run = screened(searching(tmp_path, *marks), marks)
+    accepted = lines(outcome, "accepted")
+    assert list(accepted) == ["a", "b", "c", "d"], "the one that searches is not of the panel"
+    assert accepted["a"]["models"] == ("able", "dull")
+    assert [it["searched"]["web"] for it in accepted.values()] == [True, True, False, None]
+    assert outcome.about["screening"]["search"] == {
+        "pairs": {"web": "dull"}, "checked": 4, "searchable": ["a", "b"], "unknown": 1,
+    }  # fmt: skip
+    assert set(outcome.metrics) == {"able", "dull"}
+    section = next(it for it in outcome.sections if it.title == report.SEARCH)
+    assert section.table is not None and list(section.table.rows) == [("web", "dull", 4, 2, 1)]
+    both = dict.fromkeys("abcd", "accept 4")
+    outcome = handed_in(tmp_path, fill(run / "review.csv", both, both))
+    assert published(tmp_path) == ["c", "d"]
+    assert {states(tmp_path)[key] for key in "ab"} == {"to_audit"}
+    there = newest(tmp_path)
+    assert there is not None and there.about["searched"] == 1
+    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    found = {"a": {"non_searchable": "yes"}, "b": {"non_searchable": "no"}}
+    decided = {"a": "accept", "b": "reject"}
+    handed_in(tmp_path, fill(sheet, {}, {}, decided, checks=found))
+    assert sorted(published(tmp_path)) == ["a", "c", "d"]
+    assert states(tmp_path)["b"] == "rejected"
+
+
+def test_without_a_search_model_it_is_said(tmp_path: Path) -> None:
+    outcome, _ = screened(public(tmp_path, rows("a"), review="skip"), MARKS)
+    assert outcome.about["screening"]["search"] is None
+    assert code(outcome.notes["Search"]) == "screening.no_search"
+    there = newest(tmp_path)
+    assert there is not None and there.about["searched"] == 0
+    assert values(outcome.notes["Revision"])["unsearched"]

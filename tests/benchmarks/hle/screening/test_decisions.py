@@ -18,7 +18,7 @@ from raybench.benchmarks.parts.hle.screening.decisions import (
 from raybench.benchmarks.parts.hle.screening.review import Reviewed, SheetError
 from raybench.benchmarks.parts.hle.screening.rubric import CHECKS, DECISIONS, PROHIBITED
 
-PASSED, GOOD_SO_FAR, APPROVED, REVISE, LOW, REJECTED = get_args(State)
+PASSED, GOOD_SO_FAR, TO_AUDIT, APPROVED, REVISE, LOW, REJECTED = get_args(State)
 COMMENT = "-1 is an answer, too"  # no formula
 GOOD = {**dict.fromkeys(CHECKS, "yes"), PROHIBITED: "no", "score": "4", "decision": "accept"}
 
@@ -88,6 +88,28 @@ def test_what_is_good_in_the_first_round_and_accepted_in_the_second_is_approved(
     assert state(*turns) == expected
 
 
+@pytest.mark.parametrize(
+    ("searched", "expected", "rounds"),
+    [
+        (None, TO_AUDIT, (3,)),
+        ("unsure", TO_AUDIT, (3,)),
+        ("yes", APPROVED, ()),
+        ("no", REJECTED, ()),
+    ],
+)
+def test_what_a_search_may_find_is_approved_after_a_person_searched_in_vain(
+    searched: str | None, expected: str, rounds: tuple[int, ...]
+) -> None:
+    rows = [filled(1, **GOOD), filled(2, **GOOD)]
+    if searched:
+        rows.append(filled(3, decision="accept", non_searchable=searched))
+    reviews = [it for _, it in read(enumerate(rows, start=2))["q"].rows]
+    found = decide("q", reviews, 1, searchable=True)
+    assert (found.state, found.rounds) == (expected, rounds)
+    assert decide("q", reviews[:2], 1).state == APPROVED
+    assert decide("q", [], 1, searchable=True).rounds == (1, 2, 3)
+
+
 def test_a_review_comes_back_from_json() -> None:
     (review_of,) = decided(filled(1, **GOOD))["q"].reviews
     assert Review.of_json(review_of.to_json()) == review_of
@@ -147,7 +169,7 @@ def test_prohibited_content_turns_a_question_down_whoever_says_so() -> None:
         ({"decision": "ok"}, ("no_value", "decision", "ok", ", ".join(DECISIONS))),
         ({"comments": "nice"}, ("empty", "decision", ", ".join(DECISIONS))),
         ({"decision": "accept", "reviewer": " "}, ("empty", "reviewer")),
-        ({"round": "3"}, ("no_value", "round", "3", "1 or 2")),
+        ({"round": "9"}, ("no_value", "round", "9")),
         ({"id": " "}, ("no_id",)),
         ({PROHIBITED: "Yes", "decision": "accept"}, ("accepts_prohibited", PROHIBITED)),
     ],

@@ -20,17 +20,23 @@ from raybench.benchmarks.parts.hle.screening.rubric import (
     GIVEN,
     GOOD,
     PROHIBITED,
+    ROUNDS,
     SCORES,
+    SEARCH,
+    SEARCHED,
 )
 from raybench.statements import Statement
 
-State = Literal["passed_panel", "first_round", "approved", "revise", "low_score", "rejected"]
+State = Literal[
+    "passed_panel", "first_round", "to_audit", "approved", "revise", "low_score", "rejected"
+]
 """passed_panel: no first-round review with a score yet. first_round: its first round is good, and
-the second has to approve it. approved: the second round accepts it. The others are not published:
-revise: a reviewer asks for changes, and no second round overrules that. low_score: the mean score
-of a round is below `rubric.GOOD`. rejected: by the second round, by all reviewers of the first, or
-for prohibited content."""
-WAITING: tuple[State, ...] = ("passed_panel", "first_round")
+the second has to approve it. to_audit: the second approved it, and nobody has searched the web yet
+for what a model with a search answered. approved: the second round accepts it. The others are not
+published: revise: a reviewer asks for changes, and no second round overrules that. low_score: the
+mean score of a round is below `rubric.GOOD`. rejected: by the second round, by all reviewers of the
+first, or for prohibited content."""
+WAITING: tuple[State, ...] = ("passed_panel", "first_round", "to_audit")
 """States in which a question needs more reviews."""
 _NEEDED = ("id", "round", "reviewer", *CHECKS, *GIVEN)
 _TOLD = 10
@@ -71,13 +77,16 @@ class Decided:
     why: Statement
     reviews: tuple[Review, ...]
     disagreements: tuple[str, ...]
+    searchable: bool = False
+    """A model found it by a search, and nobody has found that hard yet."""
 
     @property
     def rounds(self) -> tuple[int, ...]:
         """Return the rounds that it still takes."""
-        if self.state == "passed_panel":
-            return (FEEDBACK, APPROVAL)
-        return (APPROVAL,) if self.state == "first_round" else ()
+        if self.state not in WAITING:
+            return ()
+        taken = {"passed_panel": (FEEDBACK, APPROVAL), "first_round": (APPROVAL,)}
+        return (*taken.get(self.state, ()), *((SEARCH,) if self.searchable else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +131,18 @@ def read(*sheets: Iterable[tuple[int, Mapping[str, str]]]) -> dict[str, Filled]:
     return {key: Filled(tuple(rows), asked[key]) for key, rows in found.items()}
 
 
-def decide(key: str, reviews: Sequence[Review], asked: int) -> Decided:
-    """Return what became of a question, of whose first round `asked` reviews were wanted."""
+def decide(key: str, reviews: Sequence[Review], asked: int, *, searchable: bool = False) -> Decided:
+    """Return what became of a question, of whose first round `asked` reviews were wanted.
+
+    One that is potentially `searchable` is approved only once a person has searched in vain.
+    """
     state, why = _state(reviews, asked)
-    return Decided(key, state, why, tuple(reviews), tuple(_disagreements(reviews)))
+    searched = [it for it in reviews if it.round == SEARCH]
+    searchable = searchable and not any(it.checks.get(SEARCHED) == "yes" for it in searched)
+    if state == "approved" and searchable:
+        state = "to_audit"
+        why = Statement("review.to_audit", "potentially searchable, and nobody has searched yet")
+    return Decided(key, state, why, tuple(reviews), tuple(_disagreements(reviews)), searchable)
 
 
 def told(reviews: Sequence[Review]) -> Iterator[Statement]:
@@ -146,8 +163,8 @@ def row_mistakes(row: Mapping[str, str]) -> Iterator[Statement]:
     """Yield which values of a row are none of the rubric's."""
     if not row["id"].strip():
         yield Statement("sheet.no_id", "'id' is empty: put back the question's")
-    if _whole(row["round"]) not in (str(FEEDBACK), str(APPROVAL)):
-        yield _no_value(row, "round", f"{FEEDBACK} or {APPROVAL}")
+    if _whole(row["round"]) not in map(str, ROUNDS):
+        yield _no_value(row, "round", f"{min(ROUNDS)} to {max(ROUNDS)}")
     if not _is_filled(row):
         return
     for column in CHECKS:
@@ -273,6 +290,13 @@ def _rejected(
             reviewers=_names(prohibiting),
         )
     rejecting = [it for it in (second or first) if it.decision == "reject"]
+    searched = [it for it in reviews if it.round == SEARCH]
+    if finding := [it for it in searched if it.checks.get(SEARCHED) == "no"]:
+        return Statement(
+            "review.searchable",
+            "easily found by a search, says {reviewers}",
+            reviewers=_names(finding),
+        )
     # A blank row is a reviewer who has not spoken; whoever signs two rows is one reviewer.
     spoken = {review.reviewer.casefold() for review in first}
     everybody = len(rejecting) == len(first) and len(spoken) >= asked
@@ -292,7 +316,7 @@ def _names(reviews: Sequence[Review]) -> str:
 
 def _disagreements(reviews: Sequence[Review]) -> Iterator[str]:
     """Yield where reviewers say opposite things, and where one's decision is not what they say."""
-    for turn in (FEEDBACK, APPROVAL):
+    for turn in ROUNDS:
         same = [review for review in reviews if review.round == turn]
         told = sorted({review.decision for review in same}, key=DECISIONS.index)
         if len(told) > 1:

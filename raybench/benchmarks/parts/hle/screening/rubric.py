@@ -15,8 +15,9 @@ Decision = Literal["accept", "revise", "reject"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-FEEDBACK, APPROVAL = 1, 2
-"""The rounds."""
+FEEDBACK, APPROVAL, SEARCH = 1, 2, 3
+"""The rounds. The third is for questions that a model with a search answered: a person searches."""
+ROUNDS = (FEEDBACK, APPROVAL, SEARCH)
 
 CHECKS: Mapping[str, str] = {
     "in_domain": "Is the question in a field that you hold a graduate degree in?",
@@ -33,7 +34,7 @@ CHECKS: Mapping[str, str] = {
     "prohibited_content": "Would its answer help to build weapons of mass destruction, or harm?",
 }
 """What is answered with yes, no or unsure. A good question has yes in all, no in the last."""
-PROHIBITED = "prohibited_content"
+PROHIBITED, SEARCHED = "prohibited_content", "non_searchable"
 SCORES: Mapping[int, str] = {
     0: "no question for this exam: off topic, prohibited, or without a right answer",
     1: "wrong, open-ended or to be found by a search: it would have to be written anew",
@@ -59,6 +60,10 @@ def guide() -> str:
         "Rows that are left blank are reviewers "
         f"who have not spoken: round {FEEDBACK} alone rejects a question only if all its "
         "reviewers reject, so take out the rows of those who will not.",
+        "",
+        f"Round {SEARCH} is for questions that a model with search tools answered and the same "
+        "model without them did not. Search the web for the answer, and fill in `non_searchable`: "
+        "no if it is easily found, which rejects the question, else yes.",
         "",
         f"A question is published only if round {FEEDBACK} gives it a mean score of {GOOD} or more "
         f"and everybody who fills in round {APPROVAL} accepts it. A question that is to be revised "
