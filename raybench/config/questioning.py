@@ -76,6 +76,7 @@ class HleScreenConf(ExamConf):
     review: str = "required"
     reviewers: int = 2
     reviewed: list[str] = field(default_factory=list)
+    audit: int = 0
 
 
 def referees(conf: QuestionsConf) -> list[str]:
@@ -111,7 +112,7 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
     shipped = screen.candidates == SHIPPED
     if screen.candidates is not None:
         yield from _exam_problems("hle_screen", screen)
-    elif not screen.reviewed:
+    elif not screen.reviewed and not screen.audit:
         yield Problem(
             "setting.missing",
             "hle_screen.candidates is not given",
@@ -145,6 +146,8 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
         )
     if screen.rule not in (rules := get_args(ScreeningRule)):
         yield not_a_choice("hle_screen.rule", screen.rule, rules)
+    if screen.audit < 0:
+        yield out_of_range("hle_screen.audit", screen.audit, "it is 0 or more questions")
     if screen.review not in (reviews := get_args(ReviewRule)):
         yield not_a_choice("hle_screen.review", screen.review, reviews)
     if not 0 <= screen.private <= 1:

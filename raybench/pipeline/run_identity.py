@@ -54,6 +54,7 @@ _ADDED = (
     # How a screening publishes is no part of what it asks.
     _Added("hle_screen", "review", "skip", (), "everybody"),
     _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "audit", 0, ("hle_screen",), "everybody"),
 )
 
 

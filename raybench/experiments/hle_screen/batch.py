@@ -10,11 +10,12 @@ from typing import Any
 from raybench.benchmarks.parts.hle.screening import reasons
 from raybench.config import Config
 from raybench.errors import ConfigurationError, Problem
-from raybench.experiments.hle_screen import caveats, entries
+from raybench.experiments.hle_screen import audits, caveats, entries
 from raybench.experiments.hle_screen.entries import Entry
 from raybench.experiments.hle_screen.reviewed import Reviews
 from raybench.experiments.hle_screen.standing import CANDIDATES, DATASET, Standing, said
 from raybench.experiments.parts.questions import setup
+from raybench.paths import expanded
 from raybench.pipeline.datasets import Prepared
 from raybench.pipeline.revisions import QUESTIONS
 from raybench.statements import Statement
@@ -94,7 +95,7 @@ class Batch:
         Raises ConfigurationError where there is none, and nothing that reviewers turned down.
         """
         valid = self.valid
-        if not valid and not config.hle_screen.reviewed:
+        if not valid and not config.hle_screen.reviewed and not config.hle_screen.audit:
             raise ConfigurationError(
                 Problem(
                     "data.invalid",
@@ -106,6 +107,8 @@ class Batch:
         if self.reviews.filled:
             notes.append(self.standing.register.note(self.reviews))
         notes.append(caveats.review(config))
+        if config.hle_screen.audit:
+            notes.append(self._audit(config))
         if valid:
             notes.append(caveats.search(config))
             notes += [*self.caveats(config), *caveats.judging(config)]
@@ -115,6 +118,28 @@ class Batch:
         data = self._chosen(config, folder, valid) if valid else Prepared((), {}, ())
         inputs = {CANDIDATES: self.digest, DATASET: self.standing.digest()}
         return replace(data, notes=(*notes, *data.notes), inputs=inputs)
+
+    def _audit(self, config: Config) -> str:
+        """Say how many questions are drawn. Raises ConfigurationError where there is none."""
+        conf, revision = config.hle_screen, self.standing.newest
+        left = audits.undrawn(audits.read(expanded(conf.dataset)), revision)
+        if not left and not self.entries and not self.reviews.filled:
+            raise ConfigurationError(
+                Problem(
+                    "data.missing",
+                    f"hle_screen.audit is {conf.audit}, and '{conf.dataset}' has no published "
+                    "question that no audit has drawn",
+                    setting="hle_screen.audit",
+                    given=conf.audit,
+                    fix="publish questions first: an audit draws from the newest revision",
+                )
+            )
+        return Statement(
+            "screening.audit",
+            "audit: {drawn:,} of {left:,} published questions that no audit has drawn",
+            drawn=min(conf.audit, len(left)),
+            left=len(left),
+        )
 
     def _chosen(self, config: Config, folder: Path, valid: Mapping[str, Entry]) -> Prepared:
         inbox = folder / "candidates"

@@ -12,7 +12,8 @@ from raybench.benchmarks.parts.hle.screening import attempts
 from raybench.benchmarks.parts.scores import Rules
 from raybench.config import Config
 from raybench.experiments.hle.report import judges
-from raybench.experiments.hle_screen import report, sets, sheets
+from raybench.experiments.hle_screen import audits, report, sets, sheets
+from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.register import Register, Registered, rows_of
 from raybench.experiments.hle_screen.reviewed import FILE as REVIEWED
@@ -55,9 +56,9 @@ def concluded(
         cast(ScreeningRule, conf.rule),  # `config.problems` has checked it
         config.seed,
     )
-    register = _published(config, batch, those, run.name)
+    register, audited = _published(config, batch, those, run.name)
     revision = register.newest
-    written = _sheets(config, register, run)
+    written = _sheets(config, register, audited, run)
     rules = Rules({}, subjects=tuple(conf.subset), accepted=conf.accept_failures)
     # Where only reviews were read, nobody was asked: no model has a rank.
     ranked = panel if those else []
@@ -90,6 +91,7 @@ def concluded(
         "review": conf.review,
         "states": register.counts(),
         "search": report.search(conf, those),
+        "audits": [it.told() for it in audited],
         "dataset": conf.dataset,
         "revision": revision.number if revision else None,
     }
@@ -102,6 +104,7 @@ def concluded(
         columns=report.COLUMNS,
         sections=[
             *report.sections(conf, view, exam, batch, those, register),
+            *report.audits(audited),
             *(asked if those else ()),
         ],
         units=readable(data, journal, asking_of(config), (), hidden) if those else None,
@@ -120,6 +123,7 @@ def concluded(
             **conditions.narrowed(config, data),
             **token_limits.notes(limits),
             **report.notes(config, batch, exam, those, register, run, written),
+            **report.audit_notes(audited),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )
@@ -131,8 +135,10 @@ def _read(section: Section, hidden: Collection[str]) -> Section:
     return replace(section, text=f"{section.text} {HIDDEN}")
 
 
-def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str) -> Register:
-    """Register what was tried, publish what may be, and return the register as it is then.
+def _published(
+    config: Config, batch: Batch, those: Sequence[Screened], run: str
+) -> tuple[Register, list[Audit]]:
+    """Register what was tried, publish what may be, and return the register, and all audits.
 
     Where an approval is required, a new revision has approved questions alone: those that an
     earlier one published without it leave, and wait for review.
@@ -144,7 +150,9 @@ def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str
         # Read again: since the plan somebody else may have published.
         register = Register.read(folder).with_reviews(batch.reviews)
         removed = taken_out(config, register)
-        register = register.with_tried(_registered(each, run) for each in those)
+        audited = [it.followed(register) for it in audits.read(folder)]
+        simulated = _simulated(config)
+        register = register.with_tried(_registered(each, run, simulated) for each in those)
         approved, newest = register.approved, register.newest
         there = frozenset(str(row["id"]) for row in newest.rows) if newest else frozenset()
         fresh = approved - (there - newest.unreviewed if newest else there)
@@ -158,14 +166,24 @@ def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str
             rows_of(chosen, "public"),
             rows_of(chosen, "private"),
             removed=removed,
-            made=_made(config, run, register),
+            made=_made(config, run, register, chosen),
         )
         register = replace(register, newest=revision)
         register.write_states(folder)
-    return register
+        if config.hle_screen.audit and revision is not None:
+            size = config.hle_screen.audit
+            audited = audits.draw(audited, revision, size, run=run, seed=config.seed)
+        if audited:
+            audits.write(folder, audited)
+    return register, audited
 
 
-def _registered(each: Screened, run: str) -> Registered:
+def _simulated(config: Config) -> bool:
+    asked = (*config.roster.models, *configuration.judges(config))
+    return any(model.engine == "simulated" for model in asked)
+
+
+def _registered(each: Screened, run: str, simulated: bool) -> Registered:
     passed = each.outcome.decision == "accepted"
     return Registered(
         key=each.key,
@@ -176,22 +194,25 @@ def _registered(each: Screened, run: str) -> Registered:
         notes=each.notes if passed else (),
         row=each.entry.candidate.row if passed else {},
         searched=each.searched if passed else {},
+        simulated=simulated,
     )
 
 
-def _made(config: Config, run: str, register: Register) -> Made:
-    asked = (*config.roster.models, *configuration.judges(config))
+def _made(config: Config, run: str, register: Register, chosen: Sequence[Registered]) -> Made:
     return Made(
         run=run,
         seed=config.seed,
-        simulated=any(model.engine == "simulated" for model in asked),
+        simulated=any(it.simulated for it in chosen),
         approved=register.approved,
         searched=[it.key for it in register if it.searched and None not in it.searched.values()],
     )
 
 
-def _sheets(config: Config, register: Register, run: Path) -> list[Path]:
-    """Write the sheets of all that waits for review: what is held out is reviewed where it lies."""
+def _sheets(config: Config, register: Register, audited: Sequence[Audit], run: Path) -> list[Path]:
+    """Write the sheets of all that waits for review, and of the audit that this run drew.
+
+    What is held out is reviewed where it lies.
+    """
     private = expanded(config.hle_screen.dataset) / revisions.PRIVATE / "review" / run.name
     waiting = register.waiting
     halves = {
@@ -199,5 +220,7 @@ def _sheets(config: Config, register: Register, run: Path) -> list[Path]:
         private: [it for it in waiting if it.part != "public"],
     }
     reviewers = config.hle_screen.reviewers
-    found = (sheets.write(folder, of, reviewers) for folder, of in halves.items())
+    found = [sheets.write(folder, of, reviewers) for folder, of in halves.items()]
+    drawn = [register.entries[key] for it in audited if it.run == run.name for key in it.verdicts]
+    found.append(sheets.write(run, drawn, reviewers, name=sheets.AUDITED))
     return [path for path in found if path is not None]

@@ -57,6 +57,8 @@ class Registered:
     reviews: tuple[Review, ...] = ()
     asked: int = 0
     """First-round reviews that a sheet had rows for."""
+    simulated: bool = False
+    """Simulated models had a say in its panel."""
     searched: Mapping[str, bool | None] = field(default_factory=dict)
     """By model with search tools whether only its search answers it; nothing: not checked."""
 
@@ -105,6 +107,7 @@ class Registered:
             "notes": list(self.notes),
             "searched": dict(self.searched),
             "question": dict(self.row),
+            "simulated": self.simulated,
             "asked": self.asked,
             "reviews": [it.to_json() for it in self.reviews],
         }
@@ -123,6 +126,7 @@ class Registered:
             notes=tuple(values["notes"]),
             row=values["question"],
             asked=values["asked"],
+            simulated=values["simulated"],
             searched=values["searched"],
             reviews=tuple(map(Review.of_json, values["reviews"])),
         )

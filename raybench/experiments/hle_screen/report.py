@@ -11,6 +11,7 @@ from raybench.benchmarks.parts.hle.screening import attempts
 from raybench.config import Config, HleScreenConf, panel
 from raybench.experiments.hle.report import fates, judges
 from raybench.experiments.hle_screen import caveats, sets
+from raybench.experiments.hle_screen.audits import Audit
 from raybench.experiments.hle_screen.batch import Batch
 from raybench.experiments.hle_screen.register import Register, in_words
 from raybench.experiments.hle_screen.sets import Screened
@@ -32,6 +33,7 @@ ACCURACY, ANSWERED = f"{NAME}/accuracy", f"{NAME}/answered"
 COLUMNS = (Column(ACCURACY, "Accuracy on candidates"), Column(ANSWERED, "Answered"))
 FUNNEL, REVIEWED = "What became of the candidates", "What reviewers decided"
 STATES, SEARCH = "The questions of the dataset, by state", "Which questions a search finds"
+AUDITS = "How often experts disagree"
 """Titles of sections."""
 _MOST = 2000
 """Candidates whose evidence is on the page; the files have that of all."""
@@ -253,6 +255,60 @@ def _search(conf: HleScreenConf, those: Sequence[Screened]) -> Section:
         table=Table(
             ("with search tools", "without", "passed the panel", "searchable", "no verdict"), rows
         ),
+    )
+
+
+def audits(audited: Sequence[Audit]) -> Iterator[Section]:
+    """Yield the section of the audits, if there are any."""
+    if not audited:
+        return
+    rows = [
+        (
+            it.number,
+            it.revision,
+            len(it.verdicts),
+            it.audited,
+            it.counts["flagged"],
+            it.counts["overruled"],
+            it.disagreement,
+            it.by_one,
+        )
+        for it in audited
+    ]
+    yield Section(
+        AUDITS,
+        _rate(audited[-1]),
+        table=Table(
+            (
+                *("audit", "revision", "drawn", "audited", "flagged, no consensus"),
+                *("flagged, then accepted", "disagreement", "flagged by one auditor"),
+            ),
+            rows,
+            caption="Disagreement: of the audited questions, those that an auditor flagged and no "
+            "consensus accepted. Intervals: Wilson, over the questions drawn.",
+        ),
+    )
+
+
+def audit_notes(audited: Sequence[Audit]) -> dict[str, str]:
+    """Return what the person is told of the newest audit, by a short name."""
+    return {"Audit": _rate(audited[-1])} if audited else {}
+
+
+def _rate(audit: Audit) -> Statement:
+    rate = audit.disagreement
+    return Statement(
+        "screening.disagreement",
+        "Audit {number}: experts disagree with {share} of {audited:,} audited questions, "
+        "{drawn:,} drawn from revision {revision}",
+        number=audit.number,
+        share="no share yet"
+        if rate.value is None or rate.ci95 is None
+        else f"{rate.value:.1%} (95 % from {rate.ci95[0]:.1%} to {rate.ci95[1]:.1%})",
+        audited=audit.audited,
+        drawn=len(audit.verdicts),
+        revision=audit.revision,
+        disagreement=rate.value,
     )
 
 

@@ -11,11 +11,13 @@ from raybench.errors import Problem, RunFailed
 from raybench.experiments.hle_screen.register import Registered
 from raybench.pipeline import whole
 
-SHEET, GUIDE, IMAGES = "review.csv", "review.md", "review_images"
+REVIEW, AUDITED, GUIDE, IMAGES = "review", "audit", "review.md", "review_images"
 _LONGEST = 60
 
 
-def write(folder: Path, questions: Sequence[Registered], reviewers: int) -> Path | None:
+def write(
+    folder: Path, questions: Sequence[Registered], reviewers: int, *, name: str = REVIEW
+) -> Path | None:
     """Write the sheet of some questions into a folder and return it; None where there are none.
 
     A sheet that is there and says something else is somebody's work: the new one lies beside it.
@@ -29,16 +31,16 @@ def write(folder: Path, questions: Sequence[Registered], reviewers: int) -> Path
                 it.evidence,
                 (*it.notes, *decisions.told(it.reviews)),
                 _image(folder, number, it),
-                it.decided.rounds,
+                it.decided.rounds if name == REVIEW else (rubric.AUDIT, rubric.CONSENSUS),
             )
             for number, it in enumerate(questions, start=1)
         ]
         whole.write(folder / GUIDE, [rubric.guide()])
         text = review.sheet(shown, reviewers=reviewers).encode()
-        path, number = folder / SHEET, 1
+        path, number = folder / f"{name}.csv", 1
         while path.exists() and path.read_bytes() != text:
             number += 1
-            path = folder / f"review-{number}.csv"
+            path = folder / f"{name}-{number}.csv"
         whole.write(path, [text])
     except OSError as error:
         raise RunFailed(

@@ -13,6 +13,7 @@ from screening import Row, batch, configured, fill, lines, private_sheet, rows, 
 from statements import code, the, values
 
 from raybench import benchmarks
+from raybench.benchmarks.parts.hle.screening import review
 from raybench.config import Config, DataConf, ModelConf
 from raybench.experiments.hle_screen import report
 from raybench.experiments.hle_screen.register import Register
@@ -20,6 +21,7 @@ from raybench.experiments.parts.outcome import Outcome
 from raybench.experiments.parts.questions import conditions
 from raybench.pipeline import datasets, revisions
 from raybench.pipeline.datasets import Selection
+from raybench.stats import intervals
 
 MARKS = dict.fromkeys("abcdefgh", "ww")
 public = partial(configured, private=0.0)
@@ -80,6 +82,7 @@ def test_nothing_is_published_before_its_second_round_approves_it(tmp_path: Path
     revision = newest(tmp_path)
     assert revision is not None
     assert (revision.about["review"], revision.unreviewed) == ("required", frozenset())
+    assert revision.about["simulated"], "the panel was, whoever publishes"
     assert outcome.about["screening"]["revision"] == 1
     stamped = asked(tmp_path, tmp_path / "exam")
     assert not stamped.notes
@@ -324,3 +327,83 @@ def test_without_a_search_model_it_is_said(tmp_path: Path) -> None:
     there = newest(tmp_path)
     assert there is not None and there.about["searched"] == 0
     assert values(outcome.notes["Revision"])["unsearched"]
+
+
+# --------------------------------------------------------------------------------- audits
+
+
+def released(folder: Path, *keys: str) -> Path:
+    """Publish questions that reviewers approved."""
+    marks = dict.fromkeys(keys, "ww")
+    _, run = screened(public(folder, rows(*keys)), marks)
+    both = dict.fromkeys(keys, "accept 4")
+    handed_in(folder, fill(run / "review.csv", both, both))
+    return folder
+
+
+def audits_of(outcome: Outcome) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = outcome.about["screening"]["audits"]
+    return found
+
+
+KEYS = tuple(f"q{number:02d}" for number in range(20))
+
+
+def test_an_audit_draws_what_was_not_drawn_before_and_says_how_often_experts_disagree(
+    tmp_path: Path,
+) -> None:
+    released(tmp_path, *KEYS)
+    outcome = handed_in(tmp_path, audit=8)
+    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    there = [row for _, row in review.rows(sheet.read_text())]
+    drawn = list(dict.fromkeys(row["id"] for row in there))
+    assert len(drawn) == 8
+    assert [row["round"] for row in there[:3]] == ["4", "4", "5"], "two auditors and a consensus"
+    (told,) = audits_of(outcome)
+    assert (told["questions"], told["audited"], told["disagreement"]["value"]) == (8, 0, None)
+    # Of five that are audited three are flagged: one is settled for it, one against, one is open.
+    auditors = dict.fromkeys(drawn[:2], "accept 5") | dict.fromkeys(drawn[2:5], "revise 2")
+    settled = {drawn[2]: "accept 5", drawn[3]: "reject 0"}
+    outcome = handed_in(tmp_path, fill(sheet, {}, {}, {}, auditors, settled))
+    (told,) = audits_of(outcome)
+    kinds = ("waiting", "agreed", "flagged", "overruled", "confirmed")
+    assert [told[it] for it in kinds] == [3, 2, 1, 1, 1]
+    assert told["disagreement"] == intervals.share(2, 5, over="audited questions").to_json()
+    assert told["flagged_by_one"]["value"] == 3 / 5
+    said = values(outcome.notes["Audit"])
+    assert (said["number"], said["disagreement"], said["audited"]) == (1, 2 / 5, 5)
+    section = next(it for it in outcome.sections if it.title == report.AUDITS)
+    assert section.table is not None and section.table.rows[0][:6] == (1, 1, 8, 5, 1, 1)
+    # What the consensus rejects leaves; what is flagged stays until there is one.
+    assert set(KEYS) - set(published(tmp_path)) == {drawn[3]}
+    # The next audit is of others, and the rate of the first stays though its question is gone.
+    outcome = handed_in(tmp_path, audit=200)
+    first, second = audits_of(outcome)
+    assert first["disagreement"] == told["disagreement"]
+    assert (second["number"], second["questions"]) == (2, len(KEYS) - 8)
+    with refused("data.missing", "hle_screen.audit", given=200):
+        handed_in(tmp_path, audit=200)
+
+
+def test_an_audit_that_was_killed_goes_on_with_its_sample(tmp_path: Path) -> None:
+    released(tmp_path, *KEYS)
+    config = public(tmp_path, None, judges=[], audit=5)
+    first, killed = screened(config, {}, finish=False)
+    again, run = screened(config, {})
+    assert (run, audits_of(again)) == (killed, audits_of(first))
+
+
+def test_a_question_that_was_changed_after_its_audit_keeps_the_verdict(tmp_path: Path) -> None:
+    released(tmp_path, "a")
+    outcome = handed_in(tmp_path, audit=1)
+    sheet = Path(outcome.notes["To review"].partition(":")[0])
+    handed_in(tmp_path, fill(sheet, {}, {}, {}, {"a": "revise 3"}, {"a": "revise 3"}))
+    mended = [row | {"answer": "43"} for row in rows("a")]
+    outcome, _ = screened(public(tmp_path, mended), MARKS)
+    assert audits_of(outcome)[0]["confirmed"] == 1
+    assert published(tmp_path) == []
+
+
+def test_there_is_nothing_to_audit_before_anything_is_published(tmp_path: Path) -> None:
+    with refused("data.missing", "hle_screen.audit", given=9):
+        handed_in(tmp_path, audit=9)

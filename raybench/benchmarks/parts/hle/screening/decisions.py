@@ -15,6 +15,7 @@ from raybench.benchmarks.parts.hle.screening.rubric import (
     ANSWERS,
     APPROVAL,
     CHECKS,
+    CONSENSUS,
     DECISIONS,
     FEEDBACK,
     GIVEN,
@@ -236,14 +237,15 @@ def _review(row: Mapping[str, str]) -> Review:
 
 
 def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
-    first, second = (
-        [review for review in reviews if review.round == turn] for turn in (FEEDBACK, APPROVAL)
+    first, second, last = (
+        [review for review in reviews if review.round == turn]
+        for turn in (FEEDBACK, APPROVAL, CONSENSUS)
     )
     approved = bool(second) and all(review.decision == "accept" for review in second)
-    if stop := _rejected(reviews, first, second, asked):
+    if stop := _rejected(reviews, first, last or second, asked):
         return "rejected", stop
     # An approval overrules a first round that asks for changes, as long as its scores are good.
-    objecting = [it for it in (second or first) if it.decision != "accept"]
+    objecting = [it for it in (last or second or first) if it.decision != "accept"]
     if objecting:
         return "revise", Statement(
             "review.revise",
@@ -280,16 +282,16 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
 
 
 def _rejected(
-    reviews: Sequence[Review], first: Sequence[Review], second: Sequence[Review], asked: int
+    reviews: Sequence[Review], first: Sequence[Review], last: Sequence[Review], asked: int
 ) -> Statement | None:
-    """Return why a question is rejected; None where it is not."""
+    """Return why a question is rejected; None where it is not. `last` decides beyond the first."""
     if prohibiting := [it for it in reviews if it.checks.get(PROHIBITED) == "yes"]:
         return Statement(
             "review.prohibited",
             "prohibited content, says {reviewers}",
             reviewers=_names(prohibiting),
         )
-    rejecting = [it for it in (second or first) if it.decision == "reject"]
+    rejecting = [it for it in (last or first) if it.decision == "reject"]
     searched = [it for it in reviews if it.round == SEARCH]
     if finding := [it for it in searched if it.checks.get(SEARCHED) == "no"]:
         return Statement(
@@ -300,7 +302,7 @@ def _rejected(
     # A blank row is a reviewer who has not spoken; whoever signs two rows is one reviewer.
     spoken = {review.reviewer.casefold() for review in first}
     everybody = len(rejecting) == len(first) and len(spoken) >= asked
-    if rejecting and (second or everybody):
+    if rejecting and (last or everybody):
         return Statement(
             "review.rejected",
             "round {round}: rejected by {reviewers}",

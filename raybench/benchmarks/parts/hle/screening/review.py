@@ -10,6 +10,7 @@ from raybench.benchmarks.parts.contract import Row
 from raybench.benchmarks.parts.hle.screening import plain
 from raybench.benchmarks.parts.hle.screening.rubric import (
     APPROVAL,
+    AUDIT,
     CHECKS,
     FEEDBACK,
     GIVEN,
@@ -48,7 +49,7 @@ class SheetError(ValueError):
 def sheet(questions: Iterable[Reviewed], *, reviewers: int = 1) -> str:
     """Return the table: a row for every review that a question still takes.
 
-    That is so many of the first round, and one of each other.
+    That is so many of the first round and of an audit, and one of each other.
     """
     if not 1 <= reviewers <= MOST_REVIEWERS:
         raise ValueError(f"the first round has 1 to {MOST_REVIEWERS} reviewers, not {reviewers}")
@@ -56,7 +57,7 @@ def sheet(questions: Iterable[Reviewed], *, reviewers: int = 1) -> str:
         {**_shown(it), "round": str(turn)}
         for it in questions
         for turn in it.rounds
-        for _ in range(reviewers if turn == FEEDBACK else 1)
+        for _ in range(reviewers if turn in (FEEDBACK, AUDIT) else 1)
     )
 
 

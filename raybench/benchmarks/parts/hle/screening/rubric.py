@@ -15,9 +15,10 @@ Decision = Literal["accept", "revise", "reject"]
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
 Answer = Literal["yes", "no", "unsure"]
 ANSWERS: tuple[Answer, ...] = get_args(Answer)
-FEEDBACK, APPROVAL, SEARCH = 1, 2, 3
-"""The rounds. The third is for questions that a model with a search answered: a person searches."""
-ROUNDS = (FEEDBACK, APPROVAL, SEARCH)
+FEEDBACK, APPROVAL, SEARCH, AUDIT, CONSENSUS = 1, 2, 3, 4, 5
+"""The rounds. The third is for questions that a model with a search answered: a person searches.
+The others are of audits: experts solve published questions, and settle what one of them flags."""
+ROUNDS = (FEEDBACK, APPROVAL, SEARCH, AUDIT, CONSENSUS)
 
 CHECKS: Mapping[str, str] = {
     "in_domain": "Is the question in a field that you hold a graduate degree in?",
@@ -64,6 +65,11 @@ def guide() -> str:
         f"Round {SEARCH} is for questions that a model with search tools answered and the same "
         "model without them did not. Search the web for the answer, and fill in `non_searchable`: "
         "no if it is easily found, which rejects the question, else yes.",
+        "",
+        f"Round {AUDIT} is an audit: solve the question, then accept it if you agree with its "
+        "answer and its statement, else write revise or reject, and why. Organizers, author and "
+        f"auditors discuss what is flagged; round {CONSENSUS} says what they agree on: accept if "
+        "the question is right after all.",
         "",
         f"A question is published only if round {FEEDBACK} gives it a mean score of {GOOD} or more "
         f"and everybody who fills in round {APPROVAL} accepts it. A question that is to be revised "
