@@ -72,6 +72,7 @@ class HleScreenConf(ExamConf):
     dataset: str = f"runs/{GROWS}"
     rule: str = "stumps"
     private: float = 0.2
+    late: bool = False
     search: dict[str, str] = field(default_factory=dict)
     review: str = "required"
     reviewers: int = 2

@@ -2,17 +2,18 @@
 
     FOLDER/revisions/0001/hle.jsonl, revision.json    what is published: data.dir takes this folder
     FOLDER/private/0001/hle.jsonl, revision.json      what is held out: nothing of it is above
+    FOLDER/late/0001/hle.jsonl, revision.json         late contributions: a second held-out set
     FOLDER/states.jsonl                               the state of every question, without its text
 
 A revision is there when its public folder is, which takes its name last. A process that is killed
-before leaves at most a private folder, whose number is not used again.
+before leaves at most folders of what is held out, whose number is not used again.
 
 A revision says whether every question in it was approved by reviewers. Those that older versions
 published do not say so, because nothing had to be approved then: their questions are unreviewed.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,9 +32,11 @@ from raybench.types import ReviewRule
 QUESTIONS, STATES = "hle.jsonl", "states.jsonl"
 VERSION = 2
 """Of revision.json; the first had no `version`, `review` and `unreviewed`."""
-Part = Literal["public", "private"]
-"""Of a dataset: published, or held out."""
-_PUBLIC, PRIVATE = "revisions", "private"
+Part = Literal["public", "private", "late"]
+"""Of a dataset: published, held out, or held out as a late contribution."""
+FOLDERS: Mapping[Part, str] = {"public": "revisions", "private": "private", "late": "late"}
+"""Of parts. Revisions of the first version have no late one."""
+_PUBLIC, PRIVATE = FOLDERS["public"], FOLDERS["private"]
 PATIENCE = 60.0
 """Seconds to wait for another process that publishes."""
 
@@ -51,16 +54,23 @@ class Revision:
     """What the revision.json of what is published says: of what is held out, the number only."""
     unreviewed: frozenset[str] = frozenset()
     """The ids of all questions that were published or held out without an approval."""
+    late: Rows = ()
+    """Late contributions, which are held out as a second set."""
+
+    @property
+    def parts(self) -> Mapping[Part, Rows]:
+        """Return the rows by part."""
+        return {"public": self.public, "private": self.private, "late": self.late}
 
     @property
     def rows(self) -> Rows:
         """Return all rows, as new ones are compared with them."""
-        return self.public + self.private
+        return self.public + self.private + self.late
 
     def placed(self) -> Iterator[tuple[Part, Row]]:
         """Yield all rows, each with the part that it is in."""
-        yield from (("public", row) for row in self.public)
-        yield from (("private", row) for row in self.private)
+        for part, rows in self.parts.items():
+            yield from ((part, row) for row in rows)
 
 
 def newest(folder: Path) -> int | None:
@@ -76,11 +86,20 @@ def read(folder: Path, number: int | None = None) -> Revision | None:
     if number is None and newest(folder) is None:
         return None
     number = _known(folder, number)
-    here, held = (written_once.at(folder / half, number) for half in (_PUBLIC, PRIVATE))
+    here = written_once.at(folder / _PUBLIC, number)
     public, about = written_once.read(here, QUESTIONS)
-    private, about_held = written_once.read(held, QUESTIONS)
-    unreviewed = _unreviewed(public, about) | _unreviewed(private, about_held)
-    return Revision(number, here, public, private, about, unreviewed)
+    there = {"public": (public, about)} | {
+        part: written_once.read(written_once.at(folder / FOLDERS[part], number), QUESTIONS)
+        for part in _parts(about)[1:]
+    }
+    unreviewed = frozenset[str]().union(*(_unreviewed(*it) for it in there.values()))
+    private, late = (there.get(part, ((), {}))[0] for part in ("private", "late"))
+    return Revision(number, here, public, private, about, unreviewed, late)
+
+
+def _parts(about: Mapping[str, Any]) -> list[Part]:
+    """Return the parts that a revision has: those of the first version have no late one."""
+    return [part for part in FOLDERS if part in about]
 
 
 def _unreviewed(rows: Rows, about: Mapping[str, Any]) -> frozenset[str]:
@@ -118,8 +137,8 @@ def stamp(folder: Path) -> Stamp | None:
         return None
     about = written_once.about(folder)
     older = "unreviewed" not in about
-    half = "private" if folder.parent.name == PRIVATE else "public"
-    count = int(about.get(half, 0)) if older else len(about["unreviewed"])
+    part = next((part for part, name in FOLDERS.items() if name == folder.parent.name), "public")
+    count = int(about.get(part, 0)) if older else len(about["unreviewed"])
     return Stamp("skip" if count else "required", count, older, bool(about.get("simulated")))
 
 
@@ -132,11 +151,6 @@ def states(folder: Path) -> Counter[str]:
         return Counter()
 
 
-def held_out(folder: Path, number: int) -> Path:
-    """Return the folder of what a revision holds out."""
-    return written_once.at(folder / PRIVATE, number)
-
-
 @dataclass(frozen=True, slots=True)
 class Gone:
     """A row that left the dataset."""
@@ -144,22 +158,21 @@ class Gone:
     row: Row
     number: int
     """Of the revision that lost it."""
-    held_out: bool
-    """It was never published."""
+    part: Part
+    """Where it was."""
 
 
 def taken_out(folder: Path) -> Iterator[Gone]:
     """Yield the rows that left the dataset, and those that others of their ids replaced."""
     for number in written_once.numbers(folder / _PUBLIC):
-        for half in (_PUBLIC, PRIVATE):
-            about = written_once.about(written_once.at(folder / half, number))
+        for part in _parts(written_once.about(written_once.at(folder / _PUBLIC, number))):
+            about = written_once.about(written_once.at(folder / FOLDERS[part], number))
             gone = frozenset(about["removed"])
             if gone and about["parent"] is not None:
                 before, _ = written_once.read(
-                    written_once.at(folder / half, about["parent"]), QUESTIONS
+                    written_once.at(folder / FOLDERS[part], about["parent"]), QUESTIONS
                 )
-                held = half == PRIVATE
-                yield from (Gone(row, number, held) for row in before if str(row["id"]) in gone)
+                yield from (Gone(row, number, part) for row in before if str(row["id"]) in gone)
 
 
 def _known(folder: Path, number: int | None) -> int:
@@ -196,10 +209,10 @@ def publish(
     folder: Path,
     public: Iterable[Row] = (),
     private: Iterable[Row] = (),
+    late: Iterable[Row] = (),
     *,
     removed: Iterable[str] = (),
     made: Made,
-    patience: float = PATIENCE,
 ) -> Revision | None:
     """Write the newest revision's rows, with some added and those of some ids removed, as the next.
 
@@ -209,10 +222,10 @@ def publish(
     Raises ConfigurationError where a row that is added says something else than the one of its id.
     """
     try:
-        with alone(folder, patience):
+        with alone(folder):
             before = read(folder)
-            old = (before.public, before.private) if before else ((), ())
-            new = _next(old, (tuple(public), tuple(private)), frozenset(removed))
+            old = list(before.parts.values()) if before else [() for _ in FOLDERS]
+            new = _next(old, [tuple(rows) for rows in (public, private, late)], frozenset(removed))
             unreviewed = [
                 sorted({str(row["id"]) for row in rows}.difference(made.approved)) for rows in new
             ]
@@ -220,29 +233,28 @@ def publish(
             lacking = frozenset(it for part in unreviewed for it in part)
             if same and lacking == (before.unreviewed if before else frozenset()):
                 return before
-            halves = [folder / half for half in (_PUBLIC, PRIVATE)]
+            folders = [folder / name for name in FOLDERS.values()]
             number = 1 + max(
-                (it for half in halves for it in written_once.numbers(half)), default=0
+                (it for each in folders for it in written_once.numbers(each)), default=0
             )
-            about = {
+            about: dict[str, Any] = {
                 "version": VERSION,
                 "number": number,
                 "parent": before.number if before else None,
                 "run": made.run,
                 "seed": made.seed,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "public": len(new[0]),
-                "private": len(new[1]),
+                **{part: len(rows) for part, rows in zip(FOLDERS, new, strict=True)},
                 "simulated": made.simulated or bool(before and before.about.get("simulated")),
                 "review": "skip" if any(unreviewed) else "required",
                 "searched": sum(str(row["id"]) in made.searched for rows in new for row in rows),
             }
             # What is held out first: where what is published stands, the revision is whole.
-            parts = list(zip(halves, new, old, unreviewed, strict=True))
-            for half, rows, was, ids in reversed(parts):
-                written_once.sweep(half)
+            parts = list(zip(folders, new, old, unreviewed, strict=True))
+            for each, rows, was, ids in reversed(parts):
+                written_once.sweep(each)
                 told = {**about, "unreviewed": ids, **_changes(was, rows)}
-                written_once.write(half, number, QUESTIONS, rows, told)
+                written_once.write(each, number, QUESTIONS, rows, told)
             return read(folder, number)
     except OSError as error:
         raise unwritable(folder, error) from error
@@ -262,7 +274,7 @@ def unwritable(folder: Path, error: OSError) -> RunFailed:
 
 
 @contextmanager
-def alone(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
+def alone(folder: Path) -> Iterator[None]:
     """Keep other processes from publishing to the folder; a lock ends with its process.
 
     Who holds it already may take it again.
@@ -270,12 +282,12 @@ def alone(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / ".lock", is_singleton=True)
     try:
-        lock.acquire(timeout=patience)
+        lock.acquire(timeout=PATIENCE)
     except Timeout as error:
         raise RunFailed(
             Problem(
                 "run.taken",
-                f"another process has been publishing to {folder} for {patience:g} s",
+                f"another process has been publishing to {folder} for {PATIENCE:g} s",
                 setting="hle_screen.dataset",
                 given=str(folder),
                 fix="wait until it ends, then run again",
@@ -287,16 +299,16 @@ def alone(folder: Path, patience: float = PATIENCE) -> Iterator[None]:
         lock.release()
 
 
-def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[str]) -> list[Rows]:
-    """Return the public and the private rows of the next revision."""
-    half_of = {str(row["id"]): half for half, rows in enumerate(old) for row in rows}
-    halves: list[dict[str, Row]] = [
+def _next(old: Sequence[Rows], added: Sequence[Rows], removed: frozenset[str]) -> list[Rows]:
+    """Return the rows of the next revision, part by part."""
+    part_of = {str(row["id"]): part for part, rows in enumerate(old) for row in rows}
+    parts: list[dict[str, Row]] = [
         {key: row for row in rows if (key := str(row["id"])) not in removed} for rows in old
     ]
-    for half, rows in enumerate(added):
+    for part, rows in enumerate(added):
         for row in rows:
             key = str(row["id"])
-            there = halves[0].get(key) or halves[1].get(key)
+            there = next((it[key] for it in parts if key in it), None)
             if there is not None and digest(there) != digest(row):
                 raise ConfigurationError(
                     Problem(
@@ -307,8 +319,8 @@ def _next(old: tuple[Rows, Rows], added: tuple[Rows, Rows], removed: frozenset[s
                     )
                 )
             if there is None:
-                halves[half_of.get(key, half)][key] = row
-    return [tuple(rows.values()) for rows in halves]
+                parts[part_of.get(key, part)][key] = row
+    return [tuple(rows.values()) for rows in parts]
 
 
 def _changes(was: Rows, rows: Rows) -> dict[str, list[str]]:

@@ -55,6 +55,7 @@ _ADDED = (
     _Added("hle_screen", "review", "skip", (), "everybody"),
     _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
     _Added("hle_screen", "audit", 0, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "late", False, ("hle_screen",), "everybody"),
 )
 
 

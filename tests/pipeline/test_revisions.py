@@ -59,6 +59,8 @@ def test_a_revision_has_the_rows_of_the_one_before_what_came_and_not_what_went(
         "simulated": False,
         "version": 2,
         "review": "skip",
+        "late": 0,
+        "searched": 0,
         "unreviewed": ["b", "c"],
         "added": ["c"],
         "removed": ["a"],
@@ -194,8 +196,8 @@ def test_what_left_is_known_with_the_revision_that_lost_it(tmp_path: Path) -> No
     assert list(revisions.taken_out(tmp_path)) == []
     published(tmp_path, removed=["a", "p"])
     publish(tmp_path, [exact("b", answer="43")], removed=["b"], made=Made("r", 0))
-    gone = [(it.row["id"], it.number, it.held_out) for it in revisions.taken_out(tmp_path)]
-    assert sorted(gone) == [("a", 2, False), ("b", 3, False), ("p", 2, True)]
+    gone = [(it.row["id"], it.number, it.part) for it in revisions.taken_out(tmp_path)]
+    assert sorted(gone) == [("a", 2, "public"), ("b", 3, "public"), ("p", 2, "private")]
     assert {it.row["answer"] for it in revisions.taken_out(tmp_path)} == {"42"}
 
 
@@ -278,12 +280,15 @@ def test_processes_that_publish_at_once_get_numbers_of_their_own(tmp_path: Path)
     assert sorted(ids(there.public)) == names
 
 
-def test_a_lock_that_is_held_too_long_is_said(tmp_path: Path) -> None:
+def test_a_lock_that_is_held_too_long_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(revisions, "PATIENCE", 0.1)
     with (
         FileLock(tmp_path / ".lock"),
         refused("run.taken", "hle_screen.dataset"),
     ):
-        publish(tmp_path, rows("a"), made=Made("r", 0), patience=0.1)
+        publish(tmp_path, rows("a"), made=Made("r", 0))
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

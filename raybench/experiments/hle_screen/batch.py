@@ -109,6 +109,8 @@ class Batch:
         notes.append(caveats.review(config))
         if config.hle_screen.audit:
             notes.append(self._audit(config))
+        if valid and config.hle_screen.late:
+            notes.append(caveats.late())
         if valid:
             notes.append(caveats.search(config))
             notes += [*self.caveats(config), *caveats.judging(config)]

@@ -58,6 +58,14 @@ def review(config: Config) -> str:
     )
 
 
+def late() -> str:
+    """Say where late contributions go."""
+    return Statement(
+        "screening.late",
+        "late contributions: what is approved of these goes to the second held-out set",
+    )
+
+
 def search(config: Config) -> str:
     """Say whether it is checked that questions are not found by a search."""
     if pairs := config.hle_screen.search:

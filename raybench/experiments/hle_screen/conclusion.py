@@ -86,6 +86,7 @@ def concluded(
         "tried": len(those),
         **{name: len(sets.of(those, name)) for name in sets.DECISIONS},
         "private": sum(each.private for each in sets.of(those, "accepted")),
+        "late": conf.late,
         "removed": sorted(batch.standing.removed),
         "rule": conf.rule,
         "review": conf.review,
@@ -165,6 +166,7 @@ def _published(
             folder,
             rows_of(chosen, "public"),
             rows_of(chosen, "private"),
+            rows_of(chosen, "late"),
             removed=removed,
             made=_made(config, run, register, chosen),
         )

@@ -151,6 +151,7 @@ def _funnel(batch: Batch, those: Sequence[Screened], register: Register) -> Sect
         ("wait for review", parts[None], passed, "those that passed"),
         ("published", parts["public"], passed, "those that passed"),
         ("held out", parts["private"], passed, "those that passed"),
+        ("held out, late", parts["late"], passed, "those that passed"),
     )
     return Section(
         FUNNEL,
@@ -354,7 +355,7 @@ def settings(conf: HleScreenConf) -> dict[str, str]:
     return {
         "candidates": conf.candidates or "none: only what reviewers decided",
         "rule": conf.rule.replace("_", " "),
-        "share held out": f"{conf.private:g}",
+        "share held out": "all, as late contributions" if conf.late else f"{conf.private:g}",
         "review": "two rounds; only approved questions are published"
         if conf.review == "required"
         else "skipped: what passes is published without it",
@@ -416,11 +417,13 @@ def _passed(accepted: int, parts: Counter[Part | None], *, rejected: int, undeci
     return Statement(
         "screening.passed",
         "{accepted:,} passed the panel ({waiting:,} wait for review, {published:,} published, "
-        "{private:,} held out), {rejected:,} rejected, {undecided:,} undecided",
+        "{private:,} held out, {late:,} held out as late), {rejected:,} rejected, "
+        "{undecided:,} undecided",
         accepted=accepted,
         waiting=parts[None],
         published=parts["public"],
         private=parts["private"],
+        late=parts["late"],
         rejected=rejected,
         undecided=undecided,
     )
@@ -440,12 +443,13 @@ def _revision(config: Config, run: Path, revision: Revision | None) -> str:
     return Statement(
         "screening.revision",
         "{number}{same}: {public:,} questions in {folder}, {private:,} held out in "
-        "{dataset}/private{unreviewed}{unsearched}",
+        "{dataset}/private, {late:,} late ones in {dataset}/late{unreviewed}{unsearched}",
         number=revision.number,
         same="" if revision.about["run"] == run.name else " (as it was)",
         public=len(revision.public),
         folder=revision.folder,
         private=len(revision.private),
+        late=len(revision.late),
         dataset=config.hle_screen.dataset,
         unreviewed=f"; {len(revision.unreviewed):,} of them without an approval (review=skip)"
         if revision.unreviewed

@@ -130,6 +130,8 @@ def screened(
 
 
 def _part(key: str, conf: HleScreenConf, seed: int) -> Part:
+    if conf.late:
+        return "late"
     return "private" if holdout.is_private(key, seed=seed, share=conf.private) else "public"
 
 

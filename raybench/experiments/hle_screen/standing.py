@@ -67,7 +67,7 @@ class Standing:
         others = [it for it in register if it.run not in own and it.key not in published]
         removed = taken_out(config, register) & published
         gone = list(revisions.taken_out(folder))
-        parts: dict[str, Part] = {str(it.row["id"]): "private" for it in gone if it.held_out}
+        parts: dict[str, Part] = {str(it.row["id"]): it.part for it in gone if it.part != "public"}
         parts |= {it.key: it.part for it in register if it.panel == "accepted"}
         return cls(
             register,

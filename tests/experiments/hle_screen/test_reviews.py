@@ -1,6 +1,7 @@
 """What reviewers do to a dataset: only what they approved in two rounds is published."""
 
 import json
+import shutil
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -407,3 +408,60 @@ def test_a_question_that_was_changed_after_its_audit_keeps_the_verdict(tmp_path:
 def test_there_is_nothing_to_audit_before_anything_is_published(tmp_path: Path) -> None:
     with refused("data.missing", "hle_screen.audit", given=9):
         handed_in(tmp_path, audit=9)
+
+
+# --------------------------------------------------------------------------------- late
+
+
+def test_late_contributions_are_a_second_held_out_set_of_their_own(tmp_path: Path) -> None:
+    given = [row | {"answer": f"secret-{row['id']}"} for row in rows("a", "b")]
+    config = configured(tmp_path, given, private=0.5, late=True)
+    outcome, run = screened(config, MARKS)
+    assert {it["part"] for it in lines(outcome, "accepted").values()} == {"late"}
+    assert not any("question" in it for it in lines(outcome, "accepted").values())
+    assert outcome.about["screening"]["late"] is True
+    assert not (run / "review.csv").exists(), "its texts lie in the private folder alone"
+    both = dict.fromkeys("ab", "accept 4")
+    handed_in(tmp_path, fill(private_sheet(config, run), both, both))
+    there = newest(tmp_path)
+    assert there is not None
+    assert (there.public, there.private, [row["id"] for row in there.late]) == ((), (), ["a", "b"])
+    assert (there.about["late"], there.about["private"]) == (2, 0)
+    assert states(tmp_path) == {"a": "held_out", "b": "held_out"}
+    late = tmp_path / "set" / "late" / "0001"
+    assert "secret-a" in (late / "hle.jsonl").read_text()
+    for path in (tmp_path / "set").rglob("*"):
+        if path.is_file() and not {"private", "late"} & {*path.parts}:
+            assert "secret" not in path.read_text()
+    # Exams may ask it, as future evaluations are to.
+    exam = asked(tmp_path, tmp_path / "exam", source="hub", dir=str(late))
+    assert exam.datasets[0].questions == 2 and exam.datasets[0].stamp is not None
+    # It stays in the revisions that follow.
+    _, run = screened(public(tmp_path, rows("c")), MARKS)
+    handed_in(tmp_path, fill(run / "review.csv", {"c": "accept 4"}, {"c": "accept 4"}))
+    there = newest(tmp_path)
+    assert there is not None and [len(it) for it in there.parts.values()] == [1, 0, 2]
+
+
+def test_a_late_question_that_comes_back_mended_stays_with_the_late_ones(tmp_path: Path) -> None:
+    config = configured(tmp_path, rows("a"), late=True)
+    _, run = screened(config, MARKS)
+    handed_in(tmp_path, fill(private_sheet(config, run), {"a": "revise 4"}))
+    mended = [row | {"answer": "43"} for row in rows("a")]
+    outcome, _ = screened(public(tmp_path, mended), MARKS)
+    assert lines(outcome, "accepted")["a"]["part"] == "late"
+
+
+def test_revisions_without_a_late_part_are_read(tmp_path: Path) -> None:
+    older(tmp_path, "a")
+    for path in (tmp_path / "set").rglob("revision.json"):
+        told: dict[str, Any] = json.loads(path.read_text())
+        del told["late"]
+        path.write_text(json.dumps(told))
+    shutil.rmtree(tmp_path / "set" / "late")
+    there = newest(tmp_path)
+    assert there is not None and (published(tmp_path), there.late) == (["a"], ())
+    config = configured(tmp_path, rows("b"), late=True, review="skip")
+    screened(config, MARKS)
+    there = newest(tmp_path)
+    assert there is not None and [len(it) for it in there.parts.values()] == [1, 0, 1]
