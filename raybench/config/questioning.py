@@ -120,7 +120,7 @@ def hle_screen_problems(screen: HleScreenConf, data: DataConf) -> Iterator[Probl
             setting="hle_screen.candidates",
             fix="name a file of candidate questions, or a folder of some (JSON lines, Parquet, "
             "CSV or TSV in HLE's columns), candidates=FILE; candidates=samples takes the "
-            "shipped ones",
+            "shipped ones. reviewed=[SHEET] hands in review sheets, audit=N draws an audit",
         )
     if data != DataConf():
         yield Problem(

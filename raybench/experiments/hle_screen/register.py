@@ -165,7 +165,7 @@ class Register:
         placed = self.newest.placed() if self.newest else ()
         return {key: part for part, row in placed if self.entries[key := str(row["id"])].says(row)}
 
-    @property
+    @cached_property
     def approved(self) -> frozenset[str]:
         """Return the ids of the questions that may be published."""
         return frozenset(it.key for it in self if it.approved)
@@ -175,7 +175,7 @@ class Register:
         """Return the questions that need more reviews."""
         return [it for it in self if it.waits]
 
-    @property
+    @cached_property
     def dropped(self) -> frozenset[str]:
         """Return the ids of the questions that reviewers decided against."""
         return frozenset(it.key for it in self if it.panel == "accepted" and not it.active)

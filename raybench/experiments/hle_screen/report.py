@@ -298,18 +298,27 @@ def audit_notes(audited: Sequence[Audit]) -> dict[str, str]:
 
 def _rate(audit: Audit) -> Statement:
     rate = audit.disagreement
+    if rate.value is None or rate.ci95 is None:
+        return Statement(
+            "screening.audit_drawn",
+            "Audit {number}: {drawn:,} questions drawn from revision {revision}, none audited yet",
+            number=audit.number,
+            drawn=len(audit.verdicts),
+            revision=audit.revision,
+        )
     return Statement(
         "screening.disagreement",
-        "Audit {number}: experts disagree with {share} of {audited:,} audited questions, "
-        "{drawn:,} drawn from revision {revision}",
+        "Audit {number}: experts disagree with {disagreement:.1%} (95 % from {low:.1%} to "
+        "{high:.1%}) of {audited:,} audited questions, {drawn:,} drawn from revision {revision}; "
+        "{flagged:,} flagged questions have no consensus yet and count as disagreement",
         number=audit.number,
-        share="no share yet"
-        if rate.value is None or rate.ci95 is None
-        else f"{rate.value:.1%} (95 % from {rate.ci95[0]:.1%} to {rate.ci95[1]:.1%})",
+        disagreement=rate.value,
+        low=rate.ci95[0],
+        high=rate.ci95[1],
         audited=audit.audited,
         drawn=len(audit.verdicts),
         revision=audit.revision,
-        disagreement=rate.value,
+        flagged=audit.counts["flagged"],
     )
 
 

@@ -362,6 +362,7 @@ def test_an_audit_draws_what_was_not_drawn_before_and_says_how_often_experts_dis
     assert [row["round"] for row in there[:3]] == ["4", "4", "5"], "two auditors and a consensus"
     (told,) = audits_of(outcome)
     assert (told["questions"], told["audited"], told["disagreement"]["value"]) == (8, 0, None)
+    assert code(outcome.notes["Audit"]) == "screening.audit_drawn"
     # Of five that are audited three are flagged: one is settled for it, one against, one is open.
     auditors = dict.fromkeys(drawn[:2], "accept 5") | dict.fromkeys(drawn[2:5], "revise 2")
     settled = {drawn[2]: "accept 5", drawn[3]: "reject 0"}

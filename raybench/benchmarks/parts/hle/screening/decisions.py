@@ -264,12 +264,7 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
                 good=GOOD,
             )
         if turn == FEEDBACK and not scores:
-            return "passed_panel", Statement(
-                "review.no_first_round",
-                "{reviews} first-round reviews, none with a score",
-                reviews=len(given),
-                approved=approved,
-            )
+            return "passed_panel", _unreviewed(first, approved)
     if approved:
         return "approved", Statement(
             "review.approved", "approved by {reviewers}", reviewers=_names(second)
@@ -279,6 +274,21 @@ def _state(reviews: Sequence[Review], asked: int) -> tuple[State, Statement]:
         "a good first round by {reviewers}; the second has to approve it",
         reviewers=_names(first),
     )
+
+
+def _unreviewed(first: Sequence[Review], approved: bool) -> Statement:
+    if approved:
+        return Statement(
+            "review.second_alone",
+            "the second round accepts it, but the first has given it no score",
+        )
+    if first:
+        return Statement(
+            "review.no_score",
+            "the first round has given it no score ({reviews} reviews)",
+            reviews=len(first),
+        )
+    return Statement("review.waiting", "waits for its first round")
 
 
 def _rejected(
