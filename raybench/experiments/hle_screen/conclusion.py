@@ -1,7 +1,7 @@
 """What came out of a screening: the sets, the next revision, sheets for reviewers, and numbers."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -56,7 +56,8 @@ def concluded(
         cast(ScreeningRule, conf.rule),  # `config.problems` has checked it
         config.seed,
     )
-    register, audited = _published(config, batch, those, run.name)
+    published = _published(config, batch, those, run.name)
+    register, audited = published.register, published.audits
     revision = register.newest
     written = _sheets(config, register, audited, run)
     rules = Rules({}, subjects=tuple(conf.subset), accepted=conf.accept_failures)
@@ -88,6 +89,7 @@ def concluded(
         "private": sum(each.private for each in sets.of(those, "accepted")),
         "late": conf.late,
         "removed": sorted(batch.standing.removed),
+        "back_to_review": list(published.left),
         "rule": conf.rule,
         "review": conf.review,
         "states": register.counts(),
@@ -125,6 +127,7 @@ def concluded(
             **token_limits.notes(limits),
             **report.notes(config, batch, exam, those, register, run, written),
             **report.audit_notes(audited),
+            **report.left_notes(published.left),
             "From cache": conditions.reused(config, ledger.reused, len(ledger.done)),
         },
     )
@@ -136,10 +139,18 @@ def _read(section: Section, hidden: Collection[str]) -> Section:
     return replace(section, text=f"{section.text} {HIDDEN}")
 
 
-def _published(
-    config: Config, batch: Batch, those: Sequence[Screened], run: str
-) -> tuple[Register, list[Audit]]:
-    """Register what was tried, publish what may be, and return the register, and all audits.
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A dataset after a screening."""
+
+    register: Register
+    audits: Sequence[Audit]
+    left: Sequence[str]
+    """The ids of questions that left it because nobody has approved them yet."""
+
+
+def _published(config: Config, batch: Batch, those: Sequence[Screened], run: str) -> Published:
+    """Register what was tried, publish what may be, and return what the dataset is then.
 
     Where an approval is required, a new revision has approved questions alone: those that an
     earlier one published without it leave, and wait for review.
@@ -157,17 +168,19 @@ def _published(
         approved, newest = register.approved, register.newest
         there = frozenset(str(row["id"]) for row in newest.rows) if newest else frozenset()
         fresh = approved - (there - newest.unreviewed if newest else there)
-        if required and (fresh or removed & there):
-            removed |= there - approved
+        renewed = required and (fresh or removed & there)
+        left = sorted(there - approved - removed) if renewed else []
         unreviewed: Collection[str] = () if required else accepted
         chosen = [it for it in register if it.approved or (it.active and it.key in unreviewed)]
+        if audited:  # before what their verdicts follow from is replaced
+            audits.write(folder, audited)
         register.write(folder)
         revision = revisions.publish(
             folder,
             rows_of(chosen, "public"),
             rows_of(chosen, "private"),
             rows_of(chosen, "late"),
-            removed=removed,
+            removed=removed.union(left),
             made=_made(config, run, register, chosen),
         )
         register = replace(register, newest=revision)
@@ -175,9 +188,8 @@ def _published(
         if config.hle_screen.audit and revision is not None:
             size = config.hle_screen.audit
             audited = audits.draw(audited, revision, size, run=run, seed=config.seed)
-        if audited:
             audits.write(folder, audited)
-    return register, audited
+    return Published(register, audited, left)
 
 
 def _simulated(config: Config) -> bool:

@@ -296,6 +296,19 @@ def audit_notes(audited: Sequence[Audit]) -> dict[str, str]:
     return {"Audit": _rate(audited[-1])} if audited else {}
 
 
+def left_notes(left: Sequence[str]) -> dict[str, str]:
+    """Return what the person is told of questions that wait for review again, by a short name."""
+    if not left:
+        return {}
+    told = Statement(
+        "screening.back_to_review",
+        "{questions:,} that an earlier revision published without an approval: they are in this "
+        "one no more, and wait for review",
+        questions=len(left),
+    )
+    return {"Back to review": told}
+
+
 def _rate(audit: Audit) -> Statement:
     rate = audit.disagreement
     if rate.value is None or rate.ci95 is None:

@@ -208,8 +208,10 @@ def test_without_review_what_passed_is_published_and_stamped(tmp_path: Path) -> 
         assert "older_version" not in about
     # The next revision with an approval has approved questions alone; the others wait for theirs.
     both = {"a": "accept 4"}
-    handed_in(tmp_path, fill(run / "review.csv", both, both))
+    outcome = handed_in(tmp_path, fill(run / "review.csv", both, both))
     assert (published(tmp_path), states(tmp_path)["b"]) == (["a"], "passed_panel")
+    assert outcome.about["screening"]["back_to_review"] == ["b"]
+    assert values(outcome.notes["Back to review"])["questions"] == 1
     there = newest(tmp_path)
     assert there is not None and there.about["review"] == "required"
 
