@@ -110,10 +110,21 @@ def _unreviewed(rows: Rows, about: Mapping[str, Any]) -> frozenset[str]:
 def published(folder: Path, number: int | None = None) -> Path:
     """Return the folder of what a revision publishes, which takes nothing of what is held out.
 
-    Raises ConfigurationError where it is not there, or not what was published.
+    Raises ConfigurationError where it is not there, not what was published, or publishes nothing.
     """
-    here = written_once.at(folder / _PUBLIC, _known(folder, number))
-    written_once.read(here, QUESTIONS)
+    number = _known(folder, number)
+    here = written_once.at(folder / _PUBLIC, number)
+    rows, _ = written_once.read(here, QUESTIONS)
+    if not rows:
+        raise ConfigurationError(
+            Problem(
+                "data.missing",
+                f"revision {number} of '{folder}' publishes no question",
+                setting="data.revision",
+                given=number,
+                fix="publish questions by a screening, or choose another revision",
+            )
+        )
     return here
 
 

@@ -157,7 +157,8 @@ def at_hub(conf: DataConf) -> bool:
 
 def is_published(conf: DataConf) -> bool:
     """Tell whether there should be as many questions as a benchmark's publisher says."""
-    return conf.source == "hub" and not _grows(conf)
+    revision = conf.dir is not None and revisions.stamp(expanded(conf.dir)) is not None
+    return conf.source == "hub" and not revision and not _grows(conf)
 
 
 def check_access(benchmark: Benchmark, languages: Container[str]) -> None:

@@ -439,6 +439,9 @@ def test_late_contributions_are_a_second_held_out_set_of_their_own(tmp_path: Pat
     # Exams may ask it, as future evaluations are to.
     exam = asked(tmp_path, tmp_path / "exam", source="hub", dir=str(late))
     assert exam.datasets[0].questions == 2 and exam.datasets[0].stamp is not None
+    assert exam.notes == (), "nobody expects as many as HLE has"
+    with refused("data.missing", "data.revision", given=1):
+        asked(tmp_path, tmp_path / "rolling")
     # It stays in the revisions that follow.
     _, run = screened(public(tmp_path, rows("c")), MARKS)
     handed_in(tmp_path, fill(run / "review.csv", {"c": "accept 4"}, {"c": "accept 4"}))
