@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _INTERRUPTED = 130
 _TABLES = re.compile(
     r"(autobench\.external|suite\.external|fleet\.nodes|fleet\.work_nodes|sandbox\.nodes"
-    r"|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
+    r"|hle_screen\.search|games\.(rules|phrasing|strategy|strategies|weights))[.=]"
 )
 """Settings below which anybody may name further ones."""
 _UNHEARD = 141  # what a shell says of a program that SIGPIPE ended

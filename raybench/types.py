@@ -154,6 +154,8 @@ Letters = Literal["all", "listed"]
 Wording = Literal["by_type", "single"]
 """HLE's system prompts: one for each type of answer (the methodology), or one for all (the paper).
 """
+ReviewRule = Literal["required", "skip"]
+"""Whether questions are published only after reviewers approved them, or without that."""
 ScreeningRule = Literal["stumps", "worse_than_chance"]
 """Which candidates pass, and become questions.
 

@@ -253,3 +253,5 @@ def _files(folder: Path) -> Iterator[Problem]:
     for path in (twice, spread, parquet, folder / "none.jsonl"):
         yield from _caught(lambda path=path: list(files.rows(path)))
     yield from sources.problems(DataConf(dir=str(folder), source="rolling"), [])
+    (folder / "states.jsonl").write_text('{"id": "a", "state": "passed_panel"}\n')
+    yield from sources.problems(DataConf(dir=str(folder), source="rolling"), [])

@@ -50,7 +50,7 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "judges", "hosted judges", "MMLU-Pro"]
+    of: Literal["models with a system prompt", "judges", "hosted judges", "MMLU-Pro", "everybody"]
     """Whom it says something of."""
 
 
@@ -63,6 +63,11 @@ _ADDED = (
     _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
     _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
     _Added("index", "letters", "listed", ("index", "suite"), "MMLU-Pro"),
+    # How a screening publishes is no part of what it asks.
+    _Added("hle_screen", "review", "skip", (), "everybody"),
+    _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "audit", 0, ("hle_screen",), "everybody"),
+    _Added("hle_screen", "late", False, ("hle_screen",), "everybody"),
 )
 
 
@@ -161,6 +166,8 @@ def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     """Tell whether the configuration has anybody whom a setting says something of."""
     if added.of == "MMLU-Pro":
         return "mmlu_pro" in (_section(config, "index").get("benchmarks") or ())
+    if added.of == "everybody":
+        return True
     roster = _section(config, "roster")
     models = [it for it in roster.get("models") or () if isinstance(it, Mapping)]
     if added.of == "models with a system prompt":

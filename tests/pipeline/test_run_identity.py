@@ -112,6 +112,35 @@ def test_a_run_from_before_is_found_where_its_prompts_named_the_same_letters(
     assert (fingerprint(now) == fingerprint(before)) == same
 
 
+@pytest.mark.parametrize(
+    ("experiment", "added", "same"),
+    [
+        ("hle_screen", {"review": "required", "search": {}, "audit": 0, "late": False}, True),
+        ("hle_screen", {"search": {"web": "plain"}}, False),
+        ("hle_screen", {"audit": 200}, False),
+        ("hle_screen", {"late": True}, False),
+        ("hle", {"review": "required", "search": {"web": "plain"}, "late": True}, True),
+    ],
+)
+def test_a_screening_from_before_is_found_where_it_asked_alike(
+    experiment: str, added: dict[str, Any], same: bool
+) -> None:
+    before = {"experiment": experiment, "hle_screen": {"rule": "stumps"}}
+    now = {**before, "hle_screen": {"rule": "stumps", **added}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
+def test_a_screening_from_before_publishes_as_it_did(tmp_path: Path) -> None:
+    asked = cli.compose(["+experiment=hle_screen", "hle_screen.candidates=samples"])
+    settings = cast(dict[str, Any], OmegaConf.to_container(asked, resolve=True))
+    for name in ("review", "search", "audit", "late"):
+        del settings["hle_screen"][name]
+    file = tmp_path / "config.yaml"
+    file.write_text(yaml.safe_dump(settings))
+    assert config_in(file).hle_screen.review == "skip"
+    assert saved.compose(str(file), []).hle_screen.review == "skip"
+
+
 def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
     prompted = "roster.models=[{name: m, engine: simulated, system_prompt: Be brief.}]"
     asked = cli.compose(cli.at_home(["+experiment=index", prompted]))

@@ -10,6 +10,7 @@ from raybench.experiments.parts.questions import referees
 from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
+from raybench.pipeline.revisions import Stamp
 from raybench.pipeline.terms import Terms, models_of, with_own_prompts
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
@@ -32,6 +33,16 @@ def about(part: Dataset, repeats: int, chance: float | None, grading: int = 1) -
         "grading": grading,
         **({"caveats": dict(part.caveats)} if part.caveats else {}),
         **({"repeated": [list(ids) for ids in part.repeated]} if part.repeated else {}),
+        **(_stamped(part.stamp) if part.stamp else {}),
+    }
+
+
+def _stamped(stamp: Stamp) -> dict[str, Any]:
+    """Return what results.json says of the review of a revision's questions."""
+    return {
+        "review": stamp.review,
+        "unreviewed": stamp.unreviewed,
+        **({"older_version": True} if stamp.older else {}),
     }
 
 
