@@ -39,7 +39,9 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "judges", "hosted judges"]
+    of: Literal[
+        "models", "models with a system prompt", "models that reason", "judges", "hosted judges"
+    ]
     """Whom it says something of."""
 
 
@@ -51,6 +53,14 @@ _ADDED = (
     _Added("index", "judge_role", "user", ("index", "suite"), "judges"),
     _Added("hle", "judge_role", "user", ("hle", "suite"), "judges"),
     _Added("hle_screen", "judge_role", "user", ("hle_screen",), "judges"),
+    _Added("hle", "without_system_role", "prepended", ("hle", "suite"), "models"),
+    _Added(
+        "autobench",
+        "thinking_tokens",
+        0,
+        ("autobench", "autobench_ablations", "suite"),
+        "models that reason",
+    ),
 )
 
 
@@ -135,14 +145,24 @@ def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     """Tell whether the configuration has anybody whom a setting says something of."""
     roster = _section(config, "roster")
     models = [it for it in roster.get("models") or () if isinstance(it, Mapping)]
+    if added.of == "models":
+        return bool(models)
     if added.of == "models with a system prompt":
         return any(model.get("system_prompt") for model in models)
     judges = _section(config, added.section).get("judges") or ()
     if added.of == "judges":
         return bool(judges)
     models += [it for it in roster.get("judges") or () if isinstance(it, Mapping)]
+    if added.of == "models that reason":
+        return any(_reasons(model) for model in models)
     hosted = (it.get("name") for it in models if it.get("engine", "vllm") == "vllm")
     return any(name in judges for name in hosted)
+
+
+def _reasons(model: Mapping[str, Any]) -> bool:
+    """Tell whether a model is known to reason, as `ModelConf.spec` does."""
+    reasons = model.get("reasoning")
+    return "reasoning_parser" in (model.get("options") or {}) if reasons is None else bool(reasons)
 
 
 def _digest(stable: Mapping[str, Any]) -> str:

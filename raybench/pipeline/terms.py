@@ -43,7 +43,12 @@ class Terms:
 def asking_of(config: Config) -> Asking:
     """Return how questions are put, by which anybody can put them again."""
     models = {model.name: model for model in models_of(config)}
-    return Asking(models, config.seed, wording=Terms.of(config).wording)
+    return Asking(
+        models,
+        config.seed,
+        wording=Terms.of(config).wording,
+        system_apart=config.experiment == "hle" and config.hle.without_system_role == "separate",
+    )
 
 
 def models_of(config: Config) -> list[ModelSpec]:

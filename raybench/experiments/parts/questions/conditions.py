@@ -6,7 +6,7 @@ from typing import Any
 from raybench import benchmarks
 from raybench.config import Config
 from raybench.experiments.parts.questions.exam_remarks import remarks
-from raybench.experiments.parts.questions.setup import bounded_judges, role_deviates
+from raybench.experiments.parts.questions.setup import bounded_judges, prepended, role_deviates
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.terms import Terms, with_own_prompts
@@ -101,6 +101,7 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
         "own_system_prompts": _prompted(config),
         "judge_role": Terms.of(config).conf.judge_role if role_deviates(config, data) else None,
         "judge_chars": Terms.of(config).conf.judge_chars if bounded_judges(config, data) else None,
+        "without_system_role": config.hle.without_system_role if prepended(config) else None,
     }
     return {name: it for name, it in found.items() if it}
 

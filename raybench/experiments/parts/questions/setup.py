@@ -162,6 +162,16 @@ def planned(config: Config, data: Prepared) -> Plan:
                 section=terms.section,
             )
         )
+    if without := prepended(config):
+        notes.append(
+            Statement(
+                "plan.without_system_role",
+                "deviation: {models} take no system message and read the exam's prompt before the "
+                "question; the paper adds it as a separate user message "
+                "(hle.without_system_role=prepended)",
+                models=", ".join(without),
+            )
+        )
     notes += remarks(config, data).values()
     if prompted := with_own_prompts(config):
         notes.append(_system_prompts(terms, prompted))
@@ -295,6 +305,16 @@ def role_deviates(config: Config, data: Prepared) -> bool:
     """Tell whether judges read their prompt otherwise than the exam's paper has it."""
     conf = Terms.of(config).conf
     return isinstance(conf, ExamConf) and is_judged(data) and conf.judge_role != "system"
+
+
+def prepended(config: Config) -> list[str]:
+    """Return the models that are known to take no system message and have it before the question.
+
+    Of hosted models it is known when their engines are up, of others when they refuse one.
+    """
+    if config.experiment != "hle" or config.hle.without_system_role != "prepended":
+        return []
+    return [model.name for model in config.roster.models if model.system_role is False]
 
 
 def judges_of(config: Config) -> dict[str, ModelSpec]:
