@@ -122,7 +122,7 @@ def _tasks(conf: AutobenchConf) -> Iterator[Deviation]:
                 "tasks are turned down by their mean and by their median",
                 Statement(
                     "deviation.autobench.threshold",
-                    "{threshold:g} turns no task down, as ratings are {lowest:g} or more",
+                    "{threshold:g} rejects no task, as ratings are {lowest:g} or more",
                     threshold=threshold,
                     lowest=SCALE[0],
                 ),
