@@ -184,6 +184,7 @@ def test_a_constraint_reaches_the_engine_with_and_without_a_parser(
 
 
 def test_gpt_oss_thinks_in_a_channel_of_its_own_before_a_constrained_answer(tokenizer: Any) -> None:
+    import xgrammar
     from vllm.parser import ParserManager
 
     from raybench.fleet.replica import Thinking, constraint
@@ -201,8 +202,17 @@ def test_gpt_oss_thinks_in_a_channel_of_its_own_before_a_constrained_answer(toke
     assert free.sampling["structured_outputs"] is None
     told = held.sampling["structured_outputs"]
     assert told.regex is None
-    for part in ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", "[1-5]"):
-        assert part in told.structural_tag
+    # What compiles it in the engine (llm_config.py) lets it think first, and then only answer so.
+    compiler = xgrammar.GrammarCompiler(xgrammar.TokenizerInfo.from_huggingface(tokenizer))
+
+    def lets(said: str) -> bool:
+        matcher = xgrammar.GrammarMatcher(compiler.compile_structural_tag(told.structural_tag))
+        return bool(matcher.accept_string(said))
+
+    thought = "<|channel|>analysis<|message|>Good, but short.<|end|><|start|>assistant"
+    assert lets(f"{thought}<|channel|>final<|message|>4")
+    assert lets("<|channel|>final<|message|>4")
+    assert not lets("4") and not lets(f"{thought}<|channel|>final<|message|>9")
 
 
 def test_without_its_vocabulary_gpt_oss_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
