@@ -76,6 +76,9 @@ class Request:
     """
     gold: str | None = None
     """A right reply, from which simulated models make theirs. Requests to others have none."""
+    system_apart: bool = field(default=False, repr=False)  # digests of requests are of their repr
+    """Where the model takes no system message, its text becomes a user message of its own; else it
+    goes before that of the first user message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +150,9 @@ class Completion:
 
 
 Grader = Literal["parity", "improved"]
+SystemFallback = Literal["prepended", "separate"]
+"""What becomes of a system prompt where a model takes none: it goes before the question (the
+methodology), or is a user message of its own (HLE's paper)."""
 JudgeRole = Literal["system", "user"]
 Letters = Literal["all", "listed"]
 """As what a judge reads its prompt."""

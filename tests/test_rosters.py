@@ -11,6 +11,7 @@ from raybench import cli, roster_file
 from raybench import experiments as rooms
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
+from raybench.experiments.autobench.deviations import deviations
 from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
@@ -182,6 +183,38 @@ def test_the_papers_one_that_thinks_has_room_to() -> None:
     assert paper.answer_tokens > others.answer_tokens
     # A judge reads a task and an answer, which another tokenizer may count as a quarter longer.
     assert 1.25 * (paper.task_tokens + paper.answer_tokens) + 500 < 4096
+
+
+def test_the_papers_preset_is_the_papers_protocol_and_others_name_what_they_change() -> None:
+    assert deviations(config("autobench_paper")) == ()
+    (thinks,) = (it for it in config("autobench_paper").roster.models if it.spec().reasoning)
+    assert thinks.weights == "openai/gpt-oss-20b"
+    assert (thinks.options or {})["reasoning_parser"] == "openai_gptoss"
+    usual = {
+        "autobench.restarts",
+        "autobench.faulty_tasks",
+        "autobench.fenced",
+        "autobench.constrained_ratings",
+    }
+    named = {
+        roster: {it.setting for it in deviations(config(roster))}
+        for roster in ("small", "endpoint", "embedded")
+    }
+    assert named["small"] == named["endpoint"] == usual
+    assert named["embedded"] == usual - {"autobench.fenced"} | {
+        "autobench.median_threshold",
+        "autobench.rating_temperature",
+        "roster.models[].sampling",
+        "roster.models[].system_prompt",
+    }
+
+
+def test_what_a_judge_of_the_papers_reads_and_thinks_fits_into_its_context() -> None:
+    paper = config("autobench_paper")
+    (thinks,) = (it for it in paper.roster.models if it.spec().reasoning)
+    conf, context = paper.autobench, (thinks.options or {})["max_model_len"]
+    read = 1.25 * (conf.task_tokens + conf.answer_tokens) + 500
+    assert read + conf.rating_tokens + conf.thinking_tokens <= context
 
 
 def test_judges_read_what_they_rate_through_a_fence_where_their_roster_does_not_say_otherwise() -> (

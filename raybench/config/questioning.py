@@ -9,7 +9,15 @@ from typing import get_args
 from raybench.config.places import DataConf
 from raybench.config.roster import RosterConf
 from raybench.errors import Problem, did_you_mean, named_twice, not_a_choice, out_of_range
-from raybench.types import Grader, JudgeRole, Letters, ReviewRule, ScreeningRule, Wording
+from raybench.types import (
+    Grader,
+    JudgeRole,
+    Letters,
+    ReviewRule,
+    ScreeningRule,
+    SystemFallback,
+    Wording,
+)
 
 SHIPPED = "samples"
 """Candidates that come with us."""
@@ -62,6 +70,7 @@ class ExamConf(QuestionsConf):
 class HleConf(ExamConf):
     """The exam; the values are in conf/hle/default.yaml."""
 
+    without_system_role: str = "prepended"
     review: int = 50
 
 
@@ -105,6 +114,8 @@ def index_problems(index: IndexConf) -> Iterator[Problem]:
 def hle_problems(hle: HleConf) -> Iterator[Problem]:
     """Yield what is wrong with the exam."""
     yield from _exam_problems("hle", hle)
+    if hle.without_system_role not in (ways := get_args(SystemFallback)):
+        yield not_a_choice("hle.without_system_role", hle.without_system_role, ways)
     if hle.review < 0:
         yield out_of_range(
             "hle.review", hle.review, "it is 0 or more responses for people to judge"

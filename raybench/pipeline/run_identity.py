@@ -50,7 +50,14 @@ class _Added(NamedTuple):
     """The value that says what earlier runs did."""
     experiments: tuple[str, ...]
     """Those that the setting is about."""
-    of: Literal["models with a system prompt", "judges", "hosted judges", "MMLU-Pro", "everybody"]
+    of: Literal[
+        "models with a system prompt",
+        "models that reason",
+        "judges",
+        "hosted judges",
+        "MMLU-Pro",
+        "everybody",
+    ]
     """Whom it says something of."""
 
 
@@ -68,6 +75,14 @@ _ADDED = (
     _Added("hle_screen", "search", {}, ("hle_screen",), "everybody"),
     _Added("hle_screen", "audit", 0, ("hle_screen",), "everybody"),
     _Added("hle_screen", "late", False, ("hle_screen",), "everybody"),
+    _Added("hle", "without_system_role", "prepended", ("hle", "suite"), "everybody"),
+    _Added(
+        "autobench",
+        "thinking_tokens",
+        0,
+        ("autobench", "autobench_ablations", "suite"),
+        "models that reason",
+    ),
 )
 
 
@@ -176,8 +191,16 @@ def _is_about(added: _Added, config: Mapping[str, Any]) -> bool:
     if added.of == "judges":
         return bool(judges)
     models += [it for it in roster.get("judges") or () if isinstance(it, Mapping)]
+    if added.of == "models that reason":
+        return any(_reasons(model) for model in models)
     hosted = (it.get("name") for it in models if it.get("engine", "vllm") == "vllm")
     return any(name in judges for name in hosted)
+
+
+def _reasons(model: Mapping[str, Any]) -> bool:
+    """Tell whether a model is known to reason, as `ModelConf.spec` does."""
+    reasons = model.get("reasoning")
+    return "reasoning_parser" in (model.get("options") or {}) if reasons is None else bool(reasons)
 
 
 def _digest(stable: Mapping[str, Any]) -> str:

@@ -48,6 +48,8 @@ class Asking:
     """Which letters multiple-choice prompts name."""
     log: ReplyLog | None = None
     """Replies of this run that are not in its journal yet."""
+    system_apart: bool = False
+    """As `Request.system_apart`."""
 
     def draw(self, unit: Mapping[str, Any]) -> Draw:
         """Return which asking of its question a unit is."""
@@ -63,6 +65,7 @@ class Asking:
             gold=benchmark.gold(unit["row"], draw=draw)
             if model.engine == "simulated" and benchmark.has_gold(unit["row"])
             else None,
+            system_apart=self.system_apart,
         )
 
     def address(self, request: Request, unit: Unit) -> str | None:
@@ -403,6 +406,7 @@ def _plain(request: Request) -> Unit:
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "gold": request.gold,
+        "system_apart": request.system_apart,
     }
 
 

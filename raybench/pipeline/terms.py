@@ -46,7 +46,13 @@ class Terms:
 def asking_of(config: Config) -> Asking:
     """Return how questions are put, by which anybody can put them again."""
     models, terms = {model.name: model for model in models_of(config)}, Terms.of(config)
-    return Asking(models, config.seed, wording=terms.wording, letters=terms.letters)
+    return Asking(
+        models,
+        config.seed,
+        wording=terms.wording,
+        letters=terms.letters,
+        system_apart=config.experiment == "hle" and config.hle.without_system_role == "separate",
+    )
 
 
 def models_of(config: Config) -> list[ModelSpec]:
@@ -81,3 +87,13 @@ def _sampled(model: ModelSpec, conf: QuestionsConf) -> ModelSpec:
         max_tokens=min((bound for bound in bounds if bound is not None), default=None),
     )
     return replace(model, sampling=sampling)
+
+
+def prepended(config: Config) -> list[str]:
+    """Return the models that are known to take no system message and have it before the question.
+
+    Of hosted models it is known when their engines are up, of others when they refuse one.
+    """
+    if config.experiment != "hle" or config.hle.without_system_role != "prepended":
+        return []
+    return [model.name for model in config.roster.models if model.system_role is False]

@@ -141,6 +141,27 @@ def test_a_screening_from_before_publishes_as_it_did(tmp_path: Path) -> None:
     assert saved.compose(str(file), []).hle_screen.review == "skip"
 
 
+@pytest.mark.parametrize(
+    ("experiment", "model", "tokens", "same"),
+    [
+        ("autobench", {"reasoning": True}, 4096, False),
+        ("autobench", {"options": {"reasoning_parser": "qwen3"}}, 4096, False),
+        ("suite", {"reasoning": True}, 4096, False),
+        ("autobench", {"reasoning": True}, 0, True),
+        ("autobench", {"reasoning": None, "options": {}}, 4096, True),
+        ("autobench", {"reasoning": False, "options": {"reasoning_parser": "x"}}, 4096, True),
+        ("games", {"reasoning": True}, 4096, True),
+    ],
+)
+def test_a_run_from_before_is_found_where_models_had_no_more_room_to_think(
+    experiment: str, model: dict[str, Any], tokens: int, same: bool
+) -> None:
+    autobench = {"iterations": 5}
+    before = {"experiment": experiment, "roster": {"models": [model]}, "autobench": autobench}
+    now = {**before, "autobench": {**autobench, "thinking_tokens": tokens}}
+    assert (fingerprint(now) == fingerprint(before)) == same
+
+
 def test_a_configuration_from_before_asks_as_it_did(tmp_path: Path) -> None:
     prompted = "roster.models=[{name: m, engine: simulated, system_prompt: Be brief.}]"
     asked = cli.compose(cli.at_home(["+experiment=index", prompted]))

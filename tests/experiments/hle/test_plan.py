@@ -14,7 +14,7 @@ from raybench import benchmarks, cli
 from raybench.config import Config
 from raybench.errors import Code, ConfigurationError
 from raybench.experiments import hle, index
-from raybench.pipeline.terms import models_of
+from raybench.pipeline.terms import asking_of, models_of
 from raybench.statements import Statement
 from raybench.tracking.plan import describe
 
@@ -152,6 +152,20 @@ def test_a_bound_of_the_judges_reasoning_is_a_deviation_that_the_plan_names() ->
     assert the("plan.judge_chars", bounded.notes) == told
     with refused("setting.range", "hle.judge_chars", given=0):
         configured(hosted, "judges=[a]", "judge_chars=0")
+
+
+def test_what_becomes_of_the_prompt_for_models_without_a_system_role_is_a_setting() -> None:
+    models = "roster.models=[{name: a, engine: simulated, system_role: false}]"
+    judge = "judges=[sim-judge]"
+    assert the("plan.without_system_role", hle.plan(configured(models, judge)).notes) == {
+        "models": "a"
+    }
+    separate = configured(models, judge, "without_system_role=separate")
+    notes = [it for it in hle.plan(separate).notes if isinstance(it, Statement)]
+    assert "plan.without_system_role" not in map(code, notes)
+    assert asking_of(separate).system_apart and not asking_of(configured(models)).system_apart
+    with refused("setting.choice", "hle.without_system_role", given="left out"):
+        configured("without_system_role='left out'")
 
 
 def test_judges_read_a_system_prompt_as_the_paper_has_it_unless_told_otherwise() -> None:

@@ -11,7 +11,7 @@ from raybench.experiments.parts.questions.exam_remarks import remarks
 from raybench.experiments.parts.reproducing import publishable
 from raybench.pipeline.datasets import Dataset, Prepared
 from raybench.pipeline.revisions import Stamp
-from raybench.pipeline.terms import Terms, models_of, with_own_prompts
+from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.statements import Statement
 from raybench.tracking.report import Section, Table
 
@@ -118,6 +118,7 @@ def deviations(config: Config, data: Prepared) -> dict[str, Any]:
         "letters": letters_note(config, data) and Terms.of(config).letters,
         "sampling": _other_sampling(config),
         "judge_chars": conf.judge_chars if referees.bounded_judges(config, data) else None,
+        "without_system_role": config.hle.without_system_role if prepended(config) else None,
     }
     return {name: it for name, it in found.items() if it}
 

@@ -14,7 +14,7 @@ from raybench.fleet.places import slots
 from raybench.pipeline import datasets
 from raybench.pipeline.datasets import Prepared, Selection
 from raybench.pipeline.programs import Slots
-from raybench.pipeline.terms import Terms, models_of, with_own_prompts
+from raybench.pipeline.terms import Terms, models_of, prepended, with_own_prompts
 from raybench.sandbox import Settings, places
 from raybench.statements import Statement
 from raybench.tracking import console
@@ -164,6 +164,16 @@ def planned(config: Config, data: Prepared) -> Plan:
             )
         )
     notes += referees.remarks(config, data).values()
+    if without := prepended(config):
+        notes.append(
+            Statement(
+                "plan.without_system_role",
+                "deviation: {models} take no system message and read the exam's prompt before the "
+                "question; the paper adds it as a separate user message "
+                "(hle.without_system_role=prepended)",
+                models=", ".join(without),
+            )
+        )
     notes += remarks(config, data).values()
     if prompted := with_own_prompts(config):
         notes.append(_system_prompts(terms, prompted))

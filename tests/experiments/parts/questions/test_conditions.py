@@ -117,4 +117,8 @@ def test_how_judges_are_asked_is_a_deviation_where_it_is_one() -> None:
         return conditions.deviations(Config(experiment="hle", roster=roster, hle=exam), part)
 
     assert told() == {}
+    roster.models.append(ModelConf("b", weights="embedded", system_role=False))
+    assert told() == {"without_system_role": "prepended"}
+    assert told(without_system_role="separate") == {}
+    roster.models.pop()
     assert told(judge_role="user", judge_chars=350) == {"judge_role": "user", "judge_chars": 350}
