@@ -58,4 +58,5 @@ def reply(completion: Completion) -> Reply:
         completion.cached_tokens,
         completion.token_limit,
         completion.retries,
+        completion.own_seconds,
     )
