@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from raybench.autobench.steps import Kind, Reply
+from raybench.autobench.steps import Address, Kind, Reply
 from raybench.experiments.parts.session import Session
 from raybench.fleet import group_engines
 from raybench.statements import Statement
@@ -35,6 +35,8 @@ class Headway:
         self._known = self._asked = 0
         self._expected = dict(expected or {})
         self._has_kinds = expected is not None
+        self._answered: dict[int, tuple[int, Counter[tuple[str, Kind]]]] = {}
+        """By iteration, to which attempt at a task answers and their ratings came, and how many."""
         for engine in group_engines(models) if self._has_kinds else ():
             if engine.kind == "vllm":
                 names = [model.name for model in engine.models]
@@ -52,13 +54,15 @@ class Headway:
         self._count(counts)
         self._tell()
 
-    def asked(self, came: Iterable[tuple[str, Kind, Collection[Reply]]]) -> None:
-        """Count replies that came now, by model and kind."""
+    def asked(self, came: Iterable[tuple[Address, str, Collection[Reply]]]) -> None:
+        """Count replies that came now: to which step, and of which model."""
         done: dict[Lane, tuple[float, float]] = {}
         counts: Counter[tuple[str, Kind]] = Counter()
         every: list[Reply] = []
-        for model, kind, replies in came:
+        for (iteration, attempt, kind), model, replies in came:
             lane = self._lane(model, kind)
+            if self._has_kinds and kind in ("answer", "answer_rating"):
+                self._follow(iteration, attempt, model, kind, len(replies))
             units, seconds = done.get(lane, (0.0, 0.0))
             done[lane] = units + len(replies), seconds + sum(it.seconds for it in replies)
             counts[model, kind] += len(replies)
@@ -72,6 +76,16 @@ class Headway:
             output_tokens=sum(it.output_tokens for it in every),
             errors=sum(it.finish == "error" for it in every),
         )
+
+    def _follow(self, iteration: int, attempt: int, model: str, kind: Kind, replies: int) -> None:
+        """Expect the answers of an iteration again where those to another task do not count."""
+        before, counts = self._answered.get(iteration, (attempt, Counter()))
+        if attempt != before:
+            for each, count in counts.items():
+                self._expected[each] += count
+            counts = Counter()
+        counts[model, kind] += replies
+        self._answered[iteration] = attempt, counts
 
     def _lane(self, model: str, kind: Kind) -> Lane:
         if not self._has_kinds:

@@ -61,7 +61,7 @@ async def play(
     def keep(came: Sequence[Came], asked: bool) -> None:
         replies.extend([line(*each) for each in came])
         if asked:
-            headway.asked((model, step[2], by.values()) for step, model, by in came)
+            headway.asked((step, model, by.values()) for step, model, by in came)
 
     actors = setup.actors(config)
     link = Link.to(fleet, hosted or asked, config.fleet)

@@ -198,6 +198,8 @@ class TimeLeft:
         for model, seconds in (at_work_s or {}).items():
             engine = self._of(now, model)
             if self._engine_of.get(model) not in self._hosted:
+                if engine.is_active and not engine.time:  # it waited for its first work
+                    engine.clock = engine.last = 0.0
                 engine.is_active = False
                 engine.clock += seconds
         by_engine: dict[str, dict[Lane, tuple[float, float]]] = {}

@@ -19,7 +19,7 @@ from raybench.arena.table import Table
 from raybench.autobench.course import Course
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
-from raybench.autobench.steps import Kind, Reply
+from raybench.autobench.steps import Address, Kind, Reply
 from raybench.experiments.autobench.headway import Headway
 from raybench.experiments.parts.session import Session
 from raybench.fleet import Fleet, group_engines
@@ -65,7 +65,8 @@ def test_known_replies_count_but_say_nothing_of_the_pace() -> None:
     came = Reply("yes", prompt_tokens=3, output_tokens=2)
     failed = Reply(None, finish="error", prompt_tokens=3)
     clock.now += 60
-    headway.asked([("a", "answer", [came, failed] * 125), ("b", "answer", [came, failed] * 125)])
+    step: Address = (1, 1, "answer")
+    headway.asked([(step, "a", [came, failed] * 125), (step, "b", [came, failed] * 125)])
     clock.now += 5
     assert [values(it) for it in heard.phases] == [
         {"replies": 210, "least": 1210},
@@ -81,7 +82,7 @@ def test_more_replies_than_there_are_at_least_have_an_unknown_end() -> None:
     headway = Headway(cast(Session, heard), 12, [])
     for _ in range(2):
         clock.now += 60
-        headway.asked([("a", "answer", [Reply("yes")] * 6)])
+        headway.asked([((1, 1, "answer"), "a", [Reply("yes")] * 6)])
     clock.now += 5
     assert heard.progress.eta() is None
 
@@ -129,7 +130,7 @@ async def test_the_time_left_of_an_assessment(at_once: int) -> None:
         return fleet
 
     def keep(came: Sequence[Came], asked: bool) -> None:
-        headway.asked((model, step[2], by.values()) for step, model, by in came)
+        headway.asked((step, model, by.values()) for step, model, by in came)
 
     gathering = Gathering(
         Course(
@@ -137,7 +138,7 @@ async def test_the_time_left_of_an_assessment(at_once: int) -> None:
             Standing.start(settings),
             iterations,
             at_once=at_once,
-            budget=0.02 * 25 * iterations,
+            budget=0.5 * 25 * iterations,
         ),
         settings,
         cast(Any, Seats([Table(given, settings, Decoding(TOKENS))])),

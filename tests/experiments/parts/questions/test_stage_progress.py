@@ -304,10 +304,10 @@ async def test_a_run_that_resumes(
 
 async def test_a_pause_of_all_models(rows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A pause cannot be foreseen; during it the time left stays, and after it is right again."""
-    found = await shown(World(UNLIKE, ASKED, stall=(150.0, 120.0)), rows, monkeypatch)
-    assert found.took_s / 3 > 270, "it is over by then"
+    found = await shown(World(UNLIKE, ASKED, stall=(100.0, 60.0)), rows, monkeypatch)
+    assert found.took_s / 3 > 160, "it is over by then"
     assert found.error() < 0.3
     at = dict(found.at)
-    during = [shown for it, shown in at.items() if 180 < it < 270]
+    during = [shown for it, shown in at.items() if 110 < it < 160]
     assert None not in during
     assert max(filter(None, during)) - min(filter(None, during)) < 0.1 * found.took_s
