@@ -12,12 +12,10 @@ from raybench.tracking.console.time_left import Lane
 _UNKNOWN = "", "match of unknown length"
 """This lane has no pace: while it has units left, no time left is told."""
 _TURN, _ENGINE = "turn", "matches"
-_AT_LEAST = 0.25
-"""A match that is longer than all that have ended has this share of their mean length left."""
 _LONGEST = 0.85
 """This share of the longest match is left, on average, when no other match is to begin."""
-_SO_FAR = 2.0
-"""While no match of a game has ended, one is taken to be this many times as long as it is now."""
+_EVERY_S = 1.0
+"""The rest is estimated anew no more often than this."""
 
 
 @dataclass(slots=True)
@@ -25,6 +23,38 @@ class _Open:
     game: str
     models: tuple[str, ...]
     turns: int = 0
+
+
+class _Lengths:
+    """How many turns matches of a game have: a survival curve (Kaplan and Meier).
+
+    Matches under way count, too: of those that have ended more are short. One that is longer than
+    all of these is taken to be half over.
+    """
+
+    def __init__(self, ended: Counter[int], under_way: Sequence[int]) -> None:
+        self._longest = max([*ended, *under_way], default=0)
+        self._steps: list[tuple[int, float]] = []
+        """Lengths, and the share of matches that are longer."""
+        share, at_risk = 1.0, ended.total()
+        for length in sorted(ended):
+            longer = at_risk + sum(turns >= length for turns in under_way)
+            share *= 1 - ended[length] / longer
+            at_risk -= ended[length]
+            self._steps.append((length, share))
+
+    def left(self, turns: int) -> float:
+        """Return how many turns a match has left after so many, on average."""
+        share, reached, last, area = 1.0, 1.0, turns, 0.0
+        for length, after in self._steps:
+            if length <= turns:
+                reached = after
+            else:
+                area += share * (length - last)
+                last = length
+            share = after
+        area += share * self._longest
+        return area / reached if reached else 0.0
 
 
 class MatchProgress:
@@ -47,6 +77,7 @@ class MatchProgress:
         self._done: defaultdict[str, float] = defaultdict(float)
         self._seconds: defaultdict[str, float] = defaultdict(float)
         """Turns in this session and the seconds that they took, by model."""
+        self._told = float("-inf")
         progress.expect({_UNKNOWN: matches})
 
     def resume(self, unfinished: Mapping[int, Unfinished]) -> None:
@@ -102,23 +133,23 @@ class MatchProgress:
             self._done[model] += count
             self._seconds[model] += seconds
         self._progress.arrive(done)
-        if self._ended:
+        if self._ended and self._progress.elapsed() - self._told >= _EVERY_S:
+            self._told = self._progress.elapsed()
             self._progress.expect({_UNKNOWN: 0, **self._left()})
 
     def _left(self) -> dict[Lane, float]:
-        lengths = {game: self._length(game) for game in self._begun}
+        lengths = {game: self._lengths(game) for game in self._begun}
         to_begin = max(0, self._matches - len(self._open))
-        mean = sum(lengths[game] * count for game, count in self._begun.items())
+        mean = sum(lengths[game].left(0) * count for game, count in self._begun.items())
         each = to_begin * mean / self._begun.total() / sum(self._seats.values())
         left = {model: each * seats for model, seats in self._seats.items()}
         whole_s, left_s = [0.0], [0.0]
         for match in self._open.values():
-            length = lengths[match.game]
-            turns = self._rest(match, length)
+            turns = lengths[match.game].left(match.turns)
             for model in match.models:
                 left[model] += turns / len(match.models)
             turn_s = sum(map(self._turn_s, match.models)) / len(match.models)
-            whole_s.append(length * turn_s)
+            whole_s.append((match.turns + turns) * turn_s)
             left_s.append(turns * turn_s)
         seconds = max(left_s)
         if to_begin and self._open:
@@ -133,20 +164,6 @@ class MatchProgress:
     def _turn_s(self, model: str) -> float:
         return self._seconds[model] / self._done[model] if self._done[model] else 0.0
 
-    def _length(self, game: str) -> float:
-        """Return how many turns a match of a game has, on average."""
-        if game in self._ended:
-            return _mean(self._ended[game])
-        mean = _mean(sum(self._ended.values(), Counter[int]()))
-        longest = max((it.turns for it in self._open.values() if it.game == game), default=0)
-        return max(mean, _SO_FAR * longest)
-
-    def _rest(self, match: _Open, length: float) -> float:
-        """Return how many turns a match has left, by those that were longer than it is now."""
-        ended = self._ended.get(match.game, Counter[int]({round(length): 1}))
-        longer = Counter({turns: count for turns, count in ended.items() if turns > match.turns})
-        return _mean(longer) - match.turns if longer else _AT_LEAST * length
-
-
-def _mean(counts: Counter[int]) -> float:
-    return sum(value * count for value, count in counts.items()) / counts.total()
+    def _lengths(self, game: str) -> _Lengths:
+        turns = [match.turns for match in self._open.values() if match.game == game]
+        return _Lengths(self._ended.get(game, Counter[int]()), turns)

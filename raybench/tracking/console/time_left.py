@@ -36,7 +36,11 @@ logarithm of their number. It is what the end of an engine's work waits for."""
 _FOLLOW_SHARE, _FOLLOW_S = 0.05, (1.0, 20.0)
 """The shown value covers half of its distance to the estimate in this share of the time left, but
 in no fewer and no more seconds than these."""
-_UP = ("awake", "coming up", "going to sleep")
+_UP = ("awake", "coming up")
+Measured = Mapping[str, Mapping[str, tuple[float, float]]]
+"""By model and kind, the seconds that an engine's clock takes per unit, and how far they can be
+relied on: the first of many units are the short ones, so that as many are needed as the engine has
+under way."""
 
 
 @dataclass(slots=True)
@@ -215,7 +219,11 @@ class TimeLeft:
 
     def look(self, now: float, models: Sequence[Seen]) -> None:
         """Note which hosted engines are at work, and which are coming up."""
-        seen = {self._engine_of.get(it.name, ""): it for it in models}
+        seen: dict[str, Seen] = {}
+        for model in models:
+            name = self._engine_of.get(model.name, "")
+            if name not in seen or seen[name].state not in _UP:  # one of its models may be done
+                seen[name] = model
         states = {name: seen[name].state for name in self._hosted if name in seen}
         for name, state in states.items():
             engine = self._of(now, seen[name].name)
@@ -282,13 +290,9 @@ class TimeLeft:
             self._engines[name] = _Engine(now, name not in self._hosted)
         return self._engines[name]
 
-    def _measured(self, now: float) -> dict[Lane, tuple[float, float]]:
-        """Return the seconds that an engine's clock takes per unit of each lane that has begun.
-
-        Beside them stands how far they can be relied on: the first units of many are the short
-        ones, so that as many are needed as the engine has under way.
-        """
-        measured: dict[Lane, tuple[float, float]] = {}
+    def _measured(self, now: float) -> Measured:
+        """Return what is known of the lanes that have begun."""
+        measured: dict[str, dict[str, tuple[float, float]]] = {}
         ours = [engine for name, engine in self._engines.items() if name in self._hosted]
         others = [it.at_once for it in ours if it.time >= _HALF_LIFE_S]
         for name, engine in self._engines.items():
@@ -301,11 +305,12 @@ class TimeLeft:
             if at_once:
                 for lane, units in engine.lanes.items():
                     if (each_s := engine.each_s(lane)) is not None:
-                        measured[lane] = each_s / at_once, min(1.0, units.done / at_once)
+                        found = each_s / at_once, min(1.0, units.done / at_once)
+                        measured.setdefault(lane[0], {})[lane[1]] = found
         return measured
 
 
-def _left(engine: _Engine, measured: Mapping[Lane, tuple[float, float]]) -> float | None:
+def _left(engine: _Engine, measured: Measured) -> float | None:
     """Return the seconds of work that an engine has left; None where a pace is unknown."""
     at_once = max(1.0, engine.at_once)
     seconds = units = longest = 0.0
@@ -326,24 +331,19 @@ def _left(engine: _Engine, measured: Mapping[Lane, tuple[float, float]]) -> floa
     return max(0.0, longest + longer - (engine.clock - engine.draining))
 
 
-def _seconds_per_unit(lane: Lane, measured: Mapping[Lane, tuple[float, float]]) -> float | None:
+def _seconds_per_unit(lane: Lane, measured: Measured) -> float | None:
     """Return what was measured for a lane, as far as that can be relied on, or is assumed."""
-    own, reliance = measured.get(lane, (0.0, 0.0))
+    model, kind = lane
+    ours = measured.get(model, {})
+    own, reliance = ours.get(kind, (0.0, 0.0))
     if reliance == 1:
         return own
-    model, kind = lane
-    ours = _of_model(model, measured)
-    ours.pop(kind, None)
     assumed = []
-    for other in {it for it, of in measured if of == kind and it != model}:
-        theirs = _of_model(other, measured)
-        both = ours.keys() & theirs.keys()
-        mine, same = (sum(of[it] for it in both) for of in (ours, theirs))
-        assumed.append(theirs[kind] * (mine / same if mine and same else 1.0))
+    for other, theirs in measured.items():
+        if other != model and kind in theirs:
+            both = (ours.keys() & theirs.keys()) - {kind}
+            mine, same = (sum(of[it][0] for it in both) for of in (ours, theirs))
+            assumed.append(theirs[kind][0] * (mine / same if mine and same else 1.0))
     if not assumed:
         return own if reliance else None
     return reliance * own + (1 - reliance) * sum(assumed) / len(assumed)
-
-
-def _of_model(model: str, measured: Mapping[Lane, tuple[float, float]]) -> dict[str, float]:
-    return {kind: each for (of, kind), (each, _) in measured.items() if of == model}

@@ -116,3 +116,17 @@ def test_turns_of_an_earlier_session_are_no_pace() -> None:
         clock.now += 10
         turns.take([turn(10, place)])
     assert progress.eta() == pytest.approx(18 * 10, rel=0.2)
+
+
+def test_matches_that_are_longer_than_all_that_ended_are_no_nearer_to_their_end() -> None:
+    """Those that end first are short; the others may be of quite another kind."""
+    clock = Clock()
+    progress = Progress(4, "matches", clock=clock)
+    turns = MatchProgress(progress, 4)
+    turns.take([begun(number) for number in (1, 2, 3, 4)])
+    for place in range(1, 31):
+        clock.now += 2
+        turns.take([turn(number, place) for number in (2, 3, 4)])
+        if place == 4:
+            turns.end([record(1, 4)])
+    assert progress.eta() == pytest.approx(60, rel=0.1)
