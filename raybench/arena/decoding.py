@@ -65,4 +65,5 @@ def reply(completion: Completion) -> Reply:
         completion.cached_tokens,
         completion.token_limit,
         completion.retries,
+        completion.own_seconds,
     )

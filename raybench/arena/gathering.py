@@ -14,15 +14,16 @@ from raybench.arena.tables import Tables
 from raybench.autobench.course import Course, Finished
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
-from raybench.autobench.steps import Address, Ask, Reply, Step
+from raybench.autobench.steps import Address, Ask, Kind, Reply, Step
 from raybench.errors import Problem, RunFailed
 
 Came = tuple[Address, str, Mapping[str, Reply]]
 """What a model replied to a step, by the addresses of the replies."""
 Keep = Callable[[Sequence[Came], bool], None]
 """Takes replies before they count, and whether they were asked for now."""
-Skip = Callable[[int], None]
-"""Takes how many replies need not be asked for; what another assessment of the run had is none."""
+Skip = Callable[[Mapping[tuple[str, Kind], int]], None]
+"""Takes how many replies need not be asked for, by model and kind; what another assessment of the
+run had is none."""
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Gathering:
         known: Known,
         keep: Keep,
         meter: Meter | None = None,
-        skip: Skip = lambda count: None,
+        skip: Skip = lambda counts: None,
     ) -> None:
         """`known` are replies that came before; the meter counts calls that nobody else does."""
         self._course = course
@@ -138,13 +139,13 @@ class Gathering:
     def _take_over(self, waiting: Waiting, asks: Sequence[Ask]) -> None:
         """Count what need not be asked; what another run had, this one's journal keeps."""
         by_model: dict[str, dict[str, Reply]] = {}
-        skipped = 0
+        skipped: Counter[tuple[str, Kind]] = Counter()
         for place, reply in waiting.replies.items():
             where = waiting.addresses[place]
             if self._known.is_shared(where):
                 self._shared[waiting.step.iteration] += 1
                 continue
-            skipped += 1
+            skipped[asks[place].model, asks[place].kind] += 1
             if where in self._known.earlier:  # be it taken over before this run was killed
                 self._reused[waiting.step.iteration] += 1
             if self._known.is_new(where):

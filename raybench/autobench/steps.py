@@ -47,6 +47,8 @@ class Reply:
     token_limit: int | None = None
     """As `Completion.token_limit`."""
     retries: Retries = field(default_factory=Retries)
+    seconds: float = field(default=0.0, compare=False)
+    """What the model took, without waits."""
 
     @property
     def truncated(self) -> bool:

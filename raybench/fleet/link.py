@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -75,6 +75,11 @@ class Link:
             # Nobody waits for it to be read.
             self.remarks.actor.put_nowait.remote((text, lasting))
 
+    def report(self, report: Any) -> None:
+        """Send what a stage has done to the process that has the fleet."""
+        if self.remarks is not None:
+            self.remarks.actor.put_nowait.remote(_Reported(report))
+
     def _stop(self, model: str, reason: str) -> None:
         """Have the fleet's account note that an endpoint refuses a model for good."""
         if self.remarks is not None:
@@ -89,16 +94,33 @@ class _Refused:
     reason: str
 
 
+@dataclass(frozen=True)
+class _Reported:
+    """What a stage has done."""
+
+    report: Any
+
+
 @asynccontextmanager
 async def listening(
-    link: Link, say: Say, *, nodes: bool = False, warn: Say | None = None
+    link: Link,
+    say: Say,
+    *,
+    nodes: bool = False,
+    warn: Say | None = None,
+    report: Callable[[Any], None] | None = None,
 ) -> AsyncIterator[Link]:
-    """Yield the link with which other processes are heard: what they wait for.
+    """Yield the link with which other processes are heard: what they wait for, and have finished.
 
-    They wait for endpoints or, where they say so, for nodes; where neither can be, nobody listens.
-    `warn` is told what is to be kept in mind.
+    They wait for endpoints or, where they say so, for nodes; where neither can be, nobody listens,
+    unless there is a `report` to take. Simulated models without a delay reply at once and need
+    none. `warn` is told what is to be kept in mind.
     """
-    if not (link.endpoints or nodes):
+    replies_take_time = any(
+        it.engine != "simulated" or it.options.get("latency_s") for it in link.models
+    )
+    reports = report is not None and replies_take_time
+    if not (link.endpoints or nodes or reports):
         yield link
         return
     from ray.util.queue import Queue
@@ -112,6 +134,10 @@ async def listening(
             if isinstance(remark, _Refused):
                 if link.account is not None:
                     link.account.stop(remark.model, remark.reason)
+                continue
+            if isinstance(remark, _Reported):
+                if report is not None:
+                    report(remark.report)
                 continue
             text, lasting = remark
             (warn if warn and lasting else say)(text)

@@ -9,6 +9,7 @@ from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Referee
 from raybench.pipeline.reply_log import ReplyLog, ReplyWriter
 from raybench.pipeline.responses import Responses
+from raybench.pipeline.stage_reports import CHECKER, Lane, Reporter, lane_of
 from raybench.pipeline.stages import Block, Unit, packed, unpacked
 from raybench.pipeline.units import unit_id
 from raybench.statements import Statement
@@ -47,20 +48,34 @@ class Check:
         self._door = Door(link)
         self._verdicts = verdicts
         self._replies = ReplyWriter(log)
+        self._reporter = Reporter(link)
 
     async def __call__(self, block: Block) -> Block:
         """Add the checker's verdict where there is one to give."""
         units = unpacked(block)
-        if asked := self._verdicts.requests(units):
-            open_ones = [unit for unit in units if _is_open(unit)]
-            ids = {_pair(unit): unit_id(unit) for unit in reversed(open_ones)}
-            referee = self._verdicts.referee
-            told, calls = await referee.tell(self._door, asked, ids, self._replies)
-            for unit in open_ones:
-                unit |= checked(unit, told[_pair(unit)])
-            # Each call is told once, whichever unit it is told with.
-            open_ones[0]["checks"] = calls
+        asked, referee = self._verdicts.requests(units), self._verdicts.referee
+        with self._reporter.asking(referee.model.name, self._lanes(units), asked) as came:
+            if asked:
+                open_ones = [unit for unit in units if _is_open(unit)]
+                ids = {_pair(unit): unit_id(unit) for unit in reversed(open_ones)}
+                told, calls = await referee.tell(self._door, asked, ids, self._replies, came)
+                for unit in open_ones:
+                    unit |= checked(unit, told[_pair(unit)])
+                # Each call is told once, whichever unit it is told with.
+                open_ones[0]["checks"] = calls
         return packed(units)
+
+    def _lanes(self, units: Sequence[Unit]) -> dict[Pair | int, Lane]:
+        """Return the lanes of units, by what is asked about them; by place where that is nothing.
+
+        Of units with the same answers one is asked about.
+        """
+        name, lanes = self._verdicts.referee.model.name, dict[Pair | int, Lane]()
+        for place, unit in enumerate(units):
+            if benchmarks.load(unit["benchmark"]).checked:
+                key = _pair(unit) if _is_open(unit) else place
+                lanes[place if key in lanes else key] = lane_of(name, unit["benchmark"], CHECKER)
+        return lanes
 
 
 def _is_open(unit: Unit) -> bool:

@@ -11,7 +11,7 @@ import math
 import re
 import time
 from array import array
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -31,6 +31,7 @@ from raybench.pipeline.judges import Judge, Panel
 from raybench.pipeline.losses import Losses, NodesLost
 from raybench.pipeline.programs import Programs, Slots
 from raybench.pipeline.reply_log import ReplyFiles
+from raybench.pipeline.stage_reports import Report
 from raybench.pipeline.stages import (
     JOB,
     UNIT,
@@ -91,15 +92,19 @@ class Work:
 
 
 async def stream(
-    work: Work, link: Link, say: Say = lambda text: None, warn: Say = lambda text: None
+    work: Work,
+    link: Link,
+    say: Say = lambda text: None,
+    warn: Say = lambda text: None,
+    report: Callable[[Report], None] | None = None,
 ) -> AsyncGenerator[list[Unit]]:
     """Yield graded units, a block at a time, as they are finished.
 
     A node that dies costs what its actors were at: the graph is begun anew with what is left.
 
-    `say` is told what endpoints are waited for, `warn` what becomes of nodes. Raises RunFailed
-    where a stage breaks in a way that is no unit's, or the stage's own error where that speaks to
-    the person.
+    `say` is told what endpoints are waited for, `warn` what becomes of nodes, `report` what stages
+    have finished of blocks that are under way. Raises RunFailed where a stage breaks in a way that
+    is no unit's, or the stage's own error where that speaks to the person.
     """
     several = await asyncio.to_thread(_nodes_matter)
     nodes = _has_programs(work) and several
@@ -108,7 +113,10 @@ async def stream(
     if (log := work.asking.log) is not None:
         log = log.on_cluster(has_other_nodes=several and not link.endpoints)
         work = replace(work, asking=replace(work.asking, log=log))
-    async with listening(link, say, nodes=nodes, warn=warn) as link, withdrawn(demand):
+    async with (
+        listening(link, say, nodes=nodes, warn=warn, report=report) as link,
+        withdrawn(demand),
+    ):
         done, said, losses = array("Q", work.done), dict(work.said), 0
         files = None if log is None else ReplyFiles(log.folder)
         looked = time.monotonic()

@@ -18,6 +18,7 @@ from raybench.pipeline.process import prepare
 from raybench.pipeline.referee import Call, Referee
 from raybench.pipeline.reply_log import ReplyWriter
 from raybench.pipeline.responses import Responses
+from raybench.pipeline.stage_reports import JUDGES, Reporter, lane_of
 from raybench.pipeline.stages import (
     Asking,
     Block,
@@ -121,6 +122,7 @@ class Judge:
         self._referees = panel.referees()
         self._asking, self._grader = asking, grader
         self._replies = ReplyWriter(asking.log)
+        self._reporter = Reporter(link)
 
     async def __call__(self, block: Block) -> Block:
         """Replace each unit's question by what its reply is worth."""
@@ -148,10 +150,16 @@ class Judge:
         self, referee: Referee, units: Sequence[Unit]
     ) -> tuple[dict[int, Completion], list[Call]]:
         requests = self._panel.requests(referee.model, units)
-        if not requests:
-            return {}, []
-        ids = {place: unit_id(units[place]) for place in requests}
-        return await referee.tell(self._door, requests, ids, self._replies)
+        lanes = {
+            place: lane_of(referee.model.name, unit["benchmark"], JUDGES)
+            for place, unit in enumerate(units)
+            if benchmarks.load(unit["benchmark"]).judged
+        }
+        with self._reporter.asking(referee.model.name, lanes, requests) as came:
+            if not requests:
+                return {}, []
+            ids = {place: unit_id(units[place]) for place in requests}
+            return await referee.tell(self._door, requests, ids, self._replies, came)
 
 
 def with_rows(units: Sequence[Unit]) -> list[Unit]:

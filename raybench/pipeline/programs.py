@@ -8,6 +8,7 @@ from functools import partial
 from raybench.fleet.link import Link
 from raybench.pipeline import rows
 from raybench.pipeline.process import prepare
+from raybench.pipeline.stage_reports import PROGRAMS, Reporter, lane_of
 from raybench.pipeline.stages import (
     Asking,
     Block,
@@ -49,6 +50,7 @@ class Programs:
     def __init__(self, slots: Slots, link: Link, asking: Asking, grader: Grader) -> None:
         prepare()
         self._slots, self._link, self._asking, self._grader = slots, link, asking, grader
+        self._reporter = Reporter(link)
         self._opening: asyncio.Task[Pool] | None = None
 
     async def __call__(self, block: Block) -> Block:
@@ -58,14 +60,19 @@ class Programs:
     async def _graded(self, unit: Unit) -> Unit:
         if not is_program(unit):
             return unit
-        pool = await self._opened()
-        async with pool.soon():
-            if "row" not in unit:
-                unit["row"] = await asyncio.to_thread(rows.at, unit["place"])
-            try:
-                return await self._run(pool, unit)
-            except SandboxFaultError as error:
-                return ungraded(unit, str(error))
+        pool, loop = await self._opened(), asyncio.get_running_loop()
+        with self._reporter.work(PROGRAMS):
+            async with pool.soon():
+                begun = loop.time()
+                if "row" not in unit:
+                    unit["row"] = await asyncio.to_thread(rows.at, unit["place"])
+                try:
+                    done = await self._run(pool, unit)
+                except SandboxFaultError as error:
+                    done = ungraded(unit, str(error))
+                seconds = loop.time() - begun
+            self._reporter.add(lane_of(PROGRAMS, unit["benchmark"], PROGRAMS), seconds)
+        return done
 
     async def _run(self, pool: Pool, unit: Unit) -> Unit:
         draw = self._asking.draw(unit)

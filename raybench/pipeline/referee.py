@@ -1,7 +1,7 @@
 """Models that are asked about replies, a checker or a judge, and what they told earlier runs."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from typing import TypeVar
 
@@ -44,11 +44,12 @@ class Referee:
         requests: Mapping[K, Request],
         units: Mapping[K, int],
         log: ReplyWriter,
+        came: Callable[[K, Completion], None] = lambda key, reply: None,
     ) -> tuple[dict[K, Completion], list[Call]]:
         """Return what it says to every request, and the calls that this took.
 
         A reply is written to the `log` as soon as it arrives, for the one of `units` (by id) that
-        it is about.
+        it is about, and `came` is told of it.
         """
         told = await asyncio.to_thread(self.told, requests)
         new = [key for key in requests if key not in told]
@@ -65,6 +66,7 @@ class Referee:
                 async for place, reply in replies:
                     key = asked[place]
                     said[key] = reply
+                    came(key, reply)
                     if reply.finish != "error":
                         written = log.add(units[key], keys[key], reply_of(reply))
             if written is not None:

@@ -24,6 +24,7 @@ from raybench.pipeline.chains import Said
 from raybench.pipeline.process import prepare
 from raybench.pipeline.reply_log import Key, ReplyLog, ReplyWriter, key_of
 from raybench.pipeline.responses import Responses, lasting
+from raybench.pipeline.stage_reports import Lane, Reporter, lane_of
 from raybench.pipeline.units import Job, unit_id, unit_seed
 from raybench.types import Completion, Grader, Letters, Message, ModelSpec, Request, Retries
 
@@ -185,6 +186,7 @@ class Generate:
         self._door = Door(link)
         self._asking = asking
         self._replies = ReplyWriter(asking.log)
+        self._reporter = Reporter(link)
 
     async def __call__(self, block: Block) -> Block:
         """Add to each unit what its model made of the prompt."""
@@ -195,6 +197,7 @@ class Generate:
             if "finish" not in unit:
                 follow = benchmarks.load(unit["benchmark"]).chained
                 (chained if follow else together.setdefault(unit["model"], [])).append(unit)
+        self._reporter.add_known(_lane(unit) for unit in units if "finish" in unit)
         if together or chained:
             fleet = await self._door.fleet()
             batches = (self._ask(fleet, model, of) for model, of in together.items())
@@ -236,18 +239,26 @@ class Generate:
                 unit |= known[key]
             else:
                 missing.append((unit, key))
+        self._reporter.add_known(_lane(unit) for unit in units if "finish" in unit)
         if not missing:
             return
         written: asyncio.Task[None] | None = None
         requests = [_request(unit["request"]) for unit, _ in missing]
-        async with aclosing(fleet.stream(model, requests)) as replies:
-            async for place, completion in replies:
-                unit, key = missing[place]
-                unit |= reply_of(completion)
-                if key and completion.finish != "error":
-                    written = self._replies.add(unit_id(unit), key, reply_of(completion))
+        replies = fleet.stream(model, requests)
+        with self._reporter.work(model):
+            async with aclosing(replies):
+                async for place, completion in replies:
+                    unit, key = missing[place]
+                    unit |= reply_of(completion)
+                    self._reporter.add(_lane(unit), completion.own_seconds)
+                    if key and completion.finish != "error":
+                        written = self._replies.add(unit_id(unit), key, reply_of(completion))
         if written is not None:
             await written
+
+
+def _lane(unit: Unit) -> Lane:
+    return lane_of(unit["model"], unit["benchmark"])
 
 
 class Grade:

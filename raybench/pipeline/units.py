@@ -5,7 +5,7 @@ many questions as travel together, of one benchmark and for one model.
 """
 
 import hashlib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, zip_longest
 from typing import Any
@@ -71,22 +71,30 @@ def jobs(
     """Return all jobs in the order in which they start; models that are `remote` get small ones.
 
     `engines` has the models of each engine. As many engines as there are slots are fed in turn; the
-    next ones follow when these have had all of their work, so that none is swapped in twice.
+    next ones follow when these have had all of their work, so that none is swapped in twice. An
+    engine has one job of each model and benchmark first, so that how long each takes shows soon.
     """
     units = sum(rows * part.repeats for part in questions for _, rows in part.shards)
     most = min(MOST, max(FEWEST, units // _JOBS))
     ordered = []
     for begin in range(0, len(engines), slots):
         fed = [
-            [
+            _first_of_each(
                 job
                 for model in engine
                 for job in _jobs_of(model, questions, SLOW_UNITS if model in remote else most)
-            ]
+            )
             for engine in engines[begin : begin + slots]
         ]
         ordered += [job for turn in zip_longest(*fed) for job in turn if job is not None]
     return ordered
+
+
+def _first_of_each(jobs: Iterable[Job]) -> list[Job]:
+    """Return the jobs with the first one of each model and benchmark before the others."""
+    first: dict[tuple[str, str], Job] = {}
+    others = [job for job in jobs if first.setdefault((job.model, job.benchmark), job) is not job]
+    return [*first.values(), *others]
 
 
 def _jobs_of(model: str, questions: Sequence[Questions], most: int) -> Iterator[Job]:

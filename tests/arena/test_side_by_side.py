@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from raybench.autobench.course import Course
 from raybench.autobench.records import Record
 from raybench.autobench.settings import Settings
 from raybench.autobench.standing import Standing
-from raybench.autobench.steps import Reply
+from raybench.autobench.steps import Kind, Reply
 from raybench.config import FleetConf
 from raybench.errors import RunFailed
 from raybench.fleet import Fleet, group_engines, open_fleet
@@ -130,7 +131,7 @@ async def play(
     keep: Keep = lambda came, asked: None,
     *,
     known: Known | None = None,
-    skip: Skip = lambda count: None,
+    skip: Skip = lambda counts: None,
 ) -> list[Record]:
     gathering = Gathering(
         Course(SETTINGS, Standing.start(SETTINGS), iterations, at_once=3, budget=100),
@@ -154,17 +155,17 @@ async def test_it_is_told_how_many_replies_need_not_be_asked_for() -> None:
             every.update(replies)
             asked += len(replies) if new else 0
 
-    skipped: list[int] = []
+    skipped: Counter[tuple[str, Kind]] = Counter()
     table = Table(_fleet, SETTINGS, DECODING)
-    undisturbed = await play(Tables([table]), keep=keep, skip=skipped.append)
-    assert skipped == []
+    undisturbed = await play(Tables([table]), keep=keep, skip=skipped.update)
+    assert not skipped
     total, asked = len(every), 0
     places = sorted(where for where, reply in every.items() if reply.finish != "error")
     own, earlier, shared = ({it: every[it] for it in places[n::4]} for n in range(3))
     known = Known(own, earlier, shared)
-    again = await play(Tables([table]), keep=keep, known=known, skip=skipped.append)
+    again = await play(Tables([table]), keep=keep, known=known, skip=skipped.update)
     assert timeless(again) == timeless(undisturbed)
-    assert sum(skipped) == len(own) + len(earlier)  # others have counted what they share
+    assert skipped.total() == len(own) + len(earlier)  # others have counted what they share
     assert asked == total - len(own) - len(earlier) - len(shared)
 
 

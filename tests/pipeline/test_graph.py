@@ -30,6 +30,7 @@ from raybench.pipeline.checker import Verdicts
 from raybench.pipeline.datasets import Selection
 from raybench.pipeline.reply_log import ReplyLog
 from raybench.pipeline.responses import Responses
+from raybench.pipeline.stage_reports import Report
 from raybench.pipeline.stages import UNIT, Asking, Unit, response
 from raybench.pipeline.units import Questions, jobs, unit_id
 from raybench.types import ModelSpec
@@ -396,6 +397,35 @@ class Half(HttpEndpoint):
         message = {"message": {"content": "Answer: A"}, "finish_reason": "stop"}
         with suppress(ConnectionError):  # the process that asked has been killed
             handler.send(200, {"choices": [message]})
+
+
+@pytest.mark.ray
+async def test_replies_are_reported_while_their_block_is_under_way(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    part, reports = questions(tmp_path, "mgsm"), list[Report]()
+    with Half(first=3) as server:
+        options = {"base_url": server.url, "concurrency": 2}
+        far = ModelSpec("far", "openai", "far", options=options)
+        work = graph.Work(jobs([["far"]], 1, [part], ["far"]), Asking({"far": far}, 0))
+        link = Link((far,), FleetConf(), None, {})
+
+        def reported() -> int:
+            return sum(it.finished[lane].units for it in reports for lane in it.finished)
+
+        async def streamed() -> list[Unit]:
+            stream = graph.stream(work, link, report=reports.append)
+            return [unit async for block in stream for unit in block]
+
+        under_way = asyncio.create_task(streamed())
+        async with asyncio.timeout(120):
+            while reported() < 3:
+                assert not under_way.done()
+                await asyncio.sleep(0.05)
+        assert {lane for it in reports for lane in it.finished} == {("far", "mgsm")}
+        assert sum(it.at_work_s["far"] for it in reports) > 0
+        server.opened.set()
+        await under_way
 
 
 @pytest.mark.ray

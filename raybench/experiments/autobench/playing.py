@@ -61,7 +61,7 @@ async def play(
     def keep(came: Sequence[Came], asked: bool) -> None:
         replies.extend([line(*each) for each in came])
         if asked:
-            headway.asked([it for _, _, by_address in came for it in by_address.values()])
+            headway.asked((step, model, by.values()) for step, model, by in came)
 
     actors = setup.actors(config)
     link = Link.to(fleet, hosted or asked, config.fleet)

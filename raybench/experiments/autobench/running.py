@@ -65,10 +65,12 @@ async def _gather(
     tasks, asked = tasks_of(session.journal.records), everybody(config)
     async with session.fleet(asked, ray=setup.actors(config) > 0) as fleet:
         session.phase("asking")
-        least = setup.calls(config)[0] * (config.autobench.iterations - standing.iteration)
+        missing = config.autobench.iterations - standing.iteration
+        least = setup.calls(config)[0] * missing
+        headway = Headway(session, least, asked, setup.calls_by_kind(config, missing))
         played = play(
             config, setup.settings(config), standing, tasks,
-            fleet=fleet, known=known, replies=replies, headway=Headway(session, least),
+            fleet=fleet, known=known, replies=replies, headway=headway,
             discarded=kept.total("discarded"),
         )  # fmt: skip
         async with aclosing(played):

@@ -9,6 +9,7 @@ from raybench.arena.decoding import Decoding
 from raybench.autobench.analysis import tables
 from raybench.autobench.analysis.tables import Table
 from raybench.autobench.settings import Difficulty, Settings, generators
+from raybench.autobench.steps import Kind
 from raybench.config import Config, everybody, judges
 from raybench.experiments.autobench import given, reuse
 from raybench.experiments.autobench.deviations import deviations
@@ -111,6 +112,24 @@ def calls(config: Config) -> tuple[int, int]:
     most = 1 + len(panel) - (itself == len(models))
     tries = conf.attempts * generators(conf.restarts, len(models))
     return fewest + contest, tries * most + contest
+
+
+def calls_by_kind(config: Config, iterations: int) -> dict[tuple[str, Kind], float]:
+    """Return how many calls of each kind each model is asked at best, on average over seeds."""
+    conf = config.autobench
+    models = [model.name for model in config.roster.models]
+    of_others = {
+        judge: len(models) - (judge in models and not conf.self_judgement)
+        for judge in conf.judges or models
+    }
+    found: dict[tuple[str, Kind], float] = {(model, "answer"): iterations for model in models}
+    for judge, rated in of_others.items():
+        found[judge, "answer_rating"] = iterations * rated
+        if conf.tasks is None:
+            found[judge, "task_rating"] = iterations * rated / len(models)
+    if conf.tasks is None:
+        found |= {(model, "task"): iterations / len(models) for model in models}
+    return found
 
 
 def at_once(config: Config) -> int:

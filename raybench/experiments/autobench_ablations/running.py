@@ -69,7 +69,7 @@ async def run(config: Config, resolved: Mapping[str, Any]) -> None:
             )
             async with _fleet(config, session, missing=missing) as fleet:
                 before = extended.replies if extended else {}
-                headway = Headway(session, least)
+                headway = Headway(session, least, setup.everybody(config))
                 work = Work(config, session, shared, replies, fleet, before, headway)
                 played: list[Played] = []
                 for name in several:

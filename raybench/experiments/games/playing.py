@@ -13,6 +13,7 @@ from raybench.arena.rooms import rooms
 from raybench.config import Config
 from raybench.errors import Problem, RunFailed
 from raybench.experiments.games import setup
+from raybench.experiments.games.match_progress import MatchProgress
 from raybench.experiments.games.ratings import widest
 from raybench.experiments.games.spent import Spent
 from raybench.experiments.parts.session import Session
@@ -153,13 +154,16 @@ async def play(
     schedule: Schedule,
     kept: Kept,
     *,
+    progress: MatchProgress,
     phase: Callable[[str], None],
 ) -> None:
     """Play what a schedule has still to hand out. Raises Unplayed where somebody is gone."""
     house, count = setup.house(config), setup.actors(config)
+    progress.resume(kept.unfinished)
 
     async def keep(lines: Lines) -> None:
         await asyncio.to_thread(kept.turns, lines)  # the disk holds no match up
+        progress.take(lines)
 
     async with rooms(
         engines.fleet, engines.link, house, actors=count, say=phase, on=setup.nodes(config)
@@ -181,3 +185,4 @@ async def play(
         async with aclosing(pool.matches()) as ended:
             async for matches in ended:
                 await asyncio.to_thread(kept.ended, matches)
+                progress.end(matches)

@@ -11,6 +11,7 @@ from raybench.errors import Problem, RunFailed
 from raybench.experiments.games import asking, manners, planning, setup
 from raybench.experiments.games.conclusion import End, concluded
 from raybench.experiments.games.ledger import Ledger
+from raybench.experiments.games.match_progress import MatchProgress
 from raybench.experiments.games.playing import Kept, asked, play, replied, resumed
 from raybench.experiments.games.series import series
 from raybench.experiments.games.spent import JOURNAL as SPENT
@@ -114,4 +115,6 @@ async def _play(
             lambda matches: session.keep(*matches),
             replied(session.journal.records, ledger.unfinished.values()),
         )
-        await play(config, engines, schedule, kept, phase=session.phase)
+        left = setup.units(config) - len(session.journal.records)
+        progress = MatchProgress(session.progress, left)
+        await play(config, engines, schedule, kept, progress=progress, phase=session.phase)

@@ -14,6 +14,7 @@ from raybench.config.games_phrasings import AFTER
 from raybench.experiments.games import manners
 from raybench.experiments.games import planning as tournaments
 from raybench.experiments.games import setup as games
+from raybench.experiments.games.match_progress import MatchProgress
 from raybench.experiments.games.playing import Asked, Kept, asked, play, replied, resumed
 from raybench.experiments.games_phrasings import cells, planning
 from raybench.experiments.games_phrasings.cells import Cell
@@ -98,7 +99,9 @@ async def _completed(work: Running, learned: Journal) -> str:
             return ""
         ray = games.actors(config) > 0 or bool(missing)
         async with asked(config, session, models, ray=ray) as engines:
-            desk = Desk(engines, begun, turns, marks, journal, learned)
+            left = planning.plan(config).units - len(session.journal.records)
+            progress = MatchProgress(session.progress, left)
+            desk = Desk(engines, begun, turns, marks, journal, learned, progress)
             return "; ".join([it async for it in _lost(work, desk, missing)])
 
 
@@ -114,6 +117,7 @@ class Desk:
     """Of what is learned and examined, as it comes."""
     learned: Journal
     """Of studies that are over."""
+    progress: MatchProgress
 
 
 async def _lost(work: Running, desk: Desk, missing: Sequence[Study]) -> AsyncIterator[str]:
@@ -157,7 +161,7 @@ async def _play(work: Running, desk: Desk, cell: Cell, *, patient: bool) -> None
 
     phase("playing")
     tournament = Kept(unfinished, Shelf(desk.turns, cell).extend, ended, _replied(work, desk))
-    await play(of, desk.engines, schedule, tournament, phase=phase)
+    await play(of, desk.engines, schedule, tournament, progress=desk.progress, phase=phase)
 
 
 def _replied(work: Running, desk: Desk) -> set[str]:

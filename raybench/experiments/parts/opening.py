@@ -93,6 +93,7 @@ async def open_session(
         run.store_files()
         try:
             progress = console.Progress(plan.units, plan.several, done, title=plan.experiment)
+            progress.following = within.following if within else 0
             progress.stage("preparing")
             with contextlib.closing(units), contextlib.nullcontext() if quiet else progress:
                 session = Session(

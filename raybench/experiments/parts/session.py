@@ -94,6 +94,11 @@ class Session:
         return self._run.folder
 
     @property
+    def progress(self) -> console.Progress:
+        """What the person is shown of how far it is."""
+        return self._progress
+
+    @property
     def mlflow_run_id(self) -> str | None:
         """The run's parent entry in MLflow, None where that cannot be reached."""
         return self._tracker.run_id
@@ -201,10 +206,6 @@ class Session:
             prompt_tokens=prompt_tokens, output_tokens=output_tokens, errors=errors
         )
 
-    def reached(self, share: float) -> None:
-        """Tell how far the work is, where units are finished all at the end."""
-        self._progress.reached(share)
-
     def open_journal(self, name: str, keep: Keep) -> Journal:
         """Open another journal of the run, of something else than its units."""
         return self._run.journal(name, keep)
@@ -282,6 +283,7 @@ class Session:
         """Show what swapping costs, and say once of each model that it cannot be had."""
         swaps, arriving = self._account.swaps, self._account.arriving
         self._progress.swapped(swaps.count, swaps.share, arriving)
+        self._progress.models()  # which are at work, for the time left
         if self._judges and (stage := taking_part.stage(self._judges, self._account)):
             self._progress.turn(stage)
         for model in sorted(self._account.failed.keys() - self._told):

@@ -34,6 +34,8 @@ class House:
         back to.
         """
         self.page = page
+        self.following = 0
+        """Parts that come after the one that has the engines now."""
         self._models = list({model.name: model for model in models}.values())
         self._conf = conf
         self.preflight = Preflight(conf, whole=self._models)

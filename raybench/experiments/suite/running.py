@@ -50,6 +50,7 @@ async def _run(
                 console.say(f"{where}: finished")
             else:
                 console.say(where)
+                house.following = sum(not it.over for it in every[number:])
                 try:
                     await part.room.run(part.config, part.resolved, within=house)
                 except RaybenchError as error:

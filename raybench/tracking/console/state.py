@@ -2,17 +2,21 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from raybench.tracking.console.models import WINDOW_S, Models, Row, Seen
+from raybench.tracking.console.time_left import Done, Lane, TimeLeft
 from raybench.tracking.console.words import clean, counted, duration, short
 
 LOOK_S = 0.5
 """Counters of models are looked at no more often than this, whoever asks."""
 _TOLD_S = 0.5
 """A stage that was over sooner is not worth a word."""
+_WHOLE: Lane = ("", "")
+"""The lane of all units, where nobody says which model has what to do."""
 
 
 class State:
@@ -39,14 +43,18 @@ class State:
         self.title = title
         self.nested = False
         """It is a part of something else, whose progress waits."""
-        self._before = done
+        self.following = 0
+        """Parts of the same run that come after this one, whose time nobody knows yet."""
         self._clock = clock
         self._began = self._working = clock()
+        self._is_measured = False
+        self._time_left = TimeLeft(self._began)
+        self._time_left.expect(self._began, _WHOLE, total - done)
+        self._has_lanes = False
         self._phase = ""
         self._prompt = self._output = self._swaps = 0
         self.errors = 0
         self._swap_share = 0.0
-        self._share: float | None = None
         self._arriving: tuple[str, ...] = ()
         self._recent: deque[tuple[float, int]] = deque()
         self._lock = threading.RLock()
@@ -61,6 +69,8 @@ class State:
         """Mark the preparation as over: the pace is measured from here, not from the beginning."""
         with self._lock:
             self._working = self._clock()
+            self._time_left.start(self._working)
+            self._is_measured = True
             self._models.begin()
             self._looked = float("-inf")
 
@@ -86,6 +96,7 @@ class State:
         """Note that nothing goes on any more."""
         with self._lock:
             self._arriving = ()
+            self._is_measured = False
         self.stage("")
 
     def phase(self, text: str) -> None:
@@ -98,6 +109,9 @@ class State:
         """Count units as finished."""
         with self._lock:
             self.done += units
+            if not self._has_lanes:
+                self._is_measured = True
+                self._time_left.arrive(self._clock(), {_WHOLE: (units, 0.0)})
         self._changed()
 
     def count(self, *, prompt_tokens: int = 0, output_tokens: int = 0, errors: int = 0) -> None:
@@ -117,10 +131,35 @@ class State:
         if news:
             self._changed()
 
-    def reached(self, share: float) -> None:
-        """Note how far the work of this session has come, where units come all at the end."""
+    def assign(self, models: Iterable[str], engine: str, *, hosted: bool) -> None:
+        """Say which models share an engine, and whether it is one that we bring up."""
         with self._lock:
-            self._share = min(1.0, share)
+            self._time_left.assign(models, engine, hosted=hosted)
+
+    def expect(self, left: Mapping[Lane, float]) -> None:
+        """Say how many units each lane has left; the time left is estimated from these alone."""
+        with self._lock:
+            if not self._has_lanes:
+                self._has_lanes = True
+                self._time_left.expect(self._clock(), _WHOLE, 0)
+            for lane, units in left.items():
+                self._time_left.expect(self._clock(), lane, units)
+
+    def arrive(self, done: Done, at_work_s: Mapping[str, float] | None = None) -> None:
+        """Count units of lanes as done in this session; `TimeLeft.arrive` says of what."""
+        with self._lock:
+            self._time_left.arrive(self._clock(), done, at_work_s)
+
+    def expect_longer(self, seconds: float) -> None:
+        """Say that something is under way that takes so long, whatever the lanes have left."""
+        with self._lock:
+            self._time_left.expect_longer(self._clock(), seconds)
+
+    def skip(self, units: Mapping[Lane, float]) -> None:
+        """Count units of lanes that took no work, as their replies were known."""
+        with self._lock:
+            for lane, count in units.items():
+                self._time_left.skip(self._clock(), lane, count)
 
     # What follows from that
 
@@ -129,17 +168,12 @@ class State:
         return self._clock() - self._began
 
     def eta(self) -> float | None:
-        """Return the seconds left by the pace of this session, or None before its first unit."""
-        units = self.done - self._before
-        if self.done >= self.total:
-            return None
-        if self._share is not None:
-            spent = self._clock() - self._working
-            # What was guessed to be all of it was not: how much more there is, nobody knows.
-            return spent / self._share * (1 - self._share) if 0 < self._share < 1 else None
-        if units <= 0:
-            return None
-        return (self._clock() - self._working) / units * (self.total - self.done)
+        """Return the seconds left, as `TimeLeft` estimates them; None where it cannot yet."""
+        with self._lock:
+            if self.done >= self.total:
+                return None
+            self.models()
+            return self._time_left.shown(self._clock())
 
     def rate(self) -> float | None:
         """Return the output tokens per second of the last minute, or None without any."""
@@ -157,7 +191,14 @@ class State:
             now = self._clock()
             if self._source is not None and now - self._looked >= LOOK_S:
                 self._looked = now
-                self._rows = self._models.look(now, self._source())
+                seen = self._source()
+                self._time_left.look(now, seen)
+                self._rows = self._models.look(now, seen)
+                if self._has_lanes:
+                    self._rows = [
+                        replace(row, eta=self._time_left.of_model(now, row.seen.name))
+                        for row in self._rows
+                    ]
             return self._rows
 
     def stages(self) -> dict[str, float]:
@@ -180,8 +221,11 @@ class State:
         """Return what there is to say beside the count of units, most important first."""
         facts = []
         eta, rate = self.eta(), self.rate()
-        if eta is not None:
-            facts.append(f"ETA {duration(eta)}")
+        if self._is_measured and self.done < self.total:
+            part = " of this part" if self.following else ""
+            facts.append(f"ETA{part} {'estimating' if eta is None else duration(eta)}")
+        if self.following:
+            facts.append(f"{counted(self.following, 'part')} to follow")
         if self.errors and errors:
             facts.append(counted(self.errors, "error"))
         if rate is not None:

@@ -1,4 +1,5 @@
 import io
+import re
 import sys
 
 import pytest
@@ -49,41 +50,58 @@ def test_slow_units_each_get_a_line(clock: Clock, capsys: pytest.CaptureFixture[
 
 
 def test_the_pace_is_that_of_this_session_after_the_preparation(clock: Clock) -> None:
-    progress = Progress(100, "units", done=90, clock=clock)
+    progress = Progress(100, "units", done=80, clock=clock)
     assert progress.eta() is None
+    assert "estimating" not in progress.line(), "nothing is asked yet"
     clock.now += 300  # engines come up
     progress.start()
-    clock.now += 20
-    progress.count(output_tokens=400)
-    progress.advance()
-    progress.advance()
-    assert progress.eta() == pytest.approx(80)
-    assert progress.rate() == pytest.approx(20)
+    assert "ETA estimating" in progress.line()
+    for _ in range(5):
+        clock.now += 10
+        progress.count(output_tokens=200)
+        progress.advance(1)
+    clock.now += 2
+    assert progress.eta() == pytest.approx(150, abs=5)
+    assert progress.rate() == pytest.approx(1000 / 52)
+    assert re.search(r"ETA 2 min \d+ s", progress.line())
     clock.now += 100  # the last minute brought nothing
     assert progress.rate() is None
-    assert "ETA 8 min 0 s" in progress.line()
+    progress.end()
+    assert "ETA" not in progress.line()
 
 
-def test_where_units_come_all_at_the_end_the_share_of_the_work_tells_the_time_left(
-    clock: Clock,
-) -> None:
+def test_units_of_lanes_tell_the_time_left_where_samples_come_in_the_end(clock: Clock) -> None:
+    progress = Progress(100, "units", clock=clock)
+    progress.expect({("a", "answer"): 40})
+    progress.skip({("a", "answer"): 20})
+    progress.start()
+    for _ in range(5):
+        clock.now += 12
+        progress.arrive({("a", "answer"): (1, 12)})
+    assert progress.eta() == pytest.approx(180, abs=20)
+    progress.advance(50)
+    assert progress.eta() == pytest.approx(180, abs=20)
+
+
+def test_a_part_says_how_many_others_follow(clock: Clock) -> None:
+    progress = Progress(100, "units", clock=clock)
+    progress.following = 2
+    for _ in range(50):
+        clock.now += 2
+        progress.advance()
+    clock.now += 2
+    assert "ETA of this part 1 min 38 s" in progress.line()
+    assert "2 parts to follow" in progress.line()
+
+
+def test_a_json_progress_lacks_the_time_left_while_it_is_unknown(clock: Clock) -> None:
     progress = Progress(100, "units", clock=clock)
     progress.start()
-    clock.now += 60
-    progress.reached(0.25)
-    assert progress.eta() == pytest.approx(180)
-    progress.advance()  # the first of a hundred: they will not take a hundred minutes
-    assert progress.eta() == pytest.approx(180)
-    progress.reached(1.2)  # it was more than was thought
-    assert progress.eta() is None
-
-
-def test_units_that_took_no_work_say_nothing_about_the_time_left(clock: Clock) -> None:
-    progress = Progress(100, "units", clock=clock)
-    clock.now += 1
+    assert progress.to_json()["eta_s"] is None
+    clock.now += 10
     progress.advance(50)
-    progress.reached(0.0)
-    assert progress.eta() is None
+    clock.now += 1
+    assert progress.to_json()["eta_s"] == pytest.approx(9, abs=0.5)
 
 
 def test_swaps_are_shown_with_the_time_that_they_take(clock: Clock) -> None:

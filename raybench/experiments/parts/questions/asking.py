@@ -18,6 +18,7 @@ from raybench.experiments.parts.questions.referees import (
     others_of,
 )
 from raybench.experiments.parts.questions.setup import repeats_of, slots_of
+from raybench.experiments.parts.questions.stage_progress import StageProgress
 from raybench.experiments.parts.questions.trial import try_judges
 from raybench.experiments.parts.session import Session
 from raybench.fleet import EngineSpec, group_engines
@@ -61,11 +62,15 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
     await session.preflight(asked, needed=judges)
     if work.judges is not None:
         await try_judges(work.judges, data, needed, config.fleet, session.phase)
+    stages = StageProgress(
+        session.progress, work, _left(config, data, ledger), group_engines(everybody)
+    )
     async with session.fleet(asked, ray=True, judges=judges, wait=False) as fleet:
         link = Link.to(fleet, asked, config.fleet)
         # The graph's processes start while engines do.
         stream = begun_beside(
-            graph.stream(work, link, session.phase, console.warn), lambda: session.up(fleet)
+            graph.stream(work, link, session.phase, console.warn, stages.reported),
+            lambda: session.up(fleet),
         )
         with ExitStack() as stack:
             count = {m.name: stack.enter_context(fleet.account.call(m.name)) for m in asked}
@@ -74,7 +79,18 @@ async def ask(config: Config, data: Prepared, ledger: Ledger, session: Session) 
                     session.phase("")  # what was waited for is there
                     await asyncio.to_thread(remember, units, cache)
                     account(units, count)
+                    stages.kept(units)
                     _keep(session, units)
+
+
+def _left(config: Config, data: Prepared, ledger: Ledger) -> dict[tuple[str, str], int]:
+    """Return how many units each model has left of each benchmark."""
+    asked = {part.benchmark: part.questions * repeats_of(config, part.benchmark) for part in data}
+    return {
+        (model.name, benchmark): count - ledger.counts[model.name, benchmark]
+        for model in models_of(config)
+        for benchmark, count in asked.items()
+    }
 
 
 def _try(slots: Slots) -> None:

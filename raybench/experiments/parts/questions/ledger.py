@@ -1,6 +1,7 @@
 """What stays in memory of the journal while a run of benchmarks goes on."""
 
 from array import array
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -28,6 +29,8 @@ class Ledger:
         self._watchers = watchers
         self.done: array[int] = array("Q")
         """The ids of units that are done: eight bytes each, as there may be millions."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """Of them, how many each model has of each benchmark."""
         self.said: dict[int, str | None] = {}
         """What was replied to those of them that others may follow."""
         self.failures: list[dict[str, Any]] = []
@@ -37,6 +40,7 @@ class Ledger:
         """Count a record of the journal; the journal names the line of an invalid one."""
         unit = Unit.of(record, beside=_beside(record))
         self.done.append(unit_id(record))
+        self.counts[unit.model, unit.benchmark] += 1
         self.tally.add(unit)
         self.said |= chains.heard([record])
         for watcher in self._watchers:
