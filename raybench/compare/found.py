@@ -320,7 +320,7 @@ class Concluded:
         same = self.count("identical")
         return Statement(
             "comparison.headline",
-            "{improved} of {scores} scores improved, {worsened} worsened, {open} could not be told"
+            "{improved} of {scores} scores improved, {worsened} worsened, {open} are uncertain"
             "{identical}",
             improved=self.count("better"),
             scores=self.scored,

@@ -12,7 +12,7 @@ from raybench.types import ModelSpec
 
 _WHOLE: Lane = ("", "reply")
 _FURTHER: Lane = ("", "further reply")
-"""This lane has no pace: while it has units left, no time left is told."""
+"""This lane has no pace: while it has units left, no time left is shown."""
 
 
 class Headway:

@@ -10,12 +10,12 @@ from raybench.tracking.console import Progress
 from raybench.tracking.console.time_left import Lane
 
 _UNKNOWN = "", "match of unknown length"
-"""This lane has no pace: while it has units left, no time left is told."""
+"""This lane has no pace: while it has units left, no time left is shown."""
 _TURN, _ENGINE = "turn", "matches"
 _LONGEST = 0.85
 """This share of the longest match is left, on average, when no other match is to begin."""
 _EVERY_S = 1.0
-"""The rest is estimated anew no more often than this."""
+"""The rest is estimated again no more often than this."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Lengths:
 
 
 class MatchProgress:
-    """Follows matches by what the journals are told.
+    """Follows matches by what enters the journals.
 
     Matches that have not begun are taken to be of the same games as those that have, and of all
     models alike. Their time is unknown until a first match has ended.
@@ -87,7 +87,7 @@ class MatchProgress:
             self._begin(number, match.fixture.game, match.fixture.seats, len(match.turns))
 
     def take(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Take what the journal of turns is told."""
+        """Take lines of the journal of turns."""
         turns: list[Mapping[str, Any]] = []
         for line in lines:
             if "game" in line:

@@ -16,11 +16,9 @@ from typing import Any, Literal, Self, get_args
 
 from raybench.benchmarks.parts.hle.screening.decisions import Review
 from raybench.benchmarks.parts.hle.screening.rubric import AUDIT, CONSENSUS
-from raybench.errors import ConfigurationError, Problem
-from raybench.experiments.hle_screen.register import Register
+from raybench.experiments.hle_screen.register import Register, lines_of
 from raybench.pipeline import revisions, whole
 from raybench.pipeline.revisions import Revision
-from raybench.reading import from_json
 from raybench.stats import intervals
 from raybench.types import Estimate
 
@@ -95,22 +93,7 @@ class Audit:
 
 def read(folder: Path) -> list[Audit]:
     """Return the audits of a dataset. Raises ConfigurationError where they cannot be read."""
-    path = folder / FILE
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-        return [_of_json(from_json(line)) for line in lines]
-    except FileNotFoundError:
-        return []
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise ConfigurationError(
-            Problem(
-                "file.unreadable",
-                f"{path} cannot be read ({error!r})",
-                setting="hle_screen.dataset",
-                given=str(path),
-                fix="put back the file as raybench wrote it",
-            )
-        ) from error
+    return lines_of(folder / FILE, _of_json)
 
 
 def write(folder: Path, audits: Iterable[Audit]) -> None:

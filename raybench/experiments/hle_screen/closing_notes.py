@@ -1,4 +1,4 @@
-"""What a person is told at the end of a screening: its outcome, its files, and what is next."""
+"""What stands in the terminal at the end of a screening: its outcome, its files, and what is next."""
 
 import shlex
 from collections import Counter
@@ -25,7 +25,7 @@ def notes(
     run: Path,
     written: Sequence[Path],
 ) -> dict[str, str]:
-    """Return what the person is told at the end, by short names."""
+    """Return the lines at the end, by short names."""
     register = published.register
     accepted, rejected, undecided = (sets.of(those, name) for name in sets.DECISIONS)
     parts, revision = Counter(register.there.get(each.key) for each in accepted), register.newest

@@ -10,11 +10,11 @@ be revised, or scored low.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, Self, TypeVar, get_args
 
 from raybench.benchmarks.parts.hle.screening import decisions
 from raybench.benchmarks.parts.hle.screening.decisions import Decided, Review
@@ -27,6 +27,8 @@ from raybench.pipeline.revisions import STATES, Part, Revision
 from raybench.pipeline.written_once import Row, Rows
 from raybench.reading import from_json
 from raybench.statements import Statement
+
+T = TypeVar("T")
 
 VERSION = 1
 State = Literal[
@@ -148,7 +150,10 @@ class Register:
         ConfigurationError where it cannot be read.
         """
         newest = revisions.read(folder)
-        entries = {it.key: it for it in _lines(folder / revisions.PRIVATE / _REGISTER)}
+        entries = {
+            it.key: it
+            for it in lines_of(folder / revisions.PRIVATE / _REGISTER, Registered.of_json)
+        }
         for part, row in newest.placed() if newest else ():
             key = str(row["id"])
             if key not in entries or not entries[key].says(row):
@@ -286,12 +291,12 @@ def rows_of(entries: Iterable[Registered], part: Part) -> Rows:
     return tuple(it.row for it in entries if it.part == part)
 
 
-def _lines(path: Path) -> Iterator[Registered]:
+def lines_of(path: Path, read: Callable[[Any], T]) -> list[T]:
+    """Return what the lines of a dataset's file say; [] without one. Raises ConfigurationError."""
     try:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            yield Registered.of_json(from_json(line))
+        return [read(from_json(line)) for line in path.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
-        return
+        return []
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise ConfigurationError(
             Problem(

@@ -1,4 +1,4 @@
-"""How many samples each stage of a run of benchmarks has left, as the progress is told of it."""
+"""How many samples each stage of a run of benchmarks has left, for the time left."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
