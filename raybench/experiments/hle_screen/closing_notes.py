@@ -1,4 +1,4 @@
-"""What stands in the terminal at the end of a screening: its outcome, its files, and what is next."""
+"""The last lines of a screening in the terminal: its outcome, its files, and what is next."""
 
 import shlex
 from collections import Counter
