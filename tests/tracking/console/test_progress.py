@@ -90,8 +90,8 @@ def test_a_part_says_how_many_others_follow(clock: Clock) -> None:
         clock.now += 2
         progress.advance()
     clock.now += 2
-    assert "ETA of this part 1 min 38 s" in progress.line()
-    assert "2 parts to follow" in progress.line()
+    assert re.search(r"ETA \D+ 1 min 38 s", progress.line())
+    assert "2 parts" in progress.line()
 
 
 def test_a_json_progress_lacks_the_time_left_while_it_is_unknown(clock: Clock) -> None:
